@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "Afar",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Afar", targets: ["Afar"]),
+        .library(name: "AfarCore", targets: ["AfarCore"]),
+        .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
+        .library(name: "AfarCurl", targets: ["AfarCurl"]),
+        .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
+        .library(name: "AfarTesting", targets: ["AfarTesting"]),
+        .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
+        .executable(name: "afar", targets: ["AfarCLI"]),
+    ],
+    traits: [
+        .trait(name: "TestServer", description: "AfarTestServer, the HTTP server for tests (brings FlyingFox)."),
+        .trait(
+            name: "Tool",
+            description: "The command-line tool `afar` (brings ArgumentParser).",
+            enabledTraits: ["TestServer"]
+        ),
+        .default(enabledTraits: []),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
+    ],
+    targets: [
+        .target(name: "AfarCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]),
+        .target(name: "AfarSerializers", dependencies: ["AfarCore"]),
+        .systemLibrary(
+            name: "CLibcurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .target(
+            name: "AfarCurl",
+            dependencies: ["AfarCore", "CLibcurl", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "AfarURLSession",
+            dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "AfarTesting",
+            dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "AfarTestServer",
+            dependencies: [
+                .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["TestServer"])),
+                .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["TestServer"])),
+            ]
+        ),
+        .target(
+            name: "Afar",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "AfarURLSession",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        .executableTarget(
+            name: "AfarCLI",
+            dependencies: [
+                "Afar", "AfarTestServer",
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarCoreTests",
+            dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+let sharedSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + sharedSettings
+}
