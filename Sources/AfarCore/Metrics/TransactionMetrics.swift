@@ -1,0 +1,58 @@
+public import Foundation
+
+/// How one request and its response went over the network. A moment that did not happen, or was not measured, is nil.
+public struct TransactionMetrics: Sendable, Hashable {
+    /// When the transport began.
+    public var fetchStartDate: Date?
+    /// When the look-up of the host's name began; nil on a connection that was there already, as are the next five.
+    public var domainLookupStartDate: Date?
+    /// When the host's name was found.
+    public var domainLookupEndDate: Date?
+    /// When opening the connection began.
+    public var connectStartDate: Date?
+    /// When TLS began; nil without TLS.
+    public var secureConnectionStartDate: Date?
+    /// When TLS was agreed on; nil without TLS.
+    public var secureConnectionEndDate: Date?
+    /// When the connection could be used.
+    public var connectEndDate: Date?
+    /// When the request began to be sent.
+    public var requestStartDate: Date?
+    /// When the first byte of the response arrived.
+    public var responseStartDate: Date?
+    /// When the last byte of the response arrived, or the exchange failed.
+    public var responseEndDate: Date?
+
+    /// The protocol, "http/1.1" say, as named for ALPN (RFC 7301).
+    public var networkProtocolName: String?
+    /// Whether a connection was used that earlier requests had opened.
+    public var isReusedConnection = false
+    /// Whether the connection went through a proxy.
+    public var isProxyConnection = false
+    /// This machine's address.
+    public var localAddress: String?
+    /// This machine's port.
+    public var localPort: Int?
+    /// The peer's address.
+    public var remoteAddress: String?
+    /// The peer's port.
+    public var remotePort: Int?
+    /// The negotiated TLS version, "TLSv1.3" say; nil without TLS or when the transport cannot tell.
+    public var tlsProtocolVersion: String?
+    /// The negotiated cipher suite; nil without TLS or when the transport cannot tell.
+    public var tlsCipherSuite: String?
+
+    /// Bytes of the request's head on the wire.
+    public var requestHeaderBytes: Int64 = 0
+    /// Bytes of the request's body on the wire.
+    public var requestBodyBytes: Int64 = 0
+    /// Bytes of the response's heads on the wire.
+    public var responseHeaderBytes: Int64 = 0
+    /// Bytes of the response's body on the wire, before decoding.
+    public var responseBodyBytes: Int64 = 0
+    /// Bytes of the response's body after decoding.
+    public var responseBodyBytesAfterDecoding: Int64 = 0
+
+    /// Makes empty metrics.
+    public init() {}
+}

@@ -1,0 +1,26 @@
+public import HTTPTypes
+
+/// Header fields that a session sends with every request, made once and shared.
+///
+/// It is a class so that a transport can keep its own prepared form beside it and find it again by identity.
+public final class DefaultFields: Sendable {
+    /// No fields.
+    public static let none = DefaultFields(HTTPFields())
+
+    /// The fields, in the order in which they are sent.
+    public let fields: HTTPFields
+    private let prepared = Locked<(any Sendable)?>(nil)
+
+    /// Makes the shared fields.
+    public init(_ fields: HTTPFields) {
+        self.fields = fields
+    }
+
+    /// A transport's own form of these fields, made at its first call and kept.
+    package func prepared<Form: Sendable>(_ make: (HTTPFields) -> Form) -> Form {
+        if let form = prepared.withLock({ $0 }) as? Form { return form }
+        let form = make(fields)
+        prepared.withLock { $0 = form }
+        return form
+    }
+}

@@ -1,0 +1,70 @@
+public import HTTPTypes
+
+/// One request on its way out, and all that a transport needs to know about it.
+///
+/// The values in `request` have been checked: the method is a token, no header value holds CR, LF or NUL, the scheme is
+/// `http` or `https`, and the authority is a host that can be read in one way only.
+public struct Exchange: Sendable {
+    /// The request's head. `scheme`, `authority` and `path` are set.
+    public var request: HTTPRequest
+    /// The request's body.
+    public var body: RequestBody
+    /// Where the response's body goes.
+    public var delivery: ResponseDelivery
+    /// Timeouts, limits and other rules.
+    public var options: ExchangeOptions
+    /// Suspends and resumes this exchange.
+    public var control: ExchangeControl
+    /// Sees what happens while the exchange runs; nil when nobody listens.
+    public var observer: (any ExchangeObserver)?
+    /// Called once with the final response's head, before any of its body is delivered.
+    ///
+    /// It runs synchronously wherever the transport reads the network, so it is for the framework's own quick
+    /// decisions, never for a user's closure. An error that it throws ends the exchange and is its error's cause.
+    public var onHead: (@Sendable (ResponseHead) throws -> Void)?
+    /// Values for the transports around the transport.
+    public var context: ExchangeContext
+
+    /// Makes an exchange; everything but the request has a default.
+    public init(
+        request: HTTPRequest,
+        body: RequestBody = .none,
+        delivery: ResponseDelivery = .collect(),
+        options: ExchangeOptions = ExchangeOptions(),
+        control: ExchangeControl = ExchangeControl(),
+        observer: (any ExchangeObserver)? = nil,
+        onHead: (@Sendable (ResponseHead) throws -> Void)? = nil,
+        context: ExchangeContext = ExchangeContext()
+    ) {
+        self.request = request
+        self.body = body
+        self.delivery = delivery
+        self.options = options
+        self.control = control
+        self.observer = observer
+        self.onHead = onHead
+        self.context = context
+    }
+
+    /// The request's URL as text, without userinfo; for errors and logs.
+    public var url: String {
+        "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+    }
+
+    /// What this exchange asks of a transport.
+    public var demands: TransportCapabilities.Features {
+        var demands: TransportCapabilities.Features = []
+        switch body {
+        case .none, .data: break
+        case .file: demands.insert(.fileUpload)
+        case .stream: demands.insert(.streamedUpload)
+        }
+        switch delivery {
+        case .collect: break
+        case .file: demands.insert(.fileDelivery)
+        case .stream: demands.insert(.streamedDelivery)
+        }
+        if options.minimumTLSVersion > .v1_2 { demands.insert(.minimumTLSVersion) }
+        return demands
+    }
+}

@@ -1,0 +1,28 @@
+/// Typed values that travel with an exchange through the transports around the transport.
+///
+/// ```swift
+/// struct TenantKey: ExchangeContextKey {
+///     static let defaultValue = "public"
+/// }
+/// exchange.context[TenantKey.self] = "blue"
+/// ```
+public struct ExchangeContext: Sendable {
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    /// An empty context.
+    public init() {}
+
+    /// The value under a key, or the key's default.
+    public subscript<Key: ExchangeContextKey>(key: Key.Type) -> Key.Value {
+        get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+}
+
+/// A name, and the type, of a value in an ``ExchangeContext``.
+public protocol ExchangeContextKey {
+    /// What the key stands for.
+    associatedtype Value: Sendable
+    /// What is read when nothing was set.
+    static var defaultValue: Value { get }
+}

@@ -1,0 +1,25 @@
+/// Sees an exchange from inside the transport.
+///
+/// The methods are called one at a time and in order, synchronously, wherever the transport reads the network. So they
+/// must be quick and must never run a user's closure; note what happened and leave.
+public protocol ExchangeObserver: AnyObject, Sendable {
+    /// An informational (1xx) response arrived.
+    func exchangeDidReceiveInformational(_ head: ResponseHead)
+    /// The final response's head arrived.
+    func exchangeDidReceiveHead(_ head: ResponseHead)
+    /// Body bytes were sent: in all so far, and expected in all (nil when unknown).
+    func exchangeDidSend(bytes: Int64, expected: Int64?)
+    /// Decoded body bytes arrived: in all so far, and expected in all by Content-Length (nil when unknown).
+    func exchangeDidReceive(bytes: Int64, expected: Int64?)
+}
+
+extension ExchangeObserver {
+    /// Does nothing.
+    public func exchangeDidReceiveInformational(_ head: ResponseHead) {}
+    /// Does nothing.
+    public func exchangeDidReceiveHead(_ head: ResponseHead) {}
+    /// Does nothing.
+    public func exchangeDidSend(bytes: Int64, expected: Int64?) {}
+    /// Does nothing.
+    public func exchangeDidReceive(bytes: Int64, expected: Int64?) {}
+}

@@ -1,0 +1,42 @@
+public import Foundation
+
+/// The rules for one exchange. A session makes these once, as a template, and adjusts a copy for each request.
+public struct ExchangeOptions: Sendable {
+    /// A version of TLS.
+    public enum TLSVersion: Int, Sendable, Comparable {
+        /// TLS 1.2 (RFC 5246).
+        case v1_2 = 12
+        /// TLS 1.3 (RFC 8446).
+        case v1_3 = 13
+
+        /// The older version is the lesser.
+        public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
+    /// How long finding the host, connecting and securing the connection may take together, in seconds.
+    /// The default is 30.
+    public var connectTimeout: TimeInterval = 30
+    /// How long nothing may arrive or leave, in seconds, before the exchange fails. It does not run while the exchange
+    /// waits for a connection or is suspended. The default is 60.
+    public var idleTimeout: TimeInterval = 60
+    /// How long the exchange may take in all, in seconds, waiting and suspension included. The default is seven days.
+    public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
+
+    /// Header fields that are sent unless the request has a field of the same name.
+    public var defaultFields: DefaultFields = .none
+    /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
+    public var decodesContent = true
+
+    /// The bytes that the response's head, trailers and informational heads may have in all. The default is 256 KiB.
+    public var maximumHeadBytes = 256 * 1024
+    /// The number of fields that a response's head may have. The default is 1,000.
+    public var maximumFieldCount = 1_000
+    /// The number of informational (1xx) responses accepted before the final one. The default is 20.
+    public var maximumInformationalResponses = 20
+
+    /// The lowest TLS version accepted. The default is 1.2.
+    public var minimumTLSVersion: TLSVersion = .v1_2
+
+    /// Makes the default options.
+    public init() {}
+}

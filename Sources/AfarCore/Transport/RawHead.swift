@@ -1,0 +1,72 @@
+package import HTTPTypes
+
+/// The lines of a head as they came: a status line, then `name: value` lines, each ended by LF or CRLF.
+package struct RawHead: Sendable {
+    private let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package func fields() -> HTTPFields {
+        var fields = HTTPFields()
+        forEachLine { name, value in
+            guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return }
+            fields.append(HTTPField(name: name, value: Self.text(value)))
+        }
+        return fields
+    }
+
+    /// The values of the lines with this name, given in lower case.
+    package func values(for lowercasedName: String) -> [String] {
+        var values: [String] = []
+        forEachLine { name, value in
+            let matches = name.count == lowercasedName.utf8.count
+                && zip(name, lowercasedName.utf8).allSatisfy { Self.lowercased($0) == $1 }
+            if matches { values.append(Self.text(value)) }
+        }
+        return values
+    }
+
+    /// Calls `body` for each field line with its name and its value, both trimmed, obsolete folds still inside.
+    private func forEachLine(_ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
+        var start = bytes.startIndex
+        var isStatusLine = true
+        while start < bytes.endIndex {
+            var end = Self.endOfLine(in: bytes, from: start)
+            // A line that begins with white space continues the one before (RFC 9112, section 5.2).
+            while end < bytes.endIndex, bytes[end] == 0x20 || bytes[end] == 0x09 {
+                end = Self.endOfLine(in: bytes, from: end)
+            }
+            let line = bytes[start..<end]
+            if !isStatusLine, let colon = line.firstIndex(of: 0x3A) {
+                body(line[..<colon], Self.trimmed(line[line.index(after: colon)...]))
+            }
+            isStatusLine = false
+            start = end
+        }
+    }
+
+    private static func endOfLine(in bytes: [UInt8], from start: Int) -> Int {
+        bytes[start...].firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.endIndex
+    }
+
+    private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
+        guard let first = value.firstIndex(where: { !isSpace($0) }),
+            let last = value.lastIndex(where: { !isSpace($0) })
+        else { return [] }
+        return value[first...last]
+    }
+
+    private static func text(_ value: ArraySlice<UInt8>) -> String {
+        guard value.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return String(decoding: value, as: UTF8.self) }
+        return value.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
+            .map { String(decoding: trimmed($0), as: UTF8.self) }
+            .joined(separator: " ")
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    }
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+/// Chunks of a request's body, pulled one at a time: the next is asked for when the transport has sent the one before.
+public struct RequestBodyStream: Sendable {
+    /// The number of bytes that the chunks add up to, if known. A stream that yields fewer or more fails the exchange.
+    public let length: Int64?
+    /// Whether the chunks can be made a second time.
+    public let isReplayable: Bool
+    private let makeReader: @Sendable () -> Reader
+
+    /// The next chunk at each call, nil at the end. An error ends the exchange and becomes its error's cause.
+    public typealias Reader = @Sendable () async throws -> Data?
+
+    /// Makes a body from a function that gives a reader for each time the body is sent.
+    ///
+    /// - Parameters:
+    ///   - length: The total number of bytes, if known.
+    ///   - isReplayable: Whether `makeReader` gives the same bytes again when called again.
+    ///   - makeReader: Called once for each sending. The reader is called by one task at a time.
+    public init(length: Int64? = nil, isReplayable: Bool, makeReader: @escaping @Sendable () -> Reader) {
+        self.length = length
+        self.isReplayable = isReplayable
+        self.makeReader = makeReader
+    }
+
+    /// A reader that starts at the first chunk.
+    public func reader() -> Reader { makeReader() }
+}

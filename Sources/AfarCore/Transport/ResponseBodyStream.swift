@@ -1,0 +1,206 @@
+public import Foundation
+
+/// A response's body while it arrives: chunks of decoded bytes, for one reader.
+///
+/// When the reader is slow the transport stops reading from the network, as far as its capabilities say so. Cancelling
+/// the reading task, calling ``cancel()`` or dropping the stream ends the exchange.
+public final class ResponseBodyStream: AsyncSequence, Sendable {
+    /// A chunk; never empty.
+    public typealias Element = Data
+
+    private let channel: Channel
+
+    private init(channel: Channel) {
+        self.channel = channel
+    }
+
+    deinit { channel.cancel() }
+
+    /// Ends the exchange; the reader gets ``TransportError/Code-swift.struct/cancelled``.
+    public func cancel() { channel.cancel() }
+
+    /// Waits until the exchange has ended, and tells how it went.
+    public func report() async -> TransportReport { await channel.report() }
+
+    /// Reads the stream. Only one iterator may read at a time.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
+
+    /// The reader of a stream.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let stream: ResponseBodyStream
+
+        /// The next chunk, nil at the end of the body.
+        ///
+        /// - Throws: A ``TransportError`` when the body breaks off or the exchange is cancelled.
+        public mutating func next() async throws -> Data? {
+            try await stream.channel.next()
+        }
+    }
+
+    // MARK: For transports
+
+    /// The writing side of a stream.
+    public struct Source: Sendable {
+        fileprivate let channel: Channel
+
+        /// Whether the reader has enough to do: stop reading from the network until `onDemand` is called.
+        public var isFull: Bool { channel.isFull }
+
+        /// Adds a chunk. It is taken even when the stream is full.
+        public func yield(_ chunk: Data) { channel.yield(chunk) }
+
+        /// Ends the body. Only the first call counts.
+        public func finish(throwing error: TransportError?, report: TransportReport) {
+            channel.finish(throwing: error, report: report)
+        }
+    }
+
+    /// Makes a stream and its writing side.
+    ///
+    /// - Parameters:
+    ///   - highWater: The number of waiting bytes from which the stream is full.
+    ///   - onDemand: Called when a stream that was found full has been read down to half of `highWater`.
+    ///   - onCancel: Called, at most once, when the reader wants no more. Call `finish` soon after.
+    public static func make(
+        highWater: Int,
+        onDemand: @escaping @Sendable () -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> (stream: ResponseBodyStream, source: Source) {
+        let channel = Channel(highWater: highWater, onDemand: onDemand, onCancel: onCancel)
+        return (ResponseBodyStream(channel: channel), Source(channel: channel))
+    }
+}
+
+extension ResponseBodyStream {
+    /// What reader and writer share.
+    fileprivate final class Channel: Sendable {
+        private struct State {
+            var chunks: [Data] = []
+            var firstChunk = 0
+            var waitingBytes = 0
+            var wasFull = false
+            var isCancelled = false
+            var end: Result<Void, TransportError>?
+            var report: TransportReport?
+            var reader: UnsafeContinuation<Data?, any Error>?
+            var reportReaders: [UnsafeContinuation<TransportReport, Never>] = []
+
+            mutating func takeChunk() -> Data? {
+                guard firstChunk < chunks.count else { return nil }
+                let chunk = chunks[firstChunk]
+                chunks[firstChunk] = Data()
+                firstChunk += 1
+                if firstChunk == chunks.count {
+                    chunks.removeAll(keepingCapacity: true)
+                    firstChunk = 0
+                }
+                waitingBytes -= chunk.count
+                return chunk
+            }
+        }
+
+        private let state = Locked(State())
+        private let highWater: Int
+        private let onDemand: @Sendable () -> Void
+        private let onCancel: @Sendable () -> Void
+
+        init(highWater: Int, onDemand: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
+            self.highWater = Swift.max(1, highWater)
+            self.onDemand = onDemand
+            self.onCancel = onCancel
+        }
+
+        var isFull: Bool {
+            state.withLock { state in
+                guard state.waitingBytes >= highWater, state.end == nil else { return false }
+                state.wasFull = true
+                return true
+            }
+        }
+
+        func yield(_ chunk: Data) {
+            guard !chunk.isEmpty else { return }
+            let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
+                guard state.end == nil else { return nil }
+                if let reader = state.reader {
+                    state.reader = nil
+                    return reader
+                }
+                state.chunks.append(chunk)
+                state.waitingBytes += chunk.count
+                return nil
+            }
+            reader?.resume(returning: chunk)
+        }
+
+        func finish(throwing error: TransportError?, report: TransportReport) {
+            typealias Waiting = (UnsafeContinuation<Data?, any Error>?, [UnsafeContinuation<TransportReport, Never>])
+            let (reader, reportReaders) = state.withLock { state -> Waiting in
+                guard state.report == nil else { return (nil, []) }
+                state.report = report
+                if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+                defer { (state.reader, state.reportReaders) = (nil, []) }
+                return (state.reader, state.reportReaders)
+            }
+            if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
+            for reportReader in reportReaders { reportReader.resume(returning: report) }
+        }
+
+        func cancel() {
+            let (isFirst, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
+                guard state.end == nil, !state.isCancelled else { return (false, nil) }
+                state.isCancelled = true
+                state.end = .failure(.streamCancelled)
+                state.chunks = []
+                state.firstChunk = 0
+                state.waitingBytes = 0
+                defer { state.reader = nil }
+                return (true, state.reader)
+            }
+            guard isFirst else { return }
+            reader?.resume(throwing: TransportError.streamCancelled)
+            onCancel()
+        }
+
+        func next() async throws -> Data? {
+            try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { continuation in
+                    let (answer, wantsMore) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+                        if let chunk = state.takeChunk() {
+                            let wantsMore = state.wasFull && state.waitingBytes <= highWater / 2
+                            if wantsMore { state.wasFull = false }
+                            return (.success(chunk), wantsMore)
+                        }
+                        if let end = state.end {
+                            return (end.map { nil }.mapError { $0 }, false)
+                        }
+                        guard state.reader == nil else { return (.failure(TransportError.secondReader), false) }
+                        state.reader = continuation
+                        return (nil, false)
+                    }
+                    if let answer { continuation.resume(with: answer) }
+                    if wantsMore { onDemand() }
+                }
+            } onCancel: {
+                cancel()
+            }
+        }
+
+        func report() async -> TransportReport {
+            await withUnsafeContinuation { continuation in
+                let report = state.withLock { state -> TransportReport? in
+                    if state.report == nil { state.reportReaders.append(continuation) }
+                    return state.report
+                }
+                if let report { continuation.resume(returning: report) }
+            }
+        }
+    }
+}
+
+extension TransportError {
+    fileprivate static let streamCancelled = TransportError(
+        .cancelled, phase: .receiving, url: nil, message: "reading the body was cancelled")
+    fileprivate static let secondReader = TransportError(
+        .invalidUse, phase: .receiving, url: nil, message: "two tasks read the same response body at once")
+}

@@ -1,0 +1,14 @@
+/// Where a response's body goes.
+public enum ResponseDelivery: Sendable, Hashable {
+    /// Into memory, returned when complete. A body of more than `limit` decoded bytes fails with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``; nil means no limit.
+    case collect(limit: Int64? = nil)
+
+    /// Written to an open file descriptor at its current position. The caller keeps the descriptor open until `send`
+    /// returns, and closes it. `limit` as above.
+    case file(descriptor: Int32, limit: Int64? = nil)
+
+    /// Read by the caller chunk by chunk from ``TransportResponse/body``. When more than `highWater` bytes wait to be
+    /// read, the transport stops reading from the network until the reader has caught up.
+    case stream(highWater: Int = 256 * 1024)
+}

@@ -1,0 +1,81 @@
+public import Foundation
+
+/// Why an exchange failed: what, in which phase, at which URL and peer, and because of what.
+///
+/// A session surfaces it as ``AFError/sessionTaskFailed(error:)`` around a `URLError` of the fitting code, whose
+/// `NSUnderlyingErrorKey` holds this error.
+public struct TransportError: Error, Sendable {
+    /// How far an exchange had come.
+    public enum Phase: String, Sendable, Hashable {
+        /// Nothing was sent; the exchange waits for a connection, or was refused.
+        case queued
+        /// Looking up the host's addresses.
+        case resolving
+        /// Opening the connection.
+        case connecting
+        /// Agreeing on TLS.
+        case securing
+        /// Sending the request.
+        case sending
+        /// Waiting for the response's head.
+        case waiting
+        /// Reading the response's body.
+        case receiving
+    }
+
+    /// What went wrong.
+    public var code: Code
+    /// How far the exchange had come.
+    public var phase: Phase
+    /// The URL asked, without userinfo.
+    public var url: String?
+    /// The address and port of the peer, when one was reached or tried: "192.0.2.7:443", "[2001:db8::1]:443".
+    public var peer: String?
+    /// What happened, in words.
+    public var message: String
+    /// The transport's own number for the failure (libcurl's CURLcode, say).
+    public var transportCode: Int?
+    /// The operating system's `errno`, when it said one.
+    public var systemError: Int32?
+    /// What caused the failure: an error of a body's reader, of a hook, of another transport.
+    public var underlying: (any Error)?
+    /// Metrics and byte counts up to the failure.
+    public var report = TransportReport()
+
+    /// Makes an error.
+    public init(
+        _ code: Code,
+        phase: Phase,
+        url: String?,
+        peer: String? = nil,
+        message: String,
+        transportCode: Int? = nil,
+        systemError: Int32? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.phase = phase
+        self.url = url
+        self.peer = peer
+        self.message = message
+        self.transportCode = transportCode
+        self.systemError = systemError
+        self.underlying = underlying
+    }
+}
+
+extension TransportError: CustomStringConvertible, LocalizedError {
+    /// The error in one line.
+    public var description: String {
+        var line = "\(code) while \(phase.rawValue)"
+        if let url { line += " \(url)" }
+        if let peer { line += " (peer \(peer))" }
+        line += ": \(message)"
+        if let systemError { line += " [\(String(cString: strerror(systemError)))]" }
+        if let underlying { line += "; caused by: \(underlying)" }
+        return line
+    }
+
+    /// The same line.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,15 @@
+public import HTTPTypes
+
+/// What a transport has to tell when an exchange has ended, well or badly.
+public struct TransportReport: Sendable {
+    /// The requests and responses that the exchange took, in order: one, or more when authentication took rounds.
+    public var transactions: [TransactionMetrics]
+    /// Fields that came after a chunked body (RFC 9110, section 6.5).
+    public var trailers: HTTPFields
+
+    /// Makes a report.
+    public init(transactions: [TransactionMetrics] = [], trailers: HTTPFields = HTTPFields()) {
+        self.transactions = transactions
+        self.trailers = trailers
+    }
+}
