@@ -1,0 +1,27 @@
+import CLibcurl
+import Foundation
+
+/// The libcurl that this process runs with, initialised once for all.
+struct CurlLibrary {
+    static let shared = CurlLibrary()
+
+    /// "7.88.1", say.
+    let version: String
+    /// The content codings that it decodes, best first.
+    let contentCodings: [String]
+
+    private init() {
+        // Counted by libcurl and never undone: others in the process may use it too.
+        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
+            version = "unknown"
+            contentCodings = []
+            return
+        }
+        version = String(cString: info.version)
+        let codings: [(Int32, [String])] = [
+            (CURL_VERSION_BROTLI, ["br"]), (CURL_VERSION_ZSTD, ["zstd"]), (CURL_VERSION_LIBZ, ["gzip", "deflate"]),
+        ]
+        contentCodings = codings.flatMap { info.features & $0.0 != 0 ? $0.1 : [] }
+    }
+}

@@ -1,0 +1,278 @@
+import AfarCore
+import CLibcurl
+import Foundation
+
+/// The thread that drives libcurl. Everything of libcurl's is touched on this thread only; others leave messages.
+final class CurlLoop: @unchecked Sendable {
+    // Sendable because other threads reach only the mailbox and the poller's `wake`; the rest is the thread's own.
+    enum Message {
+        case submit(Transfer)
+        case cancel(Transfer)
+        case suspend(Transfer, Bool)
+        case demand(Transfer)
+        case bodyReady(Transfer)
+        case closeIdleConnections
+        case shutDown
+    }
+
+    /// What is handed back to a waiting task once the loop has finished its ready events.
+    private struct Resumption {
+        var continuation: UnsafeContinuation<TransportResponse, any Error>
+        var result: Result<TransportResponse, any Error>
+    }
+
+    private let mailbox = Locked<[Message]>([])
+    private let poller: Poller
+    private let configuration: CurlTransport.Configuration
+
+    private var pools: [UInt32: CurlPool] = [:]
+    private var currentPool: CurlPool?
+    private var lastPoolNumber: UInt32 = 0
+    private var gate: HostGate<Transfer>
+    private var transfers: [Transfer] = []
+    private var resumptions: [Resumption] = []
+    private var nextExpiry = UInt64.max
+    private var isShutDown = false
+
+    init(configuration: CurlTransport.Configuration) throws {
+        self.configuration = configuration
+        poller = try Poller()
+        gate = HostGate(
+            limitPerHost: configuration.maximumConnectionsPerHost, lookupLimit: configuration.maximumLookups)
+        let thread = Thread { [self] in run() }
+        thread.name = "afar.curl"
+        thread.start()
+    }
+
+    /// Leaves a message. May be called from any thread.
+    func post(_ message: Message) {
+        let wasEmpty = mailbox.withLock { messages in
+            defer { messages.append(message) }
+            return messages.isEmpty
+        }
+        if wasEmpty { poller.wake() }
+    }
+
+    // MARK: The loop
+
+    private func run() {
+        blockSIGPIPE()
+        while !(isShutDown && transfers.isEmpty) {
+            for pool in pools.values { pool.applyInterests() }
+            poller.wait(milliseconds: patience()) { event in
+                switch event {
+                case .woken: break
+                case .socket(let socket, let pool, let bits): pools[pool]?.socketIsReady(socket, bits: bits)
+                }
+            }
+            takeMessages()
+            settle()
+            expire()
+            resumeWaitingTasks()
+        }
+        for pool in pools.values { pool.shutDown() }
+        pools = [:]
+    }
+
+    /// How long the loop may sleep, in milliseconds.
+    private func patience() -> Int32 {
+        let next = pools.values.reduce(nextExpiry) { min($0, $1.nextDeadline) }
+        guard next != .max else { return -1 }
+        let now = MonotonicClock.now
+        guard next > now else { return 0 }
+        return Int32(clamping: (next - now + 999_999) / 1_000_000)
+    }
+
+    private func takeMessages() {
+        let messages = mailbox.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+        for message in messages {
+            switch message {
+            case .submit(let transfer): submit(transfer)
+            case .cancel(let transfer): cancel(transfer)
+            case .suspend(let transfer, let isSuspended):
+                transfer.state.setSuspended(isSuspended, at: MonotonicClock.now)
+                pauseChanged(transfer)
+            case .demand(let transfer):
+                transfer.state.isReceivingPaused = false
+                pauseChanged(transfer)
+            case .bodyReady(let transfer):
+                transfer.state.isSendingPaused = false
+                pauseChanged(transfer)
+            case .closeIdleConnections: retireCurrentPool()
+            case .shutDown:
+                isShutDown = true
+                for transfer in transfers { cancel(transfer) }
+            }
+        }
+    }
+
+    /// Lets everything happen that can happen without waiting: adding a transfer can complete it at once, which makes
+    /// room for the next.
+    private func settle() {
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            while let transfer = gate.admit() {
+                start(transfer)
+                isQuiet = false
+            }
+            let now = MonotonicClock.now
+            for pool in pools.values {
+                if pool.runTimers(at: now) { isQuiet = false }
+                while let (easy, code) = pool.nextDone() {
+                    if let transfer = Transfer.of(easy) { finish(transfer, code: code) }
+                    isQuiet = false
+                }
+            }
+        }
+        for pool in pools.values where pool.isRetired && pool.runningCount == 0 {
+            pools[pool.number] = nil
+            pool.shutDown()
+        }
+    }
+
+    /// Ends the transfers whose time is up. Deadlines only ever move later, so a look at all of them is needed no more
+    /// often than the shortest timeout.
+    private func expire() {
+        guard nextExpiry != .max else { return }
+        let now = MonotonicClock.now
+        guard nextExpiry <= now else { return }
+        let expired = transfers.compactMap { transfer in transfer.state.expiry(at: now).map { (transfer, $0) } }
+        for (transfer, fault) in expired {
+            transfer.state.fail(fault)
+            finish(transfer, code: CURLE_OPERATION_TIMEDOUT)
+        }
+        nextExpiry = transfers.reduce(.max) { min($0, $1.state.nextDeadline) }
+        if !expired.isEmpty { settle() }
+    }
+
+    private func resumeWaitingTasks() {
+        guard !resumptions.isEmpty else { return }
+        let ready = resumptions
+        resumptions.removeAll(keepingCapacity: true)
+        for resumption in ready { resumption.continuation.resume(with: resumption.result) }
+    }
+
+    // MARK: Transfers
+
+    private func submit(_ transfer: Transfer) {
+        transfer.index = transfers.count
+        transfers.append(transfer)
+        if isShutDown { transfer.state.fail(.cancelled) }
+        guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
+        noteDeadline(of: transfer)
+        transfer.lane = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
+    }
+
+    private func start(_ transfer: Transfer) {
+        transfer.state.admit()
+        transfer.wasAdmitted = true
+        transfer.isLookingUp = true
+        guard let pool = pool(), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
+            transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
+            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
+        }
+        transfer.handle = handle
+        transfer.pool = pool
+        do {
+            try transfer.configure(handle, pool: pool, bundle: configuration.certificateBundle?.path)
+        } catch let fault as Fault {
+            transfer.state.fail(fault)
+            return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+        } catch {
+            transfer.state.fail(Fault(.unknown, "libcurl refused an option", underlying: error))
+            return finish(transfer, code: CURLE_UNKNOWN_OPTION)
+        }
+        guard pool.add(handle) == CURLM_OK else {
+            transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
+            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
+        }
+        transfer.isAdded = true
+    }
+
+    private func cancel(_ transfer: Transfer) {
+        transfer.state.fail(.cancelled)
+        // A cancel can arrive before the submission; it then waits in the state.
+        if transfer.index != nil { finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
+    }
+
+    private func pauseChanged(_ transfer: Transfer) {
+        guard transfer.isAdded, transfer.state.phase >= .connected, let handle = transfer.handle else { return }
+        transfer.state.pauseDidChange(at: MonotonicClock.now)
+        noteDeadline(of: transfer)
+        // Waiting data is handed over inside this call.
+        curl_easy_pause(handle.raw, transfer.pauseMask)
+    }
+
+    /// A callback of libcurl's saw the connection; it is the loop's thread.
+    func lookupEnded(_ transfer: Transfer) {
+        guard transfer.isLookingUp, let lane = transfer.lane else { return }
+        transfer.isLookingUp = false
+        gate.lookupEnded(lane)
+    }
+
+    func noteDeadline(of transfer: Transfer) {
+        nextExpiry = min(nextExpiry, transfer.state.nextDeadline)
+    }
+
+    /// The head of a streamed response is there: its task goes on.
+    func deliver(_ response: TransportResponse, of transfer: Transfer) {
+        guard let continuation = transfer.takeContinuation() else { return }
+        resumptions.append(Resumption(continuation: continuation, result: .success(response)))
+    }
+
+    private func finish(_ transfer: Transfer, code: CURLcode) {
+        let phase = transfer.failurePhase
+        guard transfer.state.finish() else { return }
+        let result = transfer.result(of: code, phase: phase)
+        if let handle = transfer.handle, let pool = transfer.pool {
+            if transfer.isAdded { pool.remove(handle) }
+            transfer.handle = nil
+            pool.giveBack(handle)
+        }
+        leave(transfer)
+        transfer.release()
+        if let continuation = transfer.takeContinuation() {
+            resumptions.append(Resumption(continuation: continuation, result: result))
+        }
+    }
+
+    /// Takes a transfer out of the loop's lists.
+    private func leave(_ transfer: Transfer) {
+        lookupEnded(transfer)
+        if let lane = transfer.lane {
+            if transfer.wasAdmitted { gate.release(lane) } else { gate.withdraw(transfer, from: lane) }
+        }
+        guard let index = transfer.index, let last = transfers.popLast() else { return }
+        if last !== transfer {
+            transfers[index] = last
+            last.index = index
+        }
+    }
+
+    // MARK: Pools
+
+    private func pool() -> CurlPool? {
+        if let currentPool { return currentPool }
+        lastPoolNumber &+= 1
+        let pool = CurlPool(number: lastPoolNumber, poller: poller, configuration: configuration)
+        currentPool = pool
+        pools[lastPoolNumber] = pool
+        return pool
+    }
+
+    private func retireCurrentPool() {
+        currentPool?.isRetired = true
+        currentPool = nil
+    }
+
+    private func blockSIGPIPE() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}

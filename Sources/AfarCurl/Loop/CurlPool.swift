@@ -1,0 +1,135 @@
+import AfarCore
+import CLibcurl
+import Foundation
+
+/// One of libcurl's multi handles with its connections, its TLS sessions and its idle easy handles. All of it belongs
+/// to one loop's thread.
+final class CurlPool {
+    private static let idleHandleLimit = 256
+
+    let number: UInt32
+    private let multi: UnsafeMutableRawPointer
+    private let share: UnsafeMutableRawPointer
+    private let poller: Poller
+    private var interests = SocketInterests()
+    private var idleHandles: [EasyHandle] = []
+    private var deadline: UInt64?
+    /// Transfers that libcurl is working on.
+    private(set) var runningCount = 0
+    /// Set when new requests go to another pool; this one closes when its last transfer is over.
+    var isRetired = false
+
+    init?(number: UInt32, poller: Poller, configuration: CurlTransport.Configuration) {
+        guard let multi = curl_multi_init() else { return nil }
+        guard let share = curl_share_init() else {
+            curl_multi_cleanup(multi)
+            return nil
+        }
+        self.number = number
+        self.multi = multi
+        self.share = share
+        self.poller = poller
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = afar_share_tls_sessions(share)
+        _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumIdleConnections)
+        _ = afar_multi_set_long(multi, CURLMOPT_PIPELINING, 0)
+        _ = afar_multi_set_socket_function(
+            multi,
+            { _, socket, what, context, _ in
+                guard let context else { return 0 }
+                let pool = Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue()
+                pool.interests.want(Poller.events(for: what), of: socket)
+                return 0
+            }, context)
+        _ = afar_multi_set_timer_function(
+            multi,
+            { _, milliseconds, context in
+                guard let context else { return 0 }
+                let pool = Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue()
+                pool.deadline =
+                    milliseconds < 0 ? nil : MonotonicClock.now + UInt64(milliseconds) * 1_000_000
+                return 0
+            }, context)
+    }
+
+    // MARK: Handles
+
+    /// A handle with nothing set, or nil when memory ran out.
+    func takeHandle(isReusable: Bool) -> EasyHandle? {
+        if isReusable, let handle = idleHandles.popLast() { return handle }
+        return EasyHandle(isReusable: isReusable)
+    }
+
+    func giveBack(_ handle: EasyHandle) {
+        guard handle.isReusable, idleHandles.count < Self.idleHandleLimit else { return handle.close() }
+        curl_easy_reset(handle.raw)
+        idleHandles.append(handle)
+    }
+
+    func add(_ handle: EasyHandle) -> CURLMcode {
+        let code = curl_multi_add_handle(multi, handle.raw)
+        if code == CURLM_OK { runningCount += 1 }
+        return code
+    }
+
+    func remove(_ handle: EasyHandle) {
+        curl_multi_remove_handle(multi, handle.raw)
+        runningCount -= 1
+    }
+
+    // MARK: Options that need the pool
+
+    func setShared(_ options: CurlOptions) throws(CurlOptions.Failure) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try options.set(CURLOPT_SHARE, pointer: share)
+        try options.check(
+            afar_set_close_socket_function(
+                options.easy,
+                { context, socket in
+                    if let context {
+                        Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue().interests.close(socket)
+                    }
+                    return close(socket)
+                }, context), CURLOPT_CLOSESOCKETFUNCTION)
+    }
+
+    // MARK: Events
+
+    /// Tells the kernel which sockets to watch.
+    func applyInterests() {
+        interests.drain { poller.apply($0, pool: number) }
+    }
+
+    func socketIsReady(_ socket: Int32, bits: Int32) {
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, bits, &running)
+    }
+
+    /// When libcurl wants to be called next.
+    var nextDeadline: UInt64 { deadline ?? .max }
+
+    /// Calls libcurl when its time has come. Returns whether it was called.
+    func runTimers(at now: UInt64) -> Bool {
+        guard let deadline, deadline <= now else { return false }
+        self.deadline = nil
+        var running: Int32 = 0
+        // −1 is libcurl's CURL_SOCKET_TIMEOUT.
+        curl_multi_socket_action(multi, -1, 0, &running)
+        return true
+    }
+
+    /// The next transfer that has ended.
+    func nextDone() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
+        var code = CURLE_OK
+        return afar_multi_next_done(multi, &code).map { ($0, code) }
+    }
+
+    /// Closes everything. No transfer may be running.
+    func shutDown() {
+        for handle in idleHandles { handle.close() }
+        idleHandles = []
+        curl_multi_cleanup(multi)
+        curl_share_cleanup(share)
+        applyInterests()
+    }
+}

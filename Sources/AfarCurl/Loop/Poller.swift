@@ -1,0 +1,92 @@
+import CLibcurl
+import Foundation
+
+/// The kernel's side of a loop: epoll for the sockets, and an eventfd by which other threads wake it.
+final class Poller: @unchecked Sendable {
+    // Sendable because the descriptors never change; `wake` is the only method called from other threads.
+    enum Event {
+        case woken
+        /// A socket of the pool with this number is ready; the bits are libcurl's `CURL_CSELECT_…`.
+        case socket(Int32, pool: UInt32, bits: Int32)
+    }
+
+    private static let wakeTag = UInt64.max
+    private let epoll: Int32
+    private let eventfd: Int32
+    private var buffer = [epoll_event](repeating: epoll_event(), count: 256)
+
+    init() throws {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
+        eventfd = afar_eventfd()
+        guard eventfd >= 0 else {
+            let code = errno
+            close(epoll)
+            throw POSIXError(.init(rawValue: code) ?? .EMFILE)
+        }
+        // Edge-triggered: each write is one event, and the counter needs no reading.
+        _ = afar_epoll_set(
+            epoll, EPOLL_CTL_ADD, eventfd, EPOLLIN.rawValue | EPOLLET.rawValue, Self.wakeTag)
+    }
+
+    deinit {
+        close(eventfd)
+        close(epoll)
+    }
+
+    /// Makes `wait` return. May be called from any thread.
+    func wake() {
+        var one: UInt64 = 1
+        _ = write(eventfd, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Waits for events until so many milliseconds have passed; −1 waits for ever.
+    func wait(milliseconds: Int32, _ body: (Event) -> Void) {
+        let count = epoll_wait(epoll, &buffer, Int32(buffer.count), milliseconds)
+        guard count > 0 else { return }
+        for index in 0..<Int(count) {
+            let tag = withUnsafePointer(to: buffer[index], afar_epoll_tag)
+            if tag == Self.wakeTag {
+                body(.woken)
+            } else {
+                let socket = Int32(truncatingIfNeeded: tag & 0xFFFF_FFFF)
+                body(.socket(socket, pool: UInt32(tag >> 32), bits: Self.selectBits(buffer[index].events)))
+            }
+        }
+    }
+
+    func apply(_ change: SocketInterests.Change, pool: UInt32) {
+        switch change {
+        case .add(let socket, let events): set(socket, events, pool, EPOLL_CTL_ADD, ifRefused: EPOLL_CTL_MOD)
+        case .modify(let socket, let events): set(socket, events, pool, EPOLL_CTL_MOD, ifRefused: EPOLL_CTL_ADD)
+        case .remove(let socket): _ = afar_epoll_set(epoll, EPOLL_CTL_DEL, socket, 0, 0)
+        }
+    }
+
+    /// A socket can have been closed and opened again under the same number, so that the kernel knows more or less of it
+    /// than we remember.
+    private func set(_ socket: Int32, _ events: UInt32, _ pool: UInt32, _ operation: Int32, ifRefused other: Int32) {
+        let tag = UInt64(pool) << 32 | UInt64(UInt32(bitPattern: socket))
+        if afar_epoll_set(epoll, operation, socket, events, tag) != 0, errno == EEXIST || errno == ENOENT {
+            _ = afar_epoll_set(epoll, other, socket, events, tag)
+        }
+    }
+
+    /// The epoll events for libcurl's `CURL_POLL_…`.
+    static func events(for what: Int32) -> UInt32 {
+        switch what {
+        case CURL_POLL_IN: EPOLLIN.rawValue
+        case CURL_POLL_OUT: EPOLLOUT.rawValue
+        case CURL_POLL_INOUT: EPOLLIN.rawValue | EPOLLOUT.rawValue
+        default: 0
+        }
+    }
+
+    private static func selectBits(_ events: UInt32) -> Int32 {
+        var bits: Int32 = 0
+        if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { bits |= CURL_CSELECT_IN }
+        if events & EPOLLOUT.rawValue != 0 { bits |= CURL_CSELECT_OUT }
+        if events & EPOLLERR.rawValue != 0 { bits |= CURL_CSELECT_ERR }
+        return bits
+    }
+}

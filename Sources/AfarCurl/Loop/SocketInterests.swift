@@ -1,0 +1,62 @@
+/// What libcurl wants to know of each socket, and what the kernel has been told: a pure value.
+///
+/// libcurl says "no more" and "again" of a kept connection between two requests. Changes are gathered, the last one
+/// wins, and what comes out the same costs no system call.
+struct SocketInterests {
+    enum Change: Equatable {
+        case add(Int32, UInt32)
+        case modify(Int32, UInt32)
+        case remove(Int32)
+    }
+
+    private struct Entry {
+        var wanted: UInt32 = 0
+        var told: UInt32 = 0
+        var isChanged = false
+    }
+
+    private var entries: [Entry] = []
+    private var changed: [Int32] = []
+
+    /// libcurl wants these epoll events of a socket; 0 means none.
+    mutating func want(_ events: UInt32, of socket: Int32) {
+        guard socket >= 0 else { return }
+        while entries.count <= Int(socket) { entries.append(Entry()) }
+        entries[Int(socket)].wanted = events
+        note(socket)
+    }
+
+    /// A socket is about to be closed, so the kernel forgets it by itself. Its number may come back as another socket.
+    mutating func close(_ socket: Int32) {
+        guard socket >= 0, Int(socket) < entries.count else { return }
+        entries[Int(socket)].told = 0
+        entries[Int(socket)].wanted = 0
+    }
+
+    /// Hands out what the kernel must be told, and takes it as told.
+    mutating func drain(_ apply: (Change) -> Void) {
+        guard !changed.isEmpty else { return }
+        for socket in changed {
+            var entry = entries[Int(socket)]
+            entry.isChanged = false
+            if entry.wanted != entry.told {
+                if entry.wanted == 0 {
+                    apply(.remove(socket))
+                } else if entry.told == 0 {
+                    apply(.add(socket, entry.wanted))
+                } else {
+                    apply(.modify(socket, entry.wanted))
+                }
+                entry.told = entry.wanted
+            }
+            entries[Int(socket)] = entry
+        }
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func note(_ socket: Int32) {
+        guard !entries[Int(socket)].isChanged else { return }
+        entries[Int(socket)].isChanged = true
+        changed.append(socket)
+    }
+}

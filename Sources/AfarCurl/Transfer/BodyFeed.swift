@@ -1,0 +1,91 @@
+import AfarCore
+import Foundation
+
+/// Where a request's body comes from while libcurl sends it.
+final class BodyFeed {
+    enum Answer {
+        case bytes(Int)
+        /// Nothing is ready; the feed calls back when there is.
+        case wait
+    }
+
+    private enum Source {
+        case memory(Data)
+        case file(FileHandle)
+        case pump(BodyPump)
+    }
+
+    private let source: Source
+    /// The length to send, nil for a chunked body.
+    let length: Int64?
+    /// Bytes handed to libcurl since the body's start.
+    private(set) var byteCount: Int64 = 0
+
+    init(data: Data) {
+        source = .memory(data)
+        length = Int64(data.count)
+    }
+
+    init(file url: URL) throws(Fault) {
+        do {
+            let handle = try FileHandle(forReadingFrom: url)
+            length = Int64(try handle.seekToEnd())
+            try handle.seek(toOffset: 0)
+            source = .file(handle)
+        } catch {
+            throw Fault(.requestBodyFailed, "the file \(url.path) could not be read", underlying: error)
+        }
+    }
+
+    init(pump: BodyPump, length: Int64?) {
+        source = .pump(pump)
+        self.length = length
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Answer {
+        var room = buffer
+        if let length {
+            guard byteCount < length else { return .bytes(0) }
+            room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: length - byteCount)))
+        }
+        let count: Int
+        switch source {
+        case .memory(let data):
+            let offset = data.startIndex + Int(byteCount)
+            count = data.copyBytes(to: room, from: offset..<min(offset + room.count, data.endIndex))
+        case .file(let handle):
+            count = Foundation.read(handle.fileDescriptor, room.baseAddress, room.count)
+            if count < 0 { throw Fault(.requestBodyFailed, "the file could not be read", systemError: errno) }
+        case .pump(let pump):
+            guard let pumped = try pump.read(into: room) else { return .wait }
+            count = pumped
+        }
+        byteCount += Int64(count)
+        if count == 0, let length, byteCount < length {
+            throw Fault(.requestBodyFailed, "the body ended after \(byteCount) of \(length) bytes")
+        }
+        return .bytes(count)
+    }
+
+    /// Starts over for another try on a fresh connection. Returns whether it could.
+    func seek(to offset: Int64) -> Bool {
+        switch source {
+        case .memory(let data):
+            guard offset <= data.count else { return false }
+        case .file(let handle):
+            guard (try? handle.seek(toOffset: UInt64(offset))) != nil else { return false }
+        case .pump:
+            guard offset == byteCount else { return false }
+        }
+        byteCount = offset
+        return true
+    }
+
+    func close() {
+        switch source {
+        case .memory: break
+        case .file(let handle): try? handle.close()
+        case .pump(let pump): pump.cancel()
+        }
+    }
+}

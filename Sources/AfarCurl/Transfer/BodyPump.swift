@@ -1,0 +1,104 @@
+import AfarCore
+import Foundation
+
+/// Carries the chunks of a streamed request body from the task that makes them to the loop that sends them. One chunk
+/// waits at a time: the next is asked for when the loop has sent the one before.
+final class BodyPump: Sendable {
+    private struct State {
+        var chunk = Data()
+        var isAtEnd = false
+        var fault: Fault?
+        var loopWaits = false
+        var maker: UnsafeContinuation<Bool, Never>?
+        var isCancelled = false
+    }
+
+    private let state = Locked(State())
+    private let task = Locked<Task<Void, Never>?>(nil)
+    private let onReady: @Sendable () -> Void
+
+    /// - Parameter onReady: Called when bytes, the end or a fault are there and the loop has been told to wait.
+    init(onReady: @escaping @Sendable () -> Void) {
+        self.onReady = onReady
+    }
+
+    func start(_ stream: RequestBodyStream) {
+        let task = Task {
+            do {
+                let read = stream.reader()
+                var sent: Int64 = 0
+                while let chunk = try await read() {
+                    sent += Int64(chunk.count)
+                    if let length = stream.length, sent > length {
+                        throw Fault(.requestBodyFailed, "the body has more than the \(length) bytes that it announced")
+                    }
+                    guard await put(chunk) else { return }
+                }
+                end(with: nil)
+            } catch let fault as Fault {
+                end(with: fault)
+            } catch {
+                end(with: Fault(.requestBodyFailed, "the request's body could not be made", underlying: error))
+            }
+        }
+        self.task.withLock { $0 = task }
+        if state.withLock({ $0.isCancelled }) { task.cancel() }
+    }
+
+    /// For the loop: copies what is there; 0 at the end, nil when it must wait.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
+        let (count, fault, maker) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
+            guard !state.chunk.isEmpty else {
+                if let fault = state.fault { return (nil, fault, nil) }
+                if state.isAtEnd { return (0, nil, nil) }
+                state.loopWaits = true
+                return (nil, nil, nil)
+            }
+            let count = min(buffer.count, state.chunk.count)
+            state.chunk.copyBytes(to: buffer, count: count)
+            state.chunk = count == state.chunk.count ? Data() : state.chunk.dropFirst(count)
+            guard state.chunk.isEmpty else { return (count, nil, nil) }
+            defer { state.maker = nil }
+            return (count, nil, state.maker)
+        }
+        maker?.resume(returning: true)
+        if let fault { throw fault }
+        return count
+    }
+
+    func cancel() {
+        let maker = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+            state.isCancelled = true
+            defer { state.maker = nil }
+            return state.maker
+        }
+        maker?.resume(returning: false)
+        task.withLock { $0 }?.cancel()
+    }
+
+    /// Waits until the loop has taken the chunk; false when it wants no more.
+    private func put(_ chunk: Data) async -> Bool {
+        guard !chunk.isEmpty else { return true }
+        return await withUnsafeContinuation { continuation in
+            let (isCancelled, loopWaits) = state.withLock { state -> (Bool, Bool) in
+                guard !state.isCancelled else { return (true, false) }
+                state.chunk = chunk
+                state.maker = continuation
+                defer { state.loopWaits = false }
+                return (false, state.loopWaits)
+            }
+            if isCancelled { continuation.resume(returning: false) }
+            if loopWaits { onReady() }
+        }
+    }
+
+    private func end(with fault: Fault?) {
+        let loopWaits = state.withLock { state in
+            state.isAtEnd = true
+            state.fault = fault
+            defer { state.loopWaits = false }
+            return state.loopWaits
+        }
+        if loopWaits { onReady() }
+    }
+}

@@ -1,0 +1,85 @@
+import AfarCore
+import Foundation
+
+/// Where a response's body goes, and how much of it has come.
+struct BodySink {
+    enum Answer {
+        case taken
+        /// Nothing was taken; stop reading until asked again.
+        case full
+    }
+
+    private enum Target {
+        case memory(GrowingBuffer)
+        case file(descriptor: Int32)
+        case stream(ResponseBodyStream.Source)
+    }
+
+    private let target: Target
+    private let limit: Int64?
+    /// Decoded bytes so far.
+    private(set) var byteCount: Int64 = 0
+
+    init(collecting limit: Int64?) {
+        target = .memory(GrowingBuffer())
+        self.limit = limit
+    }
+
+    init(descriptor: Int32, limit: Int64?) {
+        target = .file(descriptor: descriptor)
+        self.limit = limit
+    }
+
+    init(source: ResponseBodyStream.Source) {
+        target = .stream(source)
+        limit = nil
+    }
+
+    /// The source of a streamed body.
+    var source: ResponseBodyStream.Source? {
+        if case .stream(let source) = target { source } else { nil }
+    }
+
+    /// Makes room for a body of a declared length.
+    func expect(_ length: Int64?) {
+        if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
+    }
+
+    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Answer {
+        if let limit, byteCount + Int64(bytes.count) > limit {
+            throw Fault(.responseTooLarge, "the response's body exceeds the limit of \(limit) bytes")
+        }
+        switch target {
+        case .memory(let buffer):
+            guard buffer.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
+        case .file(let descriptor):
+            try Self.write(bytes, to: descriptor)
+        case .stream(let source):
+            if source.isFull { return .full }
+            source.yield(Data(bytes))
+        }
+        byteCount += Int64(bytes.count)
+        return .taken
+    }
+
+    /// The body as the response shows it. Memory is handed over, so call it once.
+    func complete() -> TransportResponse.Body? {
+        switch target {
+        case .memory(let buffer): .data(buffer.take())
+        case .file: .file(byteCount: byteCount)
+        case .stream: nil
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Fault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw Fault(.deliveryFailed, "the response's body could not be written", systemError: errno)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import AfarCore
+import CLibcurl
+import Foundation
+
+/// What libcurl says about a failed transfer, and what it means.
+struct CurlFailure {
+    var code: CURLcode
+    var message: String
+    var systemError: Int32
+    var verifyResult: Int
+    /// Whether the connection was up when it failed.
+    var isConnected: Bool
+
+    /// libcurl's own words, the last transfer's if it has some, else the code's.
+    var text: String {
+        message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+    }
+
+    var transportCode: TransportError.Code {
+        switch code {
+        // With the scheme checked beforehand, this is a response that is no HTTP/1.
+        case CURLE_UNSUPPORTED_PROTOCOL: isConnected ? .malformedResponse : .unsupportedURL
+        case CURLE_PEER_FAILED_VERIFICATION: certificateCode
+        case CURLE_COULDNT_CONNECT: connectCode
+        case CURLE_RECV_ERROR where systemError == 0 && message.contains("chunk"): .malformedResponse
+        case CURLE_RECV_ERROR where systemError == 0 && message.contains("header"): .headTooLarge
+        case CURLE_OUT_OF_MEMORY where isConnected: .headTooLarge
+        default: Self.codes[Int(code.rawValue)] ?? .unknown
+        }
+    }
+
+    /// Whether libcurl's errno belongs to a failure of this code; it is not cleared by failures without one.
+    static func hasSystemError(_ code: CURLcode) -> Bool {
+        code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
+    }
+
+    private var connectCode: TransportError.Code {
+        switch systemError {
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN: .notConnected
+        default: .cannotConnect
+        }
+    }
+
+    /// The numbers are X509_V_ERR_… of OpenSSL.
+    private var certificateCode: TransportError.Code {
+        switch verifyResult {
+        case 9: .certificateNotYetValid
+        case 10: .certificateHasBadDate
+        case 18, 19, 20: .certificateHasUnknownRoot
+        default: .certificateUntrusted
+        }
+    }
+
+    /// What each of libcurl's codes that an HTTP transfer can end with means.
+    static let codes: [Int: TransportError.Code] = {
+        var codes: [Int: TransportError.Code] = [:]
+        func map(_ code: TransportError.Code, _ curlCodes: CURLcode...) {
+            for curlCode in curlCodes { codes[Int(curlCode.rawValue)] = code }
+        }
+        map(.unsupportedURL, CURLE_UNSUPPORTED_PROTOCOL)
+        map(.invalidURL, CURLE_URL_MALFORMAT)
+        map(.cannotFindHost, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST)
+        map(.cannotConnect, CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE)
+        map(.timedOut, CURLE_OPERATION_TIMEDOUT)
+        map(
+            .secureConnectionFailed, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE)
+        map(
+            .certificateUntrusted, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS)
+        map(.clientCertificateRejected, CURLE_SSL_CERTPROBLEM)
+        map(.clientCertificateRequired, CURLE_SSL_CLIENTCERT)
+        map(
+            .malformedResponse, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+            CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR, CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR,
+            CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
+            CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
+            CURLE_UPLOAD_FAILED)
+        map(.connectionLost, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_UNRECOVERABLE_POLL, CURLE_AGAIN)
+        map(.bodyIncomplete, CURLE_PARTIAL_FILE)
+        map(.undecodableContent, CURLE_BAD_CONTENT_ENCODING)
+        map(.deliveryFailed, CURLE_WRITE_ERROR)
+        map(.requestBodyFailed, CURLE_READ_ERROR, CURLE_SEND_FAIL_REWIND)
+        map(.cancelled, CURLE_ABORTED_BY_CALLBACK)
+        map(.responseTooLarge, CURLE_FILESIZE_EXCEEDED)
+        map(.tooManyRedirects, CURLE_TOO_MANY_REDIRECTS)
+        map(.outOfResources, CURLE_OUT_OF_MEMORY)
+        return codes
+    }()
+
+    /// The peer's address and port.
+    static func peer(of handle: EasyHandle) -> String? {
+        guard let address = handle.string(CURLINFO_PRIMARY_IP) else { return nil }
+        let port = handle.long(CURLINFO_PRIMARY_PORT)
+        return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+}

@@ -1,0 +1,29 @@
+import AfarCore
+import Foundation
+
+/// A cause for failure that Afar itself found, before or beside what libcurl says. It outranks libcurl's code.
+struct Fault: Error {
+    var code: TransportError.Code
+    var message: String
+    var systemError: Int32?
+    var underlying: (any Error)?
+
+    init(
+        _ code: TransportError.Code, _ message: String, systemError: Int32? = nil, underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.systemError = systemError
+        self.underlying = underlying
+    }
+
+    static let cancelled = Fault(.cancelled, "the exchange was cancelled")
+
+    static func idleTimeout(_ seconds: TimeInterval) -> Fault {
+        Fault(.timedOut, "nothing arrived or left for \(seconds.formatted()) s (idle timeout)")
+    }
+
+    static func totalTimeout(_ seconds: TimeInterval) -> Fault {
+        Fault(.timedOut, "the exchange took more than \(seconds.formatted()) s (total timeout)")
+    }
+}

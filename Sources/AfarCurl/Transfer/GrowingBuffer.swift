@@ -1,0 +1,47 @@
+import Foundation
+
+/// Bytes that grow by doubling and end as a `Data` without being copied.
+final class GrowingBuffer {
+    /// A declared length is believed up to here; beyond, memory grows with what really arrives.
+    private static let largestReservation = 16 * 1024 * 1024
+
+    private var start: UnsafeMutableRawPointer?
+    private var capacity = 0
+    private var count = 0
+
+    deinit { free(start) }
+
+    func reserve(_ length: Int) {
+        _ = grow(to: min(length, Self.largestReservation))
+    }
+
+    /// Returns false when memory ran out.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
+        let needed = count + bytes.count
+        if needed > capacity {
+            guard grow(to: max(needed, capacity * 2, 1024)) else { return false }
+        }
+        guard let start else { return false }
+        memcpy(start + count, source, bytes.count)
+        count = needed
+        return true
+    }
+
+    func take() -> Data {
+        guard let start, count > 0 else { return Data() }
+        defer { (self.start, capacity, count) = (nil, 0, 0) }
+        if capacity > count * 2, let trimmed = realloc(start, count) {
+            return Data(bytesNoCopy: trimmed, count: count, deallocator: .free)
+        }
+        return Data(bytesNoCopy: start, count: count, deallocator: .free)
+    }
+
+    private func grow(to newCapacity: Int) -> Bool {
+        guard newCapacity > capacity else { return true }
+        guard let moved = realloc(start, newCapacity) else { return false }
+        start = moved
+        capacity = newCapacity
+        return true
+    }
+}

@@ -1,0 +1,118 @@
+import AfarCore
+import Foundation
+import HTTPTypes
+
+/// Reads a response's heads, trailers and body lengths by the rules that libcurl is too mild about: a pure value.
+struct ResponseReader {
+    enum Event {
+        case none
+        case informational(ResponseHead)
+        case head(ResponseHead)
+    }
+
+    private let url: String
+    private let maximumHeadBytes: Int
+    private let maximumFieldCount: Int
+    private let maximumInformationalResponses: Int
+
+    private var lines: [UInt8] = []
+    private var headBytes = 0
+    private var fieldCount = 0
+    private var informationalCount = 0
+    private(set) var head: ResponseHead?
+    /// The body's declared length, after the checks.
+    private(set) var contentLength: Int64?
+
+    init(url: String, options: ExchangeOptions) {
+        self.url = url
+        maximumHeadBytes = options.maximumHeadBytes
+        maximumFieldCount = options.maximumFieldCount
+        maximumInformationalResponses = options.maximumInformationalResponses
+    }
+
+    /// Takes one line with its line end, as libcurl hands them over.
+    mutating func receive(line: UnsafeRawBufferPointer) throws(Fault) -> Event {
+        headBytes += line.count
+        guard headBytes <= maximumHeadBytes else {
+            throw Fault(.headTooLarge, "the response's head exceeds \(maximumHeadBytes) bytes")
+        }
+        let isBlank = line.first == 0x0D || line.first == 0x0A
+        if !isBlank {
+            if lines.isEmpty { lines.reserveCapacity(512) }
+            lines.append(contentsOf: line)
+            if line.first != 0x20, line.first != 0x09 { fieldCount += 1 }
+            guard fieldCount <= maximumFieldCount + 1 else {
+                throw Fault(.headTooLarge, "the response's head has more than \(maximumFieldCount) fields")
+            }
+            return .none
+        }
+        guard head == nil else { return .none }
+        return try completeHead()
+    }
+
+    /// The fields that came after the body.
+    var trailers: HTTPFields {
+        guard head != nil, !lines.isEmpty else { return HTTPFields() }
+        return RawHead(bytes: [0x0A] + lines).fields()
+    }
+
+    private mutating func completeHead() throws(Fault) -> Event {
+        let (version, status) = try statusLine()
+        let complete = ResponseHead(status: status, httpVersion: version, raw: RawHead(bytes: lines), url: url)
+        lines = []
+        fieldCount = 0
+        if status < 200 {
+            informationalCount += 1
+            guard status != 101 else {
+                throw Fault(.malformedResponse, "the server switched protocols (101) without being asked")
+            }
+            guard informationalCount <= maximumInformationalResponses else {
+                throw Fault(
+                    .malformedResponse, "more than \(maximumInformationalResponses) informational (1xx) responses")
+            }
+            return .informational(complete)
+        }
+        contentLength = try declaredLength(of: complete)
+        head = complete
+        return .head(complete)
+    }
+
+    /// RFC 9112, section 4: the version, a space, and exactly three digits.
+    private func statusLine() throws(Fault) -> (version: String, status: Int) {
+        let line = lines.prefix { $0 != 0x0D && $0 != 0x0A }
+        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
+        let isDigit: (UInt8) -> Bool = { (0x30...0x39).contains($0) }
+        guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8),
+            parts[1].count == 3, parts[1].allSatisfy(isDigit), parts[1].first != 0x30
+        else {
+            throw Fault(.malformedResponse, "not a status line: \(Self.quoted(line))")
+        }
+        let status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        let version = parts[0].elementsEqual("HTTP/1.1".utf8) ? "HTTP/1.1" : String(decoding: parts[0], as: UTF8.self)
+        return (version, status)
+    }
+
+    /// RFC 9110, section 8.6, and RFC 9112, section 6.3: digits only, and all the same.
+    private func declaredLength(of head: ResponseHead) throws(Fault) -> Int64? {
+        var length: Int64?
+        for value in head.values(for: .contentLength) {
+            for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+                let digits = part.trimmingPrefix(while: { $0 == " " || $0 == "\t" })
+                guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                    let number = Int64(digits)
+                else {
+                    throw Fault(.malformedResponse, "the response's Content-Length is no number: \(value)")
+                }
+                guard length == nil || length == number else {
+                    throw Fault(.malformedResponse, "the response has two different Content-Lengths")
+                }
+                length = number
+            }
+        }
+        return length
+    }
+
+    private static func quoted(_ bytes: some Collection<UInt8>) -> String {
+        "\"" + String(decoding: bytes.prefix(60), as: UTF8.self).filter { !$0.isNewline } + "\""
+    }
+}

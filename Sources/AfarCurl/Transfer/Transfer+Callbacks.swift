@@ -1,0 +1,85 @@
+import AfarCore
+import CLibcurl
+import Foundation
+
+/// libcurl's callbacks. They capture nothing: the transfer is their context, alive until its handle has left the multi.
+extension Transfer {
+    private static let failed = Int.max
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func setCallbacks(_ options: CurlOptions) throws(CurlOptions.Failure) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try options.check(
+            afar_set_header_function(
+                options.easy,
+                { bytes, size, count, context in
+                    guard let transfer = Transfer.from(context) else { return Transfer.failed }
+                    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                    return transfer.attempt { () throws(Fault) in
+                        try transfer.receive(line: line)
+                        return line.count
+                    } ?? Transfer.failed
+                }, context), CURLOPT_HEADERFUNCTION)
+        try options.check(
+            afar_set_write_function(
+                options.easy,
+                { bytes, size, count, context in
+                    guard let transfer = Transfer.from(context) else { return Transfer.failed }
+                    let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                    return transfer.attempt { () throws(Fault) in
+                        try transfer.receive(body: body) ? body.count : Int(CURL_WRITEFUNC_PAUSE)
+                    } ?? Transfer.failed
+                }, context), CURLOPT_WRITEFUNCTION)
+        try options.check(
+            afar_set_prereq_function(
+                options.easy,
+                { context, _, _, _, _ in
+                    Transfer.from(context)?.connectionIsThere()
+                    return CURL_PREREQFUNC_OK
+                }, context), CURLOPT_PREREQFUNCTION)
+        try options.check(
+            afar_set_open_socket_function(
+                options.easy,
+                { context, _, address in
+                    guard let transfer = Transfer.from(context), let address else { return -1 }
+                    transfer.loop.lookupEnded(transfer)
+                    return afar_socket_cloexec(address)
+                }, context), CURLOPT_OPENSOCKETFUNCTION)
+    }
+
+    func setBodyCallbacks(_ options: CurlOptions) throws(CurlOptions.Failure) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try options.check(
+            afar_set_read_function(
+                options.easy,
+                { bytes, size, count, context in
+                    guard let transfer = Transfer.from(context) else { return Int(CURL_READFUNC_ABORT) }
+                    let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+                    return transfer.attempt { () throws(Fault) in
+                        try transfer.send(into: buffer) ?? Int(CURL_READFUNC_PAUSE)
+                    } ?? Int(CURL_READFUNC_ABORT)
+                }, context), CURLOPT_READFUNCTION)
+        try options.check(
+            afar_set_seek_function(
+                options.easy,
+                { context, offset, origin in
+                    guard origin == SEEK_SET, let feed = Transfer.from(context)?.feed else {
+                        return CURL_SEEKFUNC_CANTSEEK
+                    }
+                    return feed.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK
+                }, context), CURLOPT_SEEKFUNCTION)
+    }
+
+    /// Remembers a fault, which then outranks the code that libcurl gives for a callback's refusal.
+    private func attempt(_ body: () throws(Fault) -> Int) -> Int? {
+        do {
+            return try body()
+        } catch {
+            state.fail(error)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import AfarCore
+import CLibcurl
+import Foundation
+
+extension Transfer {
+    /// How far the transfer has come.
+    var failurePhase: TransportError.Phase {
+        switch state.phase {
+        case .queued: .queued
+        case .connecting: connectingPhase
+        case .connected: feed.map { $0.byteCount < ($0.length ?? .max) } == true ? .sending : .waiting
+        case .receiving, .finished: .receiving
+        }
+    }
+
+    private var connectingPhase: TransportError.Phase {
+        guard let handle else { return .queued }
+        if isLookingUp, plan.needsLookup, handle.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolving }
+        if !plan.isSecure || handle.offset(CURLINFO_CONNECT_TIME_T) == 0 { return .connecting }
+        return .securing
+    }
+
+    /// The error for a transfer that did not end well. Our own cause comes first, then libcurl's code.
+    func failure(_ code: CURLcode, phase: TransportError.Phase, report: TransportReport) -> TransportError {
+        let message = handle?.errorMessage ?? ""
+        var error: TransportError
+        if let fault = state.fault {
+            error = TransportError(
+                fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
+                underlying: fault.underlying)
+        } else {
+            let systemError = CurlFailure.hasSystemError(code) ? Int32(handle?.long(CURLINFO_OS_ERRNO) ?? 0) : 0
+            let facts = CurlFailure(
+                code: code, message: message, systemError: systemError,
+                verifyResult: plan.isSecure ? handle?.long(CURLINFO_SSL_VERIFYRESULT) ?? 0 : 0,
+                isConnected: phase > .securing)
+            error = TransportError(
+                facts.transportCode, phase: phase, url: plan.url, message: facts.text,
+                transportCode: Int(code.rawValue), systemError: systemError == 0 ? nil : systemError)
+        }
+        error.peer = handle.flatMap { CurlFailure.peer(of: $0) }
+        error.report = report
+        return error
+    }
+}
+
+extension TransportError.Phase {
+    private var order: Int {
+        switch self {
+        case .queued: 0
+        case .resolving: 1
+        case .connecting: 2
+        case .securing: 3
+        case .sending: 4
+        case .waiting: 5
+        case .receiving: 6
+        }
+    }
+
+    fileprivate static func > (lhs: Self, rhs: Self) -> Bool { lhs.order > rhs.order }
+}

@@ -1,0 +1,114 @@
+import AfarCore
+import Foundation
+
+/// Where a transfer stands in its life: a pure value, driven by its loop, that does no I/O.
+///
+/// Times are nanoseconds of a monotonic clock.
+struct TransferState {
+    enum Phase: Comparable {
+        /// Waits for its turn.
+        case queued
+        /// Handed to libcurl; the connection is being found or made.
+        case connecting
+        /// The connection is there; the request goes out and the head is awaited.
+        case connected
+        /// The final head has arrived.
+        case receiving
+        /// Over; nothing more may happen.
+        case finished
+    }
+
+    private(set) var phase = Phase.queued
+    /// The first cause for failure that Afar itself found.
+    private(set) var fault: Fault?
+    /// Whether the connection was there at some time.
+    private(set) var hasConnected = false
+    /// Whether the caller has suspended the transfer.
+    private(set) var isSuspended: Bool
+    /// Whether the reader of a streamed body has enough to do.
+    var isReceivingPaused = false
+    /// Whether the writer of a streamed request body has nothing ready.
+    var isSendingPaused = false
+
+    private let idleTimeout: TimeInterval
+    private let totalTimeout: TimeInterval
+    private let totalDeadline: UInt64
+    private var idleDeadline = UInt64.max
+
+    init(options: ExchangeOptions, isSuspended: Bool, now: UInt64) {
+        self.isSuspended = isSuspended
+        idleTimeout = options.idleTimeout
+        totalTimeout = options.totalTimeout
+        totalDeadline = Self.deadline(after: options.totalTimeout, from: now)
+    }
+
+    // MARK: Progress
+
+    mutating func admit() {
+        if phase == .queued { phase = .connecting }
+    }
+
+    /// Returns whether this is news.
+    mutating func connect(at now: UInt64) -> Bool {
+        guard phase == .connecting else { return false }
+        phase = .connected
+        hasConnected = true
+        noteActivity(at: now)
+        return true
+    }
+
+    mutating func receiveHead(at now: UInt64) {
+        guard phase < .receiving else { return }
+        phase = .receiving
+        noteActivity(at: now)
+    }
+
+    mutating func noteActivity(at now: UInt64) {
+        guard phase == .connected || phase == .receiving, !standsStill else { return }
+        idleDeadline = Self.deadline(after: idleTimeout, from: now)
+    }
+
+    /// Remembers why the transfer must fail; the first cause stays.
+    mutating func fail(_ fault: Fault) {
+        if self.fault == nil, phase != .finished { self.fault = fault }
+    }
+
+    /// Ends the transfer. True the first time only, so that whoever gets true completes it.
+    mutating func finish() -> Bool {
+        guard phase != .finished else { return false }
+        phase = .finished
+        return true
+    }
+
+    // MARK: Standing still
+
+    /// The idle timer stands still while the caller has suspended the transfer, or one of the bodies waits for the
+    /// program's own side.
+    private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused }
+
+    mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
+        self.isSuspended = isSuspended
+        pauseDidChange(at: now)
+    }
+
+    mutating func pauseDidChange(at now: UInt64) {
+        if standsStill { idleDeadline = .max } else { noteActivity(at: now) }
+    }
+
+    // MARK: Timers
+
+    /// The moment at which ``expiry(at:)`` is worth asking; never later than needed.
+    var nextDeadline: UInt64 { min(idleDeadline, totalDeadline) }
+
+    func expiry(at now: UInt64) -> Fault? {
+        guard phase != .finished else { return nil }
+        if now >= totalDeadline { return .totalTimeout(totalTimeout) }
+        if now >= idleDeadline { return .idleTimeout(idleTimeout) }
+        return nil
+    }
+
+    private static func deadline(after seconds: TimeInterval, from now: UInt64) -> UInt64 {
+        guard seconds < 1e9 else { return .max }
+        return now + UInt64(max(0, seconds) * 1e9)
+    }
+}

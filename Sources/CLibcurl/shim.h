@@ -1,0 +1,117 @@
+// Typed forms of libcurl's variadic functions, which Swift cannot call, and what Swift's Glibc module lacks.
+#ifndef AFAR_CLIBCURL_SHIM_H
+#define AFAR_CLIBCURL_SHIM_H
+
+#include <curl/curl.h>
+#include <stdint.h>
+
+#if defined(__linux__)
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static inline int afar_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+static inline int afar_socket_cloexec(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static inline int afar_epoll_set(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {
+    struct epoll_event event;
+    event.events = events;
+    event.data.u64 = tag;
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+static inline uint64_t afar_epoll_tag(const struct epoll_event *event) { return event->data.u64; }
+#endif
+
+typedef int (*afar_prereq_function)(void *, char *, char *, int, int);
+
+static inline CURLcode afar_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode afar_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode afar_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode afar_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode afar_set_header_list(CURL *easy, struct curl_slist *list) {
+    return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);
+}
+static inline CURLcode afar_set_header_function(CURL *easy, curl_write_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+}
+static inline CURLcode afar_set_write_function(CURL *easy, curl_write_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+}
+static inline CURLcode afar_set_read_function(CURL *easy, curl_read_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_READDATA, context);
+}
+static inline CURLcode afar_set_seek_function(CURL *easy, curl_seek_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
+}
+static inline CURLcode afar_set_prereq_function(CURL *easy, afar_prereq_function function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
+static inline CURLcode afar_set_open_socket_function(CURL *easy, curl_opensocket_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
+static inline CURLcode afar_set_close_socket_function(CURL *easy, curl_closesocket_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+}
+
+static inline CURLcode afar_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode afar_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode afar_get_string(CURL *easy, CURLINFO info, const char **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode afar_get_private(CURL *easy, void **value) {
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, value);
+}
+
+static inline CURLMcode afar_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLMcode afar_multi_set_socket_function(CURLM *multi, curl_socket_callback function, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, function);
+    return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+}
+static inline CURLMcode afar_multi_set_timer_function(CURLM *multi, curl_multi_timer_callback function, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
+    return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+static inline CURLSHcode afar_share_tls_sessions(CURLSH *share) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+}
+
+// The message of a finished transfer: its easy handle, or NULL when there is none left.
+static inline CURL *afar_multi_next_done(CURLM *multi, CURLcode *result) {
+    int remaining;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &remaining)) != NULL) {
+        if (message->msg == CURLMSG_DONE) {
+            *result = message->data.result;
+            return message->easy_handle;
+        }
+    }
+    return NULL;
+}
+
+#endif
