@@ -1,0 +1,34 @@
+public import Foundation
+
+/// Decides whether a failed request is tried again.
+public protocol RequestRetrier: Sendable {
+    /// Decides about one failure.
+    ///
+    /// It is called on no particular thread, after the attempt is over. The completion may be called from any thread; a
+    /// second call does nothing. A cancelled request is not asked about.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with its ``Request/retryCount``.
+    ///   - session: The session that sent it.
+    ///   - error: Why it failed.
+    ///   - completion: Takes the decision.
+    @preconcurrency
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    )
+}
+
+/// What a retrier decides.
+public enum RetryResult: Sendable {
+    /// Try again at once.
+    case retry
+    /// Try again after so many seconds.
+    case retryWithDelay(TimeInterval)
+    /// Do not try again.
+    case doNotRetry
+    /// Do not try again, and fail with this error, as ``AFError/requestRetryFailed(retryError:originalError:)``.
+    case doNotRetryWithError(any Error)
+}

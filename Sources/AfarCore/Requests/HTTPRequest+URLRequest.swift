@@ -1,0 +1,54 @@
+package import Foundation
+package import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    package import FoundationNetworking
+#endif
+
+extension HTTPRequest {
+    /// The most header fields that a request may have.
+    private static let fieldLimit = 1_000
+
+    /// Turns a `URLRequest` into what transports speak, after checking all that could make it mean something else on
+    /// the wire: RFC 9110, sections 5.5 and 9.1, for what a header value and a method may hold.
+    ///
+    /// - Parameter bodyLength: The length of the body in bytes, nil when it is not known beforehand.
+    package init(_ urlRequest: URLRequest, bodyLength: Int64?) throws {
+        guard let url = urlRequest.url else { throw AFError.invalidURL(url: "") }
+        let target = try RequestTarget(url)
+        let methodName = urlRequest.httpMethod ?? "GET"
+        guard let method = HTTPRequest.Method(methodName) else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidMethod(methodName))
+        }
+        let fields = try Self.fields(urlRequest.allHTTPHeaderFields ?? [:], userinfo: target.userinfo)
+        if let declared = fields[.contentLength] {
+            guard fields[.transferEncoding] == nil, Int64(declared) == bodyLength else {
+                throw AFError.urlRequestValidationFailed(reason: .conflictingContentLength)
+            }
+        }
+        self.init(
+            method: method, scheme: target.scheme, authority: target.authority, path: target.path, headerFields: fields)
+    }
+
+    private static func fields(
+        _ headers: [String: String], userinfo: (user: String, password: String)?
+    ) throws -> HTTPFields {
+        var fields = HTTPFields()
+        guard headers.count <= fieldLimit else {
+            throw AFError.urlRequestValidationFailed(reason: .tooManyHeaders(count: headers.count, limit: fieldLimit))
+        }
+        // A dictionary's order differs from run to run; a wire format's should not.
+        for (name, value) in headers.count > 1 ? headers.sorted(by: { $0.key < $1.key }) : Array(headers) {
+            try HTTPHeader(name: name, value: value).validate()
+            guard let fieldName = HTTPField.Name(name) else {
+                throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
+            }
+            fields.append(HTTPField(name: fieldName, value: value))
+        }
+        if let userinfo, fields[.authorization] == nil {
+            let credentials = Data("\(userinfo.user):\(userinfo.password)".utf8).base64EncodedString()
+            fields[.authorization] = "Basic \(credentials)"
+        }
+        return fields
+    }
+}

@@ -1,0 +1,18 @@
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension SessionConfiguration {
+    /// Takes over the timeouts, the headers and the connections per host of Foundation's configuration.
+    public init(_ configuration: URLSessionConfiguration) {
+        self.init()
+        timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
+        timeoutIntervalForResource = configuration.timeoutIntervalForResource
+        httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
+            if let name = name as? String { headers.update(name: name, value: "\(value)") }
+        }
+    }
+}

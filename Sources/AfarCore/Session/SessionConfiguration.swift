@@ -1,0 +1,58 @@
+public import Foundation
+import HTTPTypes
+
+/// How a session behaves. Properties bear the names of `URLSessionConfiguration` where they mean the same.
+public struct SessionConfiguration: Sendable {
+    /// Headers sent with every request that has none of the same name. The default is ``HTTPHeaders/default``; as long
+    /// as `Accept-Encoding` is left at its default, the session sends what its transport really decodes.
+    public var headers = HTTPHeaders.default
+    /// How long nothing may arrive or leave, in seconds. The default is 60. A `URLRequest` whose `timeoutInterval` is
+    /// not 60 has its own.
+    public var timeoutIntervalForRequest: TimeInterval = 60
+    /// How long one attempt of a request may take in all, in seconds. The default is seven days.
+    public var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
+    /// How long finding the host, connecting and securing the connection may take together, in seconds. The default is
+    /// 30. It has an effect where the transport's capabilities have it.
+    public var timeoutIntervalForConnect: TimeInterval = 30
+    /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
+    public var httpMaximumConnectionsPerHost = 6
+    /// The lowest TLS version accepted. The default is 1.2.
+    public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v1_2
+    /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
+    /// means no limit.
+    public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
+    /// The most bytes that a response's head may have. The default is 256 KiB.
+    public var maximumResponseHeadSize = 256 * 1024
+
+    /// Makes the default configuration.
+    public init() {}
+
+    /// The default configuration.
+    public static var `default`: SessionConfiguration { SessionConfiguration() }
+
+    /// The template for the options of every exchange.
+    func exchangeOptions(for transport: any Transport) -> ExchangeOptions {
+        var options = ExchangeOptions()
+        options.idleTimeout = timeoutIntervalForRequest
+        options.totalTimeout = timeoutIntervalForResource
+        options.connectTimeout = timeoutIntervalForConnect
+        options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
+        options.maximumHeadBytes = maximumResponseHeadSize
+        options.defaultFields = DefaultFields(defaultFields(for: transport))
+        return options
+    }
+
+    /// A header that cannot be sent is left out here; requests that carry one themselves fail.
+    private func defaultFields(for transport: any Transport) -> HTTPFields {
+        var fields = HTTPFields()
+        for header in headers {
+            guard let name = HTTPField.Name(header.name), (try? header.validate()) != nil else { continue }
+            fields.append(HTTPField(name: name, value: header.value))
+        }
+        let codings = transport.capabilities.contentCodings
+        if fields[.acceptEncoding] == HTTPHeader.defaultAcceptEncoding.value, !codings.isEmpty {
+            fields[.acceptEncoding] = codings.joined(separator: ", ")
+        }
+        return fields
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// What all requests of a session share. Requests hold it instead of the session, so that a session ends when its user
+/// lets go of it.
+final class SessionContext: Sendable {
+    private struct State {
+        weak var session: Session?
+        var end: AFError?
+    }
+
+    let transport: any Transport
+    let capabilities: TransportCapabilities
+    let options: ExchangeOptions
+    let responseBodyLimit: Int64?
+    let delegate: SessionDelegate
+    let interceptor: (any RequestInterceptor)?
+    let startRequestsImmediately: Bool
+    let rootQueue: DispatchQueue
+    let requestQueue: DispatchQueue?
+    let serializationQueue: DispatchQueue?
+    private let state = Locked(State())
+
+    init(
+        configuration: SessionConfiguration,
+        transport: any Transport,
+        delegate: SessionDelegate,
+        interceptor: (any RequestInterceptor)?,
+        startRequestsImmediately: Bool,
+        rootQueue: DispatchQueue,
+        requestQueue: DispatchQueue?,
+        serializationQueue: DispatchQueue?
+    ) {
+        self.transport = transport
+        self.delegate = delegate
+        self.interceptor = interceptor
+        self.startRequestsImmediately = startRequestsImmediately
+        self.rootQueue = rootQueue
+        self.requestQueue = requestQueue
+        self.serializationQueue = serializationQueue
+        capabilities = transport.capabilities
+        options = configuration.exchangeOptions(for: transport)
+        responseBodyLimit = configuration.maximumResponseBodySize
+    }
+
+    /// The session, while it lives.
+    var session: Session? { state.withLock { $0.session } }
+
+    func attach(_ session: Session) { state.withLock { $0.session = session } }
+
+    /// Why no more requests may run; nil while the session is in use.
+    var end: AFError? { state.withLock { $0.end } }
+
+    /// Ends the session: its running requests, and those that are started later, fail with `error`.
+    func end(with error: AFError) {
+        let isFirst = state.withLock { state in
+            defer { state.end = state.end ?? error }
+            return state.end == nil
+        }
+        if isFirst { delegate.endRequests(of: self, with: error) }
+    }
+}
