@@ -1,0 +1,148 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension AFError {
+    /// The value that is not a URL.
+    public var urlConvertible: (any URLConvertible)? {
+        if case .invalidURL(let url) = self { url } else { nil }
+    }
+
+    /// The URL that the failure is about: a part of a multipart form, or a URL that must not be used.
+    public var url: URL? {
+        switch self {
+        case .multipartEncodingFailed(let reason): reason.url
+        case .urlRequestValidationFailed(.ambiguousURL(let url, _)): url
+        default: nil
+        }
+    }
+
+    /// The error that caused this one.
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .createUploadableFailed(let error), .createURLRequestFailed(let error),
+            .requestAdaptationFailed(let error), .requestRetryFailed(let error, _),
+            .sessionTaskFailed(let error), .downloadedFileMoveFailed(let error, _, _):
+            error
+        case .sessionInvalidated(let error): error
+        case .multipartEncodingFailed(let reason): reason.underlyingError
+        case .parameterEncodingFailed(let reason): reason.underlyingError
+        case .parameterEncoderFailed(let reason): reason.underlyingError
+        case .responseValidationFailed(let reason): reason.underlyingError
+        case .responseSerializationFailed(let reason): reason.underlyingError
+        case .serverTrustEvaluationFailed(let reason): reason.underlyingError
+        case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
+        }
+    }
+
+    /// The content types that validation would have accepted.
+    public var acceptableContentTypes: [String]? {
+        switch self {
+        case .responseValidationFailed(.missingContentType(let types)),
+            .responseValidationFailed(.unacceptableContentType(let types, _)):
+            types
+        default: nil
+        }
+    }
+
+    /// The content type that validation refused.
+    public var responseContentType: String? {
+        if case .responseValidationFailed(.unacceptableContentType(_, let type)) = self { type } else { nil }
+    }
+
+    /// The status code that validation refused.
+    public var responseCode: Int? {
+        if case .responseValidationFailed(.unacceptableStatusCode(let code)) = self { code } else { nil }
+    }
+
+    /// The text encoding in which the body could not be read.
+    public var failedStringEncoding: String.Encoding? {
+        if case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self { encoding } else { nil }
+    }
+
+    /// Where the downloaded file is that could not be moved.
+    public var sourceURL: URL? {
+        if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
+    }
+
+    /// Where the downloaded file could not be moved to.
+    public var destinationURL: URL? {
+        if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
+    }
+
+    /// What an interrupted download needs to go on, where the error underneath carries it.
+    public var downloadResumeData: Data? {
+        (underlyingError as? URLError)?.userInfo[Self.resumeDataKey] as? Data
+    }
+
+    /// The value of `NSURLSessionDownloadTaskResumeData`, a constant that only Apple's Foundation declares.
+    package static let resumeDataKey = "NSURLSessionDownloadTaskResumeData"
+}
+
+extension AFError.MultipartEncodingFailureReason {
+    var url: URL? {
+        switch self {
+        case .bodyPartURLInvalid(let url), .bodyPartFilenameInvalid(let url), .bodyPartFileNotReachable(let url),
+            .bodyPartFileNotReachableWithError(let url, _), .bodyPartFileIsDirectory(let url),
+            .bodyPartFileSizeNotAvailable(let url), .bodyPartFileSizeQueryFailedWithError(let url, _),
+            .bodyPartInputStreamCreationFailed(let url), .outputStreamCreationFailed(let url),
+            .outputStreamFileAlreadyExists(let url), .outputStreamURLInvalid(let url):
+            url
+        case .outputStreamWriteFailed, .inputStreamReadFailed: nil
+        }
+    }
+
+    var underlyingError: (any Error)? {
+        switch self {
+        case .bodyPartFileNotReachableWithError(_, let error), .bodyPartFileSizeQueryFailedWithError(_, let error),
+            .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
+            error
+        default: nil
+        }
+    }
+}
+
+extension AFError.ParameterEncodingFailureReason {
+    var underlyingError: (any Error)? {
+        switch self {
+        case .jsonEncodingFailed(let error), .propertyListEncodingFailed(let error), .customEncodingFailed(let error):
+            error
+        case .missingURL: nil
+        }
+    }
+}
+
+extension AFError.ParameterEncoderFailureReason {
+    var underlyingError: (any Error)? {
+        if case .encoderFailed(let error) = self { error } else { nil }
+    }
+}
+
+extension AFError.ResponseValidationFailureReason {
+    var underlyingError: (any Error)? {
+        if case .customValidationFailed(let error) = self { error } else { nil }
+    }
+}
+
+extension AFError.ResponseSerializationFailureReason {
+    var underlyingError: (any Error)? {
+        switch self {
+        case .jsonSerializationFailed(let error), .propertyListSerializationFailed(let error),
+            .decodingFailed(let error), .customSerializationFailed(let error):
+            error
+        default: nil
+        }
+    }
+}
+
+extension AFError.ServerTrustFailureReason {
+    var underlyingError: (any Error)? {
+        switch self {
+        case .customEvaluationFailed(let error): error
+        case .trustEvaluationFailed(let error): error
+        default: nil
+        }
+    }
+}

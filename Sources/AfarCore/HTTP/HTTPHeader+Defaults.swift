@@ -1,0 +1,64 @@
+import Foundation
+
+extension HTTPHeader {
+    /// The `Accept-Encoding` of every request that has none: the encodings that are decoded everywhere.
+    public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding("gzip;q=1.0, deflate;q=0.5")
+
+    /// The `Accept-Language` of every request that has none: the user's first six languages, best first.
+    public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
+        qualityList(Locale.preferredLanguages.prefix(6))
+    )
+
+    /// The `User-Agent` of every request that has none, as in
+    /// `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
+    public static let defaultUserAgent: HTTPHeader = {
+        let bundle = Bundle.main.infoDictionary ?? [:]
+        func fact(_ key: String) -> String? { bundle[key] as? String }
+        let process = ProcessInfo.processInfo
+        let system = process.operatingSystemVersion
+        return .userAgent(
+            userAgentText(
+                name: fact("CFBundleExecutable") ?? process.processName,
+                version: fact("CFBundleShortVersionString") ?? "Unknown",
+                bundle: fact("CFBundleIdentifier") ?? "Unknown",
+                build: fact("CFBundleVersion") ?? "Unknown",
+                system: "\(systemName) \(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
+            )
+        )
+    }()
+
+    /// The values with falling quality: `en;q=1.0, fr;q=0.9`.
+    static func qualityList(_ values: some Sequence<String>) -> String {
+        values.enumerated()
+            .map { index, value in index == 0 ? "\(value);q=1.0" : "\(value);q=0.\(max(10 - index, 1))" }
+            .joined(separator: ", ")
+    }
+
+    /// A user agent's text. What is not printable ASCII becomes `_`: a program may bear any file name, a header may not.
+    static func userAgentText(name: String, version: String, bundle: String, build: String, system: String) -> String {
+        let text = "\(name)/\(version) (\(bundle); build:\(build); \(system)) Afar/\(AFInfo.version)"
+        return String(text.map { $0.isASCII && (" "..."~").contains($0) ? $0 : "_" })
+    }
+
+    private static var systemName: String {
+        #if os(Linux)
+            "Linux"
+        #elseif os(macOS)
+            "macOS"
+        #elseif os(iOS)
+            "iOS"
+        #elseif os(tvOS)
+            "tvOS"
+        #elseif os(watchOS)
+            "watchOS"
+        #elseif os(visionOS)
+            "visionOS"
+        #elseif os(Windows)
+            "Windows"
+        #elseif os(Android)
+            "Android"
+        #else
+            "Unknown"
+        #endif
+    }
+}

@@ -1,0 +1,50 @@
+extension HTTPHeaders {
+    /// Refuses headers that cannot be sent as they are.
+    ///
+    /// Foundation's `URLRequest` drops such a header without a word, so this must come before they are put into one.
+    ///
+    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`.
+    package func validate() throws {
+        for header in self { try header.validate() }
+    }
+}
+
+extension HTTPHeader {
+    /// Refuses a name that is no token, and a value with control characters other than the tab.
+    package func validate() throws {
+        guard name.isHTTPToken else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
+        }
+        guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
+        }
+    }
+}
+
+extension HTTPMethod {
+    /// Refuses a method that is no token.
+    package func validate() throws {
+        guard rawValue.isHTTPToken else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidMethod(rawValue))
+        }
+    }
+}
+
+extension String {
+    /// Whether this is a token in the sense of RFC 9110: what methods and header names are made of.
+    package var isHTTPToken: Bool {
+        !utf8.isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+                    UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                    UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+                    true
+                default: false
+                }
+            }
+    }
+}

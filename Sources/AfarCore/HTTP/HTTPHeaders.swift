@@ -1,0 +1,142 @@
+/// The headers of a request or response, in order, one for each name. Names are equal whatever their case.
+public struct HTTPHeaders: Equatable, Hashable, Sendable {
+    private var headers: [HTTPHeader] = []
+
+    /// Makes an empty collection.
+    public init() {}
+
+    /// Makes a collection of headers. Of those with the same name the last counts.
+    public init(_ headers: [HTTPHeader]) {
+        self.headers.reserveCapacity(headers.count)
+        for header in headers { update(header) }
+    }
+
+    /// Makes a collection of names and values, in the order of the names.
+    ///
+    /// Of names that differ in case only the last in that order counts.
+    public init(_ dictionary: [String: String]) {
+        self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
+    }
+
+    /// Sets a header: in the place of one with the same name, else at the end.
+    public mutating func add(name: String, value: String) {
+        update(HTTPHeader(name: name, value: value))
+    }
+
+    /// Sets a header: in the place of one with the same name, else at the end.
+    public mutating func add(_ header: HTTPHeader) {
+        update(header)
+    }
+
+    /// Sets a header: in the place of one with the same name, else at the end.
+    public mutating func update(name: String, value: String) {
+        update(HTTPHeader(name: name, value: value))
+    }
+
+    /// Sets a header: in the place of one with the same name, else at the end.
+    public mutating func update(_ header: HTTPHeader) {
+        if let index = index(of: header.name) {
+            headers[index] = header
+        } else {
+            headers.append(header)
+        }
+    }
+
+    /// Removes the header with this name, if there is one.
+    public mutating func remove(name: String) {
+        guard let index = index(of: name) else { return }
+        headers.remove(at: index)
+    }
+
+    /// Sorts the headers by name, whatever the case.
+    public mutating func sort() {
+        headers.sort { $0.name.lowercased() < $1.name.lowercased() }
+    }
+
+    /// The headers sorted by name, whatever the case.
+    public func sorted() -> HTTPHeaders {
+        var copy = self
+        copy.sort()
+        return copy
+    }
+
+    /// The value of the header with this name, if there is one.
+    public func value(for name: String) -> String? {
+        index(of: name).map { headers[$0].value }
+    }
+
+    /// The value of the header with this name. Setting nil removes the header.
+    public subscript(_ name: String) -> String? {
+        get { value(for: name) }
+        set {
+            if let newValue {
+                update(name: name, value: newValue)
+            } else {
+                remove(name: name)
+            }
+        }
+    }
+
+    /// The values by name, as Foundation's types want them.
+    public var dictionary: [String: String] {
+        Dictionary(headers.lazy.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
+    }
+
+    private func index(of name: String) -> Int? {
+        headers.firstIndex { $0.name.isSameHeaderName(as: name) }
+    }
+}
+
+extension HTTPHeaders {
+    /// What every request has unless it says otherwise: `Accept-Encoding`, `Accept-Language`, `User-Agent`.
+    public static let `default`: HTTPHeaders = [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// Makes a collection of names and values, in the order written.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map { HTTPHeader(name: $0.0, value: $0.1) })
+    }
+}
+
+extension HTTPHeaders: ExpressibleByArrayLiteral {
+    /// Makes a collection of headers, in the order written.
+    public init(arrayLiteral elements: HTTPHeader...) {
+        self.init(elements)
+    }
+}
+
+extension HTTPHeaders: Sequence {
+    /// Goes through the headers in order.
+    public func makeIterator() -> IndexingIterator<[HTTPHeader]> {
+        headers.makeIterator()
+    }
+}
+
+extension HTTPHeaders: Collection {
+    /// The position of the first header.
+    public var startIndex: Int { headers.startIndex }
+    /// The position after the last header.
+    public var endIndex: Int { headers.endIndex }
+
+    /// The header at a position.
+    public subscript(position: Int) -> HTTPHeader { headers[position] }
+
+    /// The position after another.
+    public func index(after i: Int) -> Int { headers.index(after: i) }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// The headers as they are sent, one a line, secrets and all.
+    public var description: String {
+        headers.map(\.description).joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// Whether two header names are the same: ASCII letters in any case, everything else byte by byte.
+    fileprivate func isSameHeaderName(as other: String) -> Bool {
+        func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+        return utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
+    }
+}

@@ -1,0 +1,33 @@
+/// The method of a request.
+///
+/// It is an open set: `HTTPMethod(rawValue: "PURGE")` works as well. Methods are case-sensitive.
+public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
+    /// `CONNECT`
+    public static let connect = HTTPMethod(rawValue: "CONNECT")
+    /// `DELETE`
+    public static let delete = HTTPMethod(rawValue: "DELETE")
+    /// `GET`
+    public static let get = HTTPMethod(rawValue: "GET")
+    /// `HEAD`
+    public static let head = HTTPMethod(rawValue: "HEAD")
+    /// `OPTIONS`
+    public static let options = HTTPMethod(rawValue: "OPTIONS")
+    /// `PATCH`
+    public static let patch = HTTPMethod(rawValue: "PATCH")
+    /// `POST`
+    public static let post = HTTPMethod(rawValue: "POST")
+    /// `PUT`
+    public static let put = HTTPMethod(rawValue: "PUT")
+    /// `QUERY`
+    public static let query = HTTPMethod(rawValue: "QUERY")
+    /// `TRACE`
+    public static let trace = HTTPMethod(rawValue: "TRACE")
+
+    /// The method as it stands in the request line.
+    public let rawValue: String
+
+    /// Makes a method of its name.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+}

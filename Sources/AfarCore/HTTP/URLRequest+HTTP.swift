@@ -1,0 +1,44 @@
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension URLRequest {
+    /// The method.
+    public var method: HTTPMethod? {
+        get { httpMethod.map(HTTPMethod.init(rawValue:)) }
+        set { httpMethod = newValue?.rawValue }
+    }
+
+    /// The headers. Setting them replaces them all.
+    public var headers: HTTPHeaders {
+        get { allHTTPHeaderFields.map(HTTPHeaders.init) ?? HTTPHeaders() }
+        set { allHTTPHeaderFields = newValue.dictionary }
+    }
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - url: Where it goes.
+    ///   - method: Its method.
+    ///   - headers: Its headers.
+    /// - Throws: What the URL throws, as `AFError.invalidURL`; `AFError.urlRequestValidationFailed` for a method or a
+    ///   header that cannot be sent.
+    public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
+        try method.validate()
+        try headers?.validate()
+        self.init(url: try url.asURL())
+        httpMethod = method.rawValue
+        allHTTPHeaderFields = headers?.dictionary
+    }
+
+    /// Refuses a GET that has a body.
+    ///
+    /// - Throws: `AFError.urlRequestValidationFailed` with `bodyDataInGETRequest`.
+    public func validate() throws {
+        if method == .get, let httpBody {
+            throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(httpBody))
+        }
+    }
+}
