@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A URL as the transport dials it: scheme, authority and path, read in the one way in which Foundation, libcurl and a
 /// server cannot disagree. Whatever leaves room for two readings is refused.

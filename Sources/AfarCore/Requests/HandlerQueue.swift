@@ -1,0 +1,67 @@
+import Foundation
+
+/// A request's handlers in the order in which they were added, and how far they have come: a pure value.
+///
+/// Serializers run one at a time; when all have run, the completions are released in the same order. A handler added
+/// after that is run by itself, on what the request has kept.
+struct HandlerQueue {
+    /// Serializes what the request has received.
+    typealias Handler = @Sendable (Request) -> Outcome
+
+    /// What a serializer came to.
+    struct Outcome: Sendable {
+        var error: AFError?
+        /// Hands the result to whoever waits for it.
+        var release: @Sendable () -> Void
+    }
+
+    enum Step {
+        case serialize(Handler)
+        /// Nothing is left to serialize: release these.
+        case release([@Sendable () -> Void])
+    }
+
+    private var handlers: [Handler] = []
+    private var next = 0
+    private var releases: [@Sendable () -> Void] = []
+    /// Whether the network work is over, so that handlers can be run.
+    private var isOpen = false
+    private var isDraining = false
+
+    /// Adds a handler. Returns whether the caller must drain the queue, because the request has nobody any more who does.
+    mutating func append(_ handler: @escaping Handler) -> Bool {
+        handlers.append(handler)
+        guard isOpen, !isDraining else { return false }
+        isDraining = true
+        return true
+    }
+
+    /// The network work of an attempt is over. The caller drains the queue.
+    mutating func open() {
+        isOpen = true
+        isDraining = true
+    }
+
+    /// Another attempt begins: all handlers are to run again.
+    mutating func rewind() {
+        next = 0
+        releases = []
+        isOpen = false
+        isDraining = false
+    }
+
+    /// What to do next. After `release`, nobody is draining.
+    mutating func step() -> Step {
+        if next < handlers.count {
+            next += 1
+            return .serialize(handlers[next - 1])
+        }
+        isDraining = false
+        defer { releases = [] }
+        return .release(releases)
+    }
+
+    mutating func keep(_ release: @escaping @Sendable () -> Void) {
+        releases.append(release)
+    }
+}

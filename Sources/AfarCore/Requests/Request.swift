@@ -1,0 +1,157 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// A request in its whole life: made, adapted, sent, perhaps sent again, answered, and told to its handlers.
+///
+/// Requests are made by a ``Session``. All members may be used from any thread. This class holds what all kinds of
+/// requests share; `RequestPipeline` says what happens in which order.
+public class Request: @unchecked Sendable {
+    // Sendable because everything that changes is behind `mutable`'s lock.
+
+    /// Changes a `URLRequest` just after it was made from the caller's values.
+    public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
+
+    let context: SessionContext
+    let convertible: any URLRequestConvertible
+    let requestModifier: RequestModifier?
+    /// The request's own interceptor; the session's comes before it.
+    public let interceptor: (any RequestInterceptor)?
+    let startsImmediately: Bool
+    let mutable = Locked(Mutable())
+
+    init(
+        convertible: any URLRequestConvertible,
+        context: SessionContext,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
+        requestModifier: RequestModifier?
+    ) {
+        self.convertible = convertible
+        self.context = context
+        self.interceptor = interceptor
+        self.requestModifier = requestModifier
+        startsImmediately = shouldAutomaticallyResume ?? context.startRequestsImmediately
+    }
+
+    // MARK: What the kinds of requests fill in
+
+    /// Where the response's body goes.
+    var delivery: ResponseDelivery { .collect(limit: context.responseBodyLimit) }
+
+    /// The body that goes with a request.
+    func body(for urlRequest: URLRequest) throws -> RequestBody {
+        urlRequest.httpBody.map { .data($0) } ?? .none
+    }
+
+    /// Keeps what a response brought.
+    func receive(_ response: TransportResponse) async throws {
+        mutable.withLock { $0.head = response.head }
+    }
+
+    /// Forgets what the last attempt brought.
+    func prepareForAttempt() {
+        mutable.withLock { state in
+            state.head = nil
+            state.isPerforming = false
+            if state.state != .cancelled, context.end == nil { state.error = nil }
+        }
+    }
+
+    /// Runs the validators in the order in which they were added; the first failure wins.
+    func validate() throws {}
+
+    // MARK: Life cycle
+
+    /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
+    @discardableResult
+    public func resume() -> Self {
+        let (control, waiting) = mutable.withLock { state in
+            state.move(to: .resumed) ? (state.control, state.takeWaiting()) : (nil, nil)
+        }
+        control?.resume()
+        waiting?.resume()
+        startPipeline()
+        return self
+    }
+
+    /// Holds the request where it is. One that has not been sent will wait; one in flight stops reading and sending
+    /// where the transport can do that.
+    @discardableResult
+    public func suspend() -> Self {
+        mutable.withLock { $0.move(to: .suspended) ? $0.control : nil }?.suspend()
+        return self
+    }
+
+    /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
+    /// to one that is finished.
+    @discardableResult
+    public func cancel() -> Self {
+        let (isNews, task, waiting) = mutable.withLock { state in
+            guard state.move(to: .cancelled) else { return (false, nil as Task<Void, Never>?, nil as Waiting?) }
+            state.error = .explicitlyCancelled
+            return (true, state.pipeline, state.takeWaiting())
+        }
+        guard isNews else { return self }
+        task?.cancel()
+        waiting?.resume()
+        startPipeline()
+        return self
+    }
+
+    /// Ends the request from the session's side.
+    func end(with error: AFError) {
+        let (task, waiting) = mutable.withLock { state in
+            state.error = state.error ?? error
+            return (state.pipeline, state.takeWaiting())
+        }
+        task?.cancel()
+        waiting?.resume()
+    }
+
+    /// Starts the one task of this request, once.
+    func startPipeline() {
+        mutable.withLock { state in
+            guard state.pipeline == nil else { return }
+            state.startTime = Date.timeIntervalSinceReferenceDate
+            state.pipeline = Task { await RequestPipeline(request: self, context: context).run() }
+            if state.state == .cancelled { state.pipeline?.cancel() }
+        }
+    }
+
+    /// Returns once the request is to run: at once, or when it is resumed or ended.
+    func waitUntilResumed() async {
+        await withUnsafeContinuation { (continuation: Waiting) in
+            let mustWait = mutable.withLock { state in
+                let mustWait = state.error == nil && (state.state == .suspended || state.state == .initialized)
+                if mustWait { state.waiting = continuation }
+                return mustWait
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    typealias Waiting = UnsafeContinuation<Void, Never>
+}
+
+extension Request: Hashable {
+    /// A request is equal to itself only.
+    public static func == (lhs: Request, rhs: Request) -> Bool { lhs === rhs }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension Request: CustomStringConvertible {
+    /// Method, URL and, when there is a response, its status.
+    public var description: String {
+        guard let request = performedRequests.last ?? lastRequest, let url = request.url else {
+            return "No request created yet."
+        }
+        let line = "\(request.httpMethod ?? "GET") \(url.absoluteString.redactingUserinfo)"
+        return responseHead.map { "\(line) (\($0.status))" } ?? line
+    }
+}

@@ -1,0 +1,155 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A data response whose failure is an ``AFError``.
+public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
+
+/// A result whose failure is an ``AFError``.
+public typealias AFResult<Success> = Result<Success, AFError>
+
+/// What a ``DataRequest`` came to: the request sent, the response, its bytes, and the value made of them or the error.
+public struct DataResponse<Success, Failure: Error> {
+    /// The request that was sent, as adapted.
+    public let request: URLRequest?
+    /// The response's bytes, after decoding.
+    public let data: Data?
+    /// The moments of the request's life.
+    public let timeline: Timeline
+    /// How long serialization took, in seconds.
+    public let serializationDuration: TimeInterval
+    /// The value, or what went wrong.
+    public let result: Result<Success, Failure>
+    private let origin: Origin
+
+    /// Where the head and the metrics come from; both are made when asked for.
+    private enum Origin: Sendable {
+        case network(ResponseHead?, Request.Attempt?)
+        case given(HTTPURLResponse?, TaskMetrics?)
+    }
+
+    /// Makes a response by hand, for tests.
+    public init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        metrics: TaskMetrics?,
+        serializationDuration: TimeInterval,
+        result: Result<Success, Failure>
+    ) {
+        self.request = request
+        self.data = data
+        self.serializationDuration = serializationDuration
+        self.result = result
+        timeline = Timeline()
+        origin = .given(response, metrics)
+    }
+
+    init(
+        request: URLRequest?,
+        head: ResponseHead?,
+        data: Data?,
+        attempt: Request.Attempt?,
+        timeline: Timeline,
+        serializationDuration: TimeInterval,
+        result: Result<Success, Failure>
+    ) {
+        self.request = request
+        self.data = data
+        self.timeline = timeline
+        self.serializationDuration = serializationDuration
+        self.result = result
+        origin = .network(head, attempt)
+    }
+
+    private init<OldSuccess, OldFailure>(
+        _ other: DataResponse<OldSuccess, OldFailure>, result: Result<Success, Failure>
+    ) {
+        request = other.request
+        data = other.data
+        timeline = other.timeline
+        serializationDuration = other.serializationDuration
+        self.result = result
+        origin =
+            switch other.origin {
+            case .network(let head, let attempt): .network(head, attempt)
+            case .given(let response, let metrics): .given(response, metrics)
+            }
+    }
+
+    /// The response's head.
+    public var response: HTTPURLResponse? {
+        switch origin {
+        case .network(let head, _): head?.httpURLResponse
+        case .given(let response, _): response
+        }
+    }
+
+    /// What was measured of the last attempt.
+    public var metrics: TaskMetrics? {
+        switch origin {
+        case .network(_, let attempt): attempt?.metrics
+        case .given(_, let metrics): metrics
+        }
+    }
+
+    /// The value, if there is one.
+    public var value: Success? { result.value }
+    /// The error, if there is one.
+    public var error: Failure? { result.error }
+}
+
+extension DataResponse: Sendable where Success: Sendable {}
+
+extension DataResponse {
+    /// The same response with its value changed.
+    public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
+        DataResponse<NewSuccess, Failure>(self, result: result.map(transform))
+    }
+
+    /// The same response with its value changed by a function that may throw.
+    public func tryMap<NewSuccess>(
+        _ transform: (Success) throws -> NewSuccess
+    ) -> DataResponse<NewSuccess, any Error> {
+        DataResponse<NewSuccess, any Error>(
+            self, result: result.mapError { $0 as any Error }.flatMap { value in Result { try transform(value) } })
+    }
+
+    /// The same response with its error changed.
+    public func mapError<NewFailure: Error>(
+        _ transform: (Failure) -> NewFailure
+    ) -> DataResponse<Success, NewFailure> {
+        DataResponse<Success, NewFailure>(self, result: result.mapError(transform))
+    }
+
+    /// The same response with its error changed by a function that may throw.
+    public func tryMapError<NewFailure: Error>(
+        _ transform: (Failure) throws -> NewFailure
+    ) -> DataResponse<Success, any Error> {
+        DataResponse<Success, any Error>(
+            self,
+            result: result.mapError { error in
+                do { return try transform(error) } catch { return error }
+            })
+    }
+}
+
+extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The result.
+    public var description: String { "\(result)" }
+
+    /// Request, response, size, times and result, one a line.
+    public var debugDescription: String {
+        let method = request?.httpMethod ?? "GET"
+        let url = request?.url?.absoluteString.redactingUserinfo ?? "none"
+        return """
+            [Request]: \(request == nil ? "none" : "\(method) \(url)")
+            [Status]: \(response.map { "\($0.statusCode)" } ?? "none")
+            [Data]: \(data.map { "\($0.count) bytes" } ?? "none")
+            [Times]: \(timeline)
+            [Result]: \(result)
+            """
+    }
+}

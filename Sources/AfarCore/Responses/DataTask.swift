@@ -1,0 +1,66 @@
+/// A ``DataRequest`` whose response is awaited.
+///
+/// ```swift
+/// let text = try await AF.request("https://example.com").serializingString().value
+/// ```
+public struct DataTask<Value: Sendable>: Sendable {
+    private let request: DataRequest
+    private let deferred: Deferred<AFDataResponse<Value>>
+    private let shouldAutomaticallyCancel: Bool
+
+    init(request: DataRequest, deferred: Deferred<AFDataResponse<Value>>, shouldAutomaticallyCancel: Bool) {
+        self.request = request
+        self.deferred = deferred
+        self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
+    }
+
+    /// The response, once it is there. May be asked for several times.
+    ///
+    /// When the task that waits is cancelled, the request is cancelled too, unless automatic cancelling was switched
+    /// off; the response then has ``AFError/explicitlyCancelled`` as its error.
+    public var response: AFDataResponse<Value> {
+        get async {
+            guard shouldAutomaticallyCancel else { return await deferred.value }
+            return await withTaskCancellationHandler {
+                await deferred.value
+            } onCancel: {
+                request.cancel()
+            }
+        }
+    }
+
+    /// The value or the error, once it is there.
+    public var result: AFResult<Value> {
+        get async { await response.result }
+    }
+
+    /// The value, once it is there.
+    ///
+    /// - Throws: The ``AFError`` that ended the request.
+    public var value: Value {
+        get async throws { try await result.get() }
+    }
+
+    /// Cancels the request.
+    public func cancel() { request.cancel() }
+    /// Resumes the request.
+    public func resume() { request.resume() }
+    /// Suspends the request.
+    public func suspend() { request.suspend() }
+}
+
+extension DataRequest {
+    /// Adds a serializer whose result is awaited. The request starts at once if handlers start requests here.
+    ///
+    /// - Parameters:
+    ///   - serializer: Makes the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
+        using serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        let deferred = Deferred<AFDataResponse<Serializer.SerializedObject>>()
+        addHandler(serializer.serialize(_:)) { deferred.fulfil($0) }
+        return DataTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
+    }
+}

@@ -1,0 +1,173 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Makes requests, and holds what they share: a transport, default headers, timeouts, an interceptor.
+///
+/// Keep a session as long as its requests run: when it is released, they fail with ``AFError/sessionDeinitialized``. All
+/// methods may be called from any thread.
+open class Session: @unchecked Sendable {
+    // Sendable because nothing changes after init.
+
+    /// When a request's `URLRequest` is made and adapted.
+    public enum RequestSetup: Sendable {
+        /// As soon as the request has been made.
+        case eager
+        /// When the request is first resumed.
+        case lazy
+    }
+
+    /// Changes a `URLRequest` just after it was made from the caller's values.
+    public typealias RequestModifier = Request.RequestModifier
+
+    /// What carries the requests.
+    public let transport: any Transport
+    /// The hub of this session's events.
+    public let delegate: SessionDelegate
+    /// The configuration that the session was made with.
+    public let configuration: SessionConfiguration
+    /// The queue on which the ``delegate``'s closures are called.
+    public let rootQueue: DispatchQueue
+    /// Whether a request starts when its first handler is added.
+    public let startRequestsImmediately: Bool
+    /// When a request's `URLRequest` is made.
+    public let requestSetup: RequestSetup
+    /// The queue on which `URLRequest`s are made; nil when each request's own task makes them.
+    public let requestQueue: DispatchQueue?
+    /// The queue on which serializers run; nil when each request's own task runs them.
+    public let serializationQueue: DispatchQueue?
+    /// Adapts and retries every request, before the request's own interceptor.
+    public let interceptor: (any RequestInterceptor)?
+
+    let context: SessionContext
+
+    /// Makes a session.
+    ///
+    /// - Parameters:
+    ///   - configuration: Timeouts, limits and default headers.
+    ///   - delegate: The hub of the session's events; give each session its own.
+    ///   - rootQueue: Where the delegate's closures are called. It must be serial.
+    ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
+    ///   - requestSetup: When `URLRequest`s are made. The default is `.lazy`.
+    ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
+    ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
+    ///   - interceptor: Adapts and retries every request.
+    ///   - transport: What carries the requests.
+    public init(
+        configuration: SessionConfiguration = .default,
+        delegate: SessionDelegate = SessionDelegate(),
+        rootQueue: DispatchQueue = DispatchQueue(label: "afar.session.root"),
+        startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .lazy,
+        requestQueue: DispatchQueue? = nil,
+        serializationQueue: DispatchQueue? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        transport: any Transport
+    ) {
+        self.configuration = configuration
+        self.delegate = delegate
+        self.rootQueue = rootQueue
+        self.startRequestsImmediately = startRequestsImmediately
+        self.requestSetup = requestSetup
+        self.requestQueue = requestQueue
+        self.serializationQueue = serializationQueue
+        self.interceptor = interceptor
+        self.transport = transport
+        context = SessionContext(
+            configuration: configuration, transport: transport, delegate: delegate, interceptor: interceptor,
+            startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue, requestQueue: requestQueue,
+            serializationQueue: serializationQueue)
+        context.attach(self)
+    }
+
+    deinit { context.end(with: .sessionDeinitialized) }
+
+    /// Ends the session: requests that run, and those started later, fail with ``AFError/sessionInvalidated(error:)``.
+    ///
+    /// - Parameter error: What the requests' error carries.
+    public func invalidate(with error: (any Error)? = nil) {
+        context.end(with: .sessionInvalidated(error: error))
+    }
+
+    // MARK: Making requests
+
+    /// Makes a request with parameters that an encoding puts into its URL or its body.
+    ///
+    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made or
+    /// encoded reaches the handlers as their error.
+    open func request(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoding: any ParameterEncoding = URLEncoding.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataRequest {
+        request(
+            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+                try encoding.encode(urlRequest, with: parameters)
+            },
+            interceptor: interceptor,
+            modifier: requestModifier)
+    }
+
+    /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
+    ///
+    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made or
+    /// encoded reaches the handlers as their error.
+    open func request<Parameters: Encodable & Sendable>(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataRequest {
+        request(
+            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+                guard let parameters else { return urlRequest }
+                return try encoder.encode(parameters, into: urlRequest)
+            },
+            interceptor: interceptor,
+            modifier: requestModifier)
+    }
+
+    /// Makes a request from a value that can make a `URLRequest`.
+    ///
+    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made reaches
+    /// the handlers as their error.
+    open func request(
+        _ convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataRequest {
+        request(convertible, interceptor: interceptor, modifier: nil)
+    }
+
+    private func request(
+        _ convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)?,
+        modifier: RequestModifier?
+    ) -> DataRequest {
+        let request = DataRequest(
+            convertible: convertible, context: context, interceptor: interceptor, shouldAutomaticallyResume: nil,
+            requestModifier: modifier)
+        if requestSetup == .eager { request.startPipeline() }
+        return request
+    }
+}
+
+/// Makes a `URLRequest` from the parts that a caller gave.
+private struct ParameterizedRequest: URLRequestConvertible {
+    let url: any URLConvertible
+    let method: HTTPMethod
+    let headers: HTTPHeaders?
+    let encode: @Sendable (URLRequest) throws -> URLRequest
+
+    func asURLRequest() throws -> URLRequest {
+        try encode(URLRequest(url: url, method: method, headers: headers))
+    }
+}

@@ -1,0 +1,53 @@
+public import AfarCore
+public import Foundation
+
+extension DataRequest {
+    /// Adds a handler that gets the response as Foundation's JSON values.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
+    ///   - dataPreprocessor: Changes the bytes before.
+    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - options: How JSON is read. The default allows fragments.
+    ///   - completionHandler: Called once.
+    @preconcurrency
+    @discardableResult
+    public func responseJSON(
+        queue: DispatchQueue? = .main,
+        dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
+        options: JSONSerialization.ReadingOptions = .fragmentsAllowed,
+        completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void
+    ) -> Self {
+        response(
+            queue: queue,
+            responseSerializer: JSONResponseSerializer(
+                dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+                emptyRequestMethods: emptyRequestMethods, options: options),
+            completionHandler: completionHandler)
+    }
+
+    /// The response as Foundation's JSON values, awaited.
+    ///
+    /// - Parameters:
+    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    ///   - dataPreprocessor: Changes the bytes before.
+    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - options: How JSON is read. The default allows fragments.
+    public func serializingJSON(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
+        options: JSONSerialization.ReadingOptions = .fragmentsAllowed
+    ) -> DataTask<any Sendable> {
+        serializingResponse(
+            using: SendableSerializer(JSONResponseSerializer(
+                dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+                emptyRequestMethods: emptyRequestMethods, options: options)),
+            automaticallyCancelling: shouldAutomaticallyCancel)
+    }
+}
