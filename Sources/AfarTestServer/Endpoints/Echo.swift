@@ -1,0 +1,65 @@
+import Foundation
+
+/// Answers that show what was asked.
+enum Echo {
+    static func answer(_ request: ServerRequest) throws -> ServerResponse {
+        try json(document(request))
+    }
+
+    static func headers(_ request: ServerRequest) throws -> ServerResponse {
+        try json(["headers": headerObject(request.headers), "headerList": headerList(request.headers)])
+    }
+
+    static func upload(_ request: ServerRequest) throws -> ServerResponse {
+        try json([
+            "bytes": request.bodyLength,
+            "checksum": request.bodyChecksum.hex,
+            "contentType": request.headers["Content-Type"] ?? NSNull(),
+        ])
+    }
+
+    static func json(_ object: [String: Any]) throws -> ServerResponse {
+        let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+        return .content("application/json", data)
+    }
+
+    static func document(_ request: ServerRequest) -> [String: Any] {
+        var document: [String: Any] = [
+            "method": request.method,
+            "target": request.target,
+            "path": request.path,
+            "query": request.query,
+            "version": request.version,
+            "args": grouped(request.arguments),
+            "headers": headerObject(request.headers),
+            "headerList": headerList(request.headers),
+            "length": request.bodyLength,
+            "data": request.text ?? NSNull(),
+            "dataBase64": request.body.base64EncodedString(),
+        ]
+        if request.mediaType == "application/x-www-form-urlencoded", let text = request.text {
+            document["form"] = grouped(ServerRequest.decodeForm(text))
+        }
+        if request.mediaType == "application/json" || request.mediaType.hasSuffix("+json") {
+            let value = try? JSONSerialization.jsonObject(with: request.body, options: .fragmentsAllowed)
+            document["json"] = value ?? NSNull()
+        }
+        return document
+    }
+
+    /// A name that comes once has a string, one that comes again an array.
+    static func grouped(_ arguments: [ServerRequest.Argument]) -> [String: Any] {
+        Dictionary(grouping: arguments, by: \.name).mapValues { list in
+            list.count == 1 ? list[0].value as Any : list.map(\.value)
+        }
+    }
+
+    private static func headerObject(_ headers: ServerHeaders) -> [String: String] {
+        let names = Set(headers.fields.map { $0.name.lowercased() })
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, headers[$0] ?? "") })
+    }
+
+    private static func headerList(_ headers: ServerHeaders) -> [[String]] {
+        headers.fields.map { [$0.name, $0.value] }
+    }
+}

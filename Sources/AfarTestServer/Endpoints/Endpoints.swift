@@ -1,0 +1,61 @@
+/// The list of all built-in routes.
+enum Endpoints {
+    static let all: [TestServer.Endpoint] = [
+        // What was asked
+        .init("/anything", "Echoes the request as JSON", Echo.answer),
+        .init("/anything/*", "Echoes the request as JSON", Echo.answer),
+        .init("/get", methods: ["GET"], "Echoes a GET", Echo.answer),
+        .init("/post", methods: ["POST"], "Echoes a POST", Echo.answer),
+        .init("/put", methods: ["PUT"], "Echoes a PUT", Echo.answer),
+        .init("/patch", methods: ["PATCH"], "Echoes a PATCH", Echo.answer),
+        .init("/delete", methods: ["DELETE"], "Echoes a DELETE", Echo.answer),
+        .init("/headers", "The request's header fields as JSON", Echo.headers),
+        .init("/upload", "Counts and sums a body of any size, see BodyChecksum", Echo.upload),
+
+        // Status and head
+        .init("/status/{code}", "Answers with a status from 200 to 999", Statuses.status),
+        .init("/response-headers", "Sends the query's arguments as header fields", Statuses.headers),
+        .init("/unstable", "Status 503 for the first ?failures of a ?key, then 200", Unstable().answer),
+
+        // Redirects
+        .init("/redirect/{n}", "n redirects with status 302, then /get", Redirects.chain),
+        .init("/redirect-to", "A redirect to ?url with ?status_code, by default 302", Redirects.to),
+
+        // Time and streams
+        .init("/delay/{seconds}", "Echoes the request after some seconds", Streams.delay),
+        .init("/drip", "Sends ?bytes, chunked and evenly over ?seconds", Streams.drip),
+        .init("/chunked/{n}", "n chunks, each a line of text", Streams.chunks),
+        .init("/stream/{n}", "n lines, each a JSON object, chunked", Streams.lines),
+
+        // Many bytes
+        .init("/bytes/{n}", "n pseudo-random bytes of a ?seed, see PseudoRandomBytes", Payload.random),
+        .init("/large/{n}", "n cheap bytes, see PatternBytes", Payload.pattern),
+        .init("/range/{n}", "n bytes, see PatternBytes; honours Range, If-Range and conditions", Payload.range),
+        .init("/gzip", "An echo with Content-Encoding gzip", Compression.gzip),
+        .init("/deflate", "An echo with Content-Encoding deflate, in the zlib format", Compression.deflate),
+        .init("/gzip-bomb", "?bytes zeros, by default 50 MB, that travel as a 159th of that", Compression.bomb),
+
+        // Caching
+        .init("/etag/{value}", "An entity tag; honours If-None-Match and If-Match", Caching.entityTag),
+        .init("/cache/{seconds}", "May be cached; the body counts the requests that came through", Caching().maxAge),
+        .init("/vary", "Varies by Accept and Accept-Language", Caching.vary),
+
+        // Credentials and cookies
+        .init("/basic-auth/{user}/{password}", "Wants these Basic credentials, or answers 401", Authentication.basic),
+        .init("/bearer", "Wants any Bearer token, or answers 401", Authentication.bearer),
+        .init("/cookies", "The cookies received as JSON", Cookies.received),
+        .init("/cookies/set", "Sets the query's arguments as cookies", Cookies.set),
+
+        // Documents
+        .init("/json", "A JSON object", Documents.json),
+        .init("/xml", "An XML document", Documents.xml),
+        .init("/plist", "A property list in XML", Documents.propertyList),
+        .init("/plist/binary", "The same property list in the binary format", Documents.binaryPropertyList),
+        .init("/html", "An HTML page", Documents.html),
+        .init("/text", "Plain text", Documents.text),
+        .init("/utf8", "Text in many scripts, UTF-8", Documents.unicode),
+        .init("/encoding/{charset}", "A text in another charset, see SampleText", Documents.encoded),
+        .init("/empty", "Status 200 with no body", Documents.empty),
+        .init("/image/png", "A PNG image of 8 by 8 pixels", Documents.image),
+    ]
+}

@@ -1,0 +1,25 @@
+public import Foundation
+
+/// The bytes of `/large/{n}` and `/range/{n}`: the letters a to z over and over, so byte i is letter i modulo 26.
+public enum PatternBytes {
+    /// The bytes at some offsets.
+    public static func bytes(_ range: Range<Int>) -> Data {
+        var data = Data(capacity: range.count)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let start = offset % 26
+            let count = min(block.count - start, range.upperBound - offset)
+            data.append(block.subdata(in: start..<(start + count)))
+            offset += count
+        }
+        return data
+    }
+
+    /// The bytes from 0 on.
+    public static func bytes(_ count: Int) -> Data {
+        bytes(0..<count)
+    }
+
+    /// A block whose length is a multiple of 26.
+    private static let block = Data((0..<26 * 2520).map { UInt8(97 + $0 % 26) })
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// Accepts connections on a free loopback port and serves each on a thread of its own.
+///
+/// Threads keep the servers plain: a script or a body is code that reads top to bottom and may block.
+final class Listener: Sendable {
+    /// Serves one connection; the listener closes the socket afterwards. The number counts connections from 0.
+    typealias Serve = @Sendable (_ socket: Socket, _ index: Int) -> Void
+
+    let port: UInt16
+    private let socket: Socket
+    private let wakeup: Wakeup
+    private let serve: Serve
+    private let state = Locked(State())
+
+    private struct State {
+        var accepted = 0
+        var open: [Int: Socket] = [:]
+        var threads = 0
+        var isStopping = false
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    init(serve: @escaping Serve) throws {
+        socket = try Socket()
+        wakeup = try Wakeup()
+        self.serve = serve
+        port = try socket.bindToLoopback()
+        socket.disableBlocking()
+        try socket.listen(backlog: 1024)
+    }
+
+    /// How many connections have been accepted so far.
+    var accepted: Int { state.withLock { $0.accepted } }
+
+    func start() {
+        startThread { [self] in acceptUntilStopped() }
+    }
+
+    /// Ends all connections without waiting.
+    func cancel() {
+        let open = state.withLock { state in
+            state.isStopping = true
+            return Array(state.open.values)
+        }
+        wakeup.wake()
+        open.forEach { $0.shutdown() }
+    }
+
+    /// Ends all connections and returns when their threads have finished.
+    func stop() async {
+        cancel()
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.threads > 0 { state.stopWaiters.append(continuation) }
+                return state.threads == 0
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    // MARK: Threads
+
+    private func acceptUntilStopped() {
+        while !state.withLock({ $0.isStopping }) {
+            var entries = [
+                pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeup.readEnd, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&entries, nfds_t(entries.count), -1)
+            let descriptor = SocketPlatform.acceptConnection(socket.descriptor)
+            if descriptor >= 0 {
+                begin(Socket(descriptor: descriptor))
+            } else if errno == EMFILE || errno == ENFILE {
+                // The connection stays in the queue: without a pause this loop would spin until a descriptor is free.
+                usleep(10_000)
+            }
+        }
+        socket.close()
+    }
+
+    private func begin(_ connection: Socket) {
+        connection.disableDelay()
+        let index: Int? = state.withLock { state in
+            guard !state.isStopping else { return nil }
+            defer { state.accepted += 1 }
+            state.open[state.accepted] = connection
+            return state.accepted
+        }
+        guard let index else { return }
+        startThread { [self] in
+            serve(connection, index)
+            connection.close()
+            _ = state.withLock { $0.open.removeValue(forKey: index) }
+        }
+    }
+
+    private func startThread(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.threads += 1 }
+        let thread = Thread { [self] in
+            body()
+            threadFinished()
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    private func threadFinished() {
+        let waiters = state.withLock { state in
+            state.threads -= 1
+            guard state.threads == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.stopWaiters = [] }
+            return state.stopWaiters
+        }
+        waiters.forEach { $0.resume() }
+    }
+}

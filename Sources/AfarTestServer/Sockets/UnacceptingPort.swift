@@ -1,0 +1,35 @@
+public import Foundation
+
+/// A loopback port on which connecting never completes, for tests of connect timeouts.
+///
+/// A socket listens there, its queue is full, and nobody takes connections from it, so the system leaves further attempts
+/// without an answer. The port is freed with this object.
+public final class UnacceptingPort: Sendable {
+    /// The port's number.
+    public let number: UInt16
+
+    /// `http://127.0.0.1:` and the number.
+    public var url: URL { .loopback(port: number) }
+
+    private let listener: Socket
+    private let fillers: [Socket]
+
+    /// Listens on a free port and fills its queue, which takes a quarter of a second.
+    ///
+    /// - Throws: ``SocketFailure`` when the system gives no port.
+    public init() throws {
+        listener = try Socket()
+        number = try listener.bindToLoopback()
+        try listener.listen(backlog: 0)
+        var fillers: [Socket] = []
+        // How many connections a queue of length 0 takes is the system's secret: until one gets stuck.
+        while fillers.count < 64 {
+            let filler = try Socket()
+            filler.disableBlocking()
+            try filler.connect(port: number)
+            fillers.append(filler)
+            guard filler.isConnected(within: 0.25) else { break }
+        }
+        self.fillers = fillers
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// A run of the command-line client, and the response that it printed.
+struct Curl: Sendable {
+    struct Failed: Error {
+        let exitCode: Int32
+        let message: String
+    }
+
+    /// The final status.
+    let status: Int
+    /// The head of the final response, its line ends normalised.
+    let head: String
+    let body: Data
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    var json: [String: Any] {
+        get throws { try JSONSerialization.jsonObject(with: body) as? [String: Any] ?? [:] }
+    }
+
+    /// The values of one header, in order.
+    func values(_ name: String) -> [String] {
+        head.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == name.lowercased() else { return nil }
+            return parts[1].trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// Requests a URL.
+    static func get(_ url: URL, _ options: String..., input: Data? = nil) async throws -> Curl {
+        try await get(url, options, input: input)
+    }
+
+    /// Requests a URL.
+    static func get(_ url: URL, _ options: [String], input: Data? = nil) async throws -> Curl {
+        let output = try await run(["-i", url.absoluteString] + options, input: input)
+        let blank = Data("\r\n\r\n".utf8)
+        var rest = output
+        while let end = rest.range(of: blank) {
+            let head = String(decoding: rest[rest.startIndex..<end.lowerBound], as: UTF8.self)
+            rest = rest[end.upperBound...]
+            let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            // An interim response, or one that was followed to elsewhere, comes before the final one.
+            if rest.starts(with: Data("HTTP/".utf8)) { continue }
+            return Curl(status: status, head: head.replacing("\r\n", with: "\n"), body: Data(rest))
+        }
+        throw Failed(exitCode: 0, message: "no head in \(String(decoding: output, as: UTF8.self))")
+    }
+
+    /// Runs the client on a thread of its own and returns what it printed.
+    static func run(_ arguments: [String], input: Data? = nil) async throws -> Data {
+        try await onThread {
+            let process = Process()
+            let (output, error, source) = (Pipe(), Pipe(), Pipe())
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+            process.arguments = ["-sS", "--max-time", "60"] + arguments
+            process.standardOutput = output
+            process.standardError = error
+            process.standardInput = source
+            try process.run()
+            if let input { try source.fileHandleForWriting.write(contentsOf: input) }
+            try source.fileHandleForWriting.close()
+            let data = try output.fileHandleForReading.readToEnd() ?? Data()
+            let message = try error.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else {
+                let text = String(decoding: message, as: UTF8.self)
+                throw Failed(exitCode: process.terminationStatus, message: text)
+            }
+            return data
+        }
+    }
+}
+
+/// Runs blocking code where it does not block the tasks' threads.
+func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
+    }
+}

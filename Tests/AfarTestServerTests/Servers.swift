@@ -1,0 +1,14 @@
+import AfarTestServer
+import Foundation
+
+/// Runs a test against a server of its own.
+func withServer(_ body: (TestServer) async throws -> Void) async throws {
+    let server = try await TestServer.start()
+    do {
+        try await body(server)
+    } catch {
+        await server.stop()
+        throw error
+    }
+    await server.stop()
+}
