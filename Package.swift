@@ -16,22 +16,19 @@ let package = Package(
         .executable(name: "afar", targets: ["AfarCLI"]),
     ],
     traits: [
-        .trait(name: "TestServer", description: "AfarTestServer, the HTTP server for tests (brings FlyingFox)."),
-        .trait(
-            name: "Tool",
-            description: "The command-line tool `afar` (brings ArgumentParser).",
-            enabledTraits: ["TestServer"]
-        ),
+        .trait(name: "Tool", description: "The command-line tool `afar` (brings ArgumentParser)."),
         .default(enabledTraits: []),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
     targets: [
         .target(name: "AfarCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]),
-        .target(name: "AfarSerializers", dependencies: ["AfarCore"]),
+        .target(
+            name: "AfarSerializers",
+            dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
         .systemLibrary(
             name: "CLibcurl",
             pkgConfig: "libcurl",
@@ -49,13 +46,7 @@ let package = Package(
             name: "AfarTesting",
             dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
-        .target(
-            name: "AfarTestServer",
-            dependencies: [
-                .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["TestServer"])),
-                .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["TestServer"])),
-            ]
-        ),
+        .target(name: "AfarTestServer"),
         .target(
             name: "Afar",
             dependencies: [

@@ -1,4 +1,4 @@
-import AfarCore
+public import AfarCore
 public import Foundation
 
 extension CurlTransport {
@@ -16,6 +16,11 @@ extension CurlTransport {
 
         /// Makes the default configuration.
         public init() {}
+
+        /// Takes over what a session's configuration says about connections.
+        public init(_ configuration: SessionConfiguration) {
+            maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        }
 
     }
 }

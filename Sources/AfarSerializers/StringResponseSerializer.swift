@@ -1,5 +1,6 @@
 public import AfarCore
 public import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking

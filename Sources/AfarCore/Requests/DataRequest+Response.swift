@@ -13,13 +13,11 @@ extension DataRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        addHandler { input in
-            if let error = input.error { throw error }
-            return input.data
-        } completion: { response in
-            (queue ?? .main).async { completionHandler(response) }
-        }
-        return self
+        addHandler(
+            { input in
+                if let error = input.error { throw error }
+                return input.data
+            }, on: queue, completion: completionHandler)
     }
 
     /// Adds a handler that gets the response as a serializer sees it.
@@ -36,10 +34,35 @@ extension DataRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(responseSerializer.serialize(_:)) { response in
+        addHandler(responseSerializer.serialize(_:), on: queue, completion: completionHandler)
+    }
+
+    /// Adds a handler that gets the response as a serializer sees it; this form knows the serializers' factories, as in
+    /// `.response(responseSerializer: .string) { … }`.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
+    ///   - responseSerializer: Runs before, never on `queue`.
+    ///   - completionHandler: Called once.
+    @preconcurrency
+    @discardableResult
+    public func response<Serializer: ResponseSerializer>(
+        queue: DispatchQueue? = .main,
+        responseSerializer: Serializer,
+        completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        addHandler(responseSerializer.serialize(_:), on: queue, completion: completionHandler)
+    }
+
+    private func addHandler<Value>(
+        _ serialize: @escaping @Sendable (SerializationInput) throws -> Value,
+        on queue: DispatchQueue?,
+        completion: @escaping @Sendable (AFDataResponse<Value>) -> Void
+    ) -> Self {
+        addHandler(serialize) { response in
             // Handed over, never shared: nobody else has this response.
             nonisolated(unsafe) let response = response
-            (queue ?? .main).async { completionHandler(response) }
+            (queue ?? .main).async { completion(response) }
         }
         return self
     }

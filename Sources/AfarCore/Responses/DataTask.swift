@@ -59,8 +59,28 @@ extension DataRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        let deferred = Deferred<AFDataResponse<Serializer.SerializedObject>>()
-        addHandler(serializer.serialize(_:)) { deferred.fulfil($0) }
+        dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
+    }
+
+    /// Adds a serializer whose result is awaited; this form knows the serializers' factories, as in
+    /// `serializingResponse(using: .string)`.
+    ///
+    /// - Parameters:
+    ///   - serializer: Makes the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    public func serializingResponse<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
+    }
+
+    private func dataTask<Value: Sendable>(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool,
+        _ serialize: @escaping @Sendable (SerializationInput) throws -> Value
+    ) -> DataTask<Value> {
+        let deferred = Deferred<AFDataResponse<Value>>()
+        addHandler(serialize) { deferred.fulfil($0) }
         return DataTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 }

@@ -1,0 +1,11 @@
+@_exported public import AfarCore
+@_exported public import AfarSerializers
+@_exported public import AfarURLSession
+@_exported public import Foundation
+
+#if canImport(FoundationNetworking)
+    @_exported public import FoundationNetworking
+#endif
+#if canImport(AfarCurl)
+    @_exported public import AfarCurl
+#endif

@@ -1,0 +1,84 @@
+public import AfarCore
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+#if canImport(AfarCurl)
+    import AfarCurl
+#else
+    import AfarURLSession
+#endif
+
+/// The session that everybody shares: ``Session/default``.
+public let AF = Session.default
+
+extension Session {
+    /// The session behind ``AF`` and the functions of this module, with the default configuration.
+    public static let `default` = Session()
+
+    /// Makes a session on this platform's transport: libcurl on Linux, URLSession on Apple's systems.
+    ///
+    /// - Parameters:
+    ///   - configuration: Timeouts, limits, default headers, connections per host.
+    ///   - delegate: The hub of the session's events; give each session its own.
+    ///   - rootQueue: Where the delegate's closures are called. It must be serial.
+    ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
+    ///   - requestSetup: When `URLRequest`s are made. The default is `.lazy`.
+    ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
+    ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
+    ///   - interceptor: Adapts and retries every request.
+    public convenience init(
+        configuration: SessionConfiguration = .default,
+        delegate: SessionDelegate = SessionDelegate(),
+        rootQueue: DispatchQueue = DispatchQueue(label: "afar.session.root"),
+        startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .lazy,
+        requestQueue: DispatchQueue? = nil,
+        serializationQueue: DispatchQueue? = nil,
+        interceptor: (any RequestInterceptor)? = nil
+    ) {
+        self.init(
+            configuration: configuration, delegate: delegate, rootQueue: rootQueue,
+            startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
+            serializationQueue: serializationQueue, interceptor: interceptor,
+            transport: platformTransport(for: configuration))
+    }
+
+    /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
+    /// connections per host.
+    ///
+    /// - Parameters:
+    ///   - configuration: Foundation's configuration.
+    ///   - delegate: The hub of the session's events; give each session its own.
+    ///   - rootQueue: Where the delegate's closures are called. It must be serial.
+    ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
+    ///   - requestSetup: When `URLRequest`s are made. The default is `.lazy`.
+    ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
+    ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
+    ///   - interceptor: Adapts and retries every request.
+    @_disfavoredOverload
+    public convenience init(
+        configuration: URLSessionConfiguration,
+        delegate: SessionDelegate = SessionDelegate(),
+        rootQueue: DispatchQueue = DispatchQueue(label: "afar.session.root"),
+        startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .lazy,
+        requestQueue: DispatchQueue? = nil,
+        serializationQueue: DispatchQueue? = nil,
+        interceptor: (any RequestInterceptor)? = nil
+    ) {
+        self.init(
+            configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
+            startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
+            serializationQueue: serializationQueue, interceptor: interceptor)
+    }
+}
+
+private func platformTransport(for configuration: SessionConfiguration) -> any Transport {
+    #if canImport(AfarCurl)
+        CurlTransport(configuration: .init(configuration))
+    #else
+        URLSessionTransport()
+    #endif
+}
