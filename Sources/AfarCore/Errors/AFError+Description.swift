@@ -60,9 +60,11 @@ extension Error {
     /// What this error says about itself, fit to stand at the end of another error's description.
     var cause: String {
         if let described = (self as? any LocalizedError)?.errorDescription { return described }
-        // An NSError prints its whole userInfo, URLs and all; its localized description does not.
-        if self is any CustomNSError || type(of: self) is NSError.Type { return localizedDescription }
-        return String(describing: self)
+        guard self is any CustomNSError || type(of: self) is NSError.Type else { return String(describing: self) }
+        // Such an error prints its whole userInfo, URLs and all; its localized description does not, but often says
+        // little more than a number. What is underneath may know better.
+        let underlying = (self as NSError).userInfo[NSUnderlyingErrorKey]
+        return (underlying as? any LocalizedError)?.errorDescription ?? localizedDescription
     }
 }
 

@@ -1,0 +1,51 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// An `Encodable` value as a property list body.
+// @unchecked: it is open, so that the compiler can't check it; its one property is an immutable Sendable reference.
+open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
+    /// An encoder with Foundation's default settings.
+    public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
+
+    /// What writes the property list.
+    public let encoder: PropertyListEncoder
+
+    /// Makes an encoder.
+    public init(encoder: PropertyListEncoder = PropertyListEncoder()) {
+        self.encoder = encoder
+    }
+
+    /// The request with the parameters as its body. The content type `application/x-plist` is set unless there is one.
+    ///
+    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
+    open func encode<Parameters: Encodable & Sendable>(
+        _ parameters: Parameters?,
+        into request: URLRequest
+    ) throws -> URLRequest {
+        guard let parameters else { return request }
+        var request = request
+        do {
+            request.setBody(try encoder.encode(parameters), contentType: "application/x-plist")
+        } catch {
+            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+        }
+        return request
+    }
+}
+
+extension ParameterEncoder where Self == PropertyListParameterEncoder {
+    /// An encoder of property list bodies with Foundation's default settings.
+    public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
+
+    /// An encoder of property list bodies.
+    ///
+    /// - Parameter encoder: What writes the property list.
+    public static func propertyList(
+        encoder: PropertyListEncoder = PropertyListEncoder()
+    ) -> PropertyListParameterEncoder {
+        PropertyListParameterEncoder(encoder: encoder)
+    }
+}

@@ -1,0 +1,191 @@
+import AfarCore
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("What an AFError says")
+struct AFErrorDescriptionTests {
+    struct Cause: Error, CustomStringConvertible {
+        var description = "the-cause"
+    }
+
+    struct Described: LocalizedError {
+        let errorDescription: String? = "described-cause"
+    }
+
+    static let file = URL(filePath: "/tmp/part.bin")
+
+    static let cases: [(AFError, [String])] =
+        [
+            (.createUploadableFailed(error: Cause()), ["upload", "the-cause"]),
+            (.createURLRequestFailed(error: Described()), ["URLRequest", "described-cause"]),
+            (
+                .downloadedFileMoveFailed(error: Cause(), source: file, destination: URL(filePath: "/var/there")),
+                ["/tmp/part.bin", "/var/there", "the-cause"]
+            ),
+            (.explicitlyCancelled, ["cancelled"]),
+            (.invalidURL(url: "not a url"), ["not a url"]),
+            (.requestAdaptationFailed(error: Cause()), ["adapter", "the-cause"]),
+            (
+                .requestRetryFailed(
+                    retryError: Cause(description: "second"), originalError: Cause(description: "first")),
+                ["first", "second"]
+            ),
+            (.sessionDeinitialized, ["session", "reference"]),
+            (.sessionInvalidated(error: nil), ["invalidated"]),
+            (.sessionInvalidated(error: Cause()), ["invalidated", "the-cause"]),
+            (.sessionTaskFailed(error: Cause()), ["the-cause"]),
+        ] + multipart + parameters + requests + validation + serialization + trust
+
+    static let multipart: [(AFError, [String])] = [
+        (.bodyPartURLInvalid(url: file), ["part.bin"]),
+        (.bodyPartFilenameInvalid(in: file), ["part.bin"]),
+        (.bodyPartFileNotReachable(at: file), ["part.bin"]),
+        (.bodyPartFileNotReachableWithError(atURL: file, error: Cause()), ["part.bin", "the-cause"]),
+        (.bodyPartFileIsDirectory(at: file), ["part.bin", "directory"]),
+        (.bodyPartFileSizeNotAvailable(at: file), ["part.bin", "length"]),
+        (.bodyPartFileSizeQueryFailedWithError(forURL: file, error: Cause()), ["part.bin", "the-cause"]),
+        (.bodyPartInputStreamCreationFailed(for: file), ["part.bin", "reading"]),
+        (.outputStreamCreationFailed(for: file), ["part.bin", "writing"]),
+        (.outputStreamFileAlreadyExists(at: file), ["part.bin", "already"]),
+        (.outputStreamURLInvalid(url: file), ["part.bin"]),
+        (.outputStreamWriteFailed(error: Cause()), ["the-cause"]),
+        (
+            .inputStreamReadFailed(error: AFError.UnexpectedInputStreamLength(bytesExpected: 7, bytesRead: 5)),
+            ["7", "5"]
+        ),
+    ].map { (AFError.multipartEncodingFailed(reason: $0), ["multipart"] + $1) }
+
+    static let parameters: [(AFError, [String])] = [
+        (.parameterEncodingFailed(reason: .missingURL), ["URL"]),
+        (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Cause())), ["JSON", "the-cause"]),
+        (
+            .parameterEncodingFailed(reason: .propertyListEncodingFailed(error: Cause())),
+            ["property list", "the-cause"]
+        ),
+        (.parameterEncodingFailed(reason: .customEncodingFailed(error: Cause())), ["the-cause"]),
+        (.parameterEncoderFailed(reason: .missingRequiredComponent(.url)), ["URL"]),
+        (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "ODD"))), ["method", "ODD"]),
+        (.parameterEncoderFailed(reason: .encoderFailed(error: Cause())), ["the-cause"]),
+    ]
+
+    static let requests: [(AFError, [String])] = [
+        (.bodyDataInGETRequest(Data(count: 12)), ["GET", "12"]),
+        (.invalidMethod("G T"), ["G T", "method"]),
+        (.invalidHeaderName("a b"), ["a b"]),
+        (.invalidHeaderValue(name: "X-Name"), ["X-Name"]),
+        (.unsupportedScheme("ftp"), ["ftp", "http"]),
+        (.ambiguousURL(URL(filePath: "/odd"), reason: "because"), ["/odd", "because"]),
+        (.conflictingContentLength, ["Content-Length"]),
+        (.tooManyHeaders(count: 501, limit: 500), ["501", "500"]),
+    ].map { (AFError.urlRequestValidationFailed(reason: $0), $1) }
+
+    static let validation: [(AFError, [String])] = [
+        (.dataFileNil, ["file"]),
+        (.dataFileReadFailed(at: file), ["part.bin"]),
+        (.missingContentType(acceptableContentTypes: ["a/b", "c/d"]), ["a/b, c/d"]),
+        (.unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "x/y"), ["a/b", "x/y"]),
+        (.unacceptableStatusCode(code: 418), ["418"]),
+        (.customValidationFailed(error: Cause()), ["the-cause"]),
+    ].map { (AFError.responseValidationFailed(reason: $0), $1) }
+
+    static let serialization: [(AFError, [String])] = [
+        (.inputDataNilOrZeroLength, ["empty"]),
+        (.inputFileNil, ["file"]),
+        (.inputFileReadFailed(at: file), ["part.bin"]),
+        (.stringSerializationFailed(encoding: .utf16), ["encoding", "UTF-16"]),
+        (.jsonSerializationFailed(error: Cause()), ["JSON", "the-cause"]),
+        (.propertyListSerializationFailed(error: Cause()), ["property list", "the-cause"]),
+        (.decodingFailed(error: Cause()), ["the-cause"]),
+        (.customSerializationFailed(error: Cause()), ["the-cause"]),
+        (.invalidEmptyResponse(type: "Thing"), ["Thing"]),
+    ].map { (AFError.responseSerializationFailed(reason: $0), $1) }
+
+    static let output = AFError.ServerTrustFailureReason.Output(host: "h.example", message: "expired")
+
+    static let trust: [(AFError, [String])] = [
+        (.noRequiredEvaluator(host: "h.example"), ["h.example"]),
+        (.noCertificatesFound, ["certificates"]),
+        (.noPublicKeysFound, ["public keys"]),
+        (.policyApplicationFailed(host: "h.example", message: "no"), ["h.example", "no"]),
+        (
+            .settingAnchorCertificatesFailed(host: "h.example", message: "no", certificates: [Data()]),
+            ["h.example", "1"]
+        ),
+        (.revocationPolicyCreationFailed, ["revoked"]),
+        (.trustEvaluationFailed(error: nil), ["chain"]),
+        (.trustEvaluationFailed(error: Cause()), ["the-cause"]),
+        (.defaultEvaluationFailed(output: output), ["h.example", "expired"]),
+        (.hostValidationFailed(output: output), ["h.example", "expired"]),
+        (.revocationCheckFailed(output: output), ["h.example", "expired"]),
+        (
+            .certificatePinningFailed(host: "h.example", pinnedCertificates: [Data()], serverCertificates: []),
+            ["h.example", "0", "1"]
+        ),
+        (
+            .publicKeyPinningFailed(host: "h.example", pinnedKeys: [], serverKeys: [Data(), Data()]),
+            ["h.example", "2"]
+        ),
+        (.customEvaluationFailed(error: Cause()), ["the-cause"]),
+    ].map { (AFError.serverTrustEvaluationFailed(reason: $0), ["not trusted"] + $1) }
+
+    @Test("names its facts", arguments: cases)
+    func namesFacts(error: AFError, facts: [String]) throws {
+        let description = try #require(error.errorDescription)
+        for fact in facts { #expect(description.contains(fact), "\(description) lacks \(fact)") }
+        #expect(error.localizedDescription == description)
+        #expect("\(error)" == description)
+    }
+
+    @Test(
+        "has no user name or password of a URL",
+        arguments: [
+            AFError.invalidURL(url: "http://user:s3cret@host name/"),
+            .invalidURL(url: "http://user:s3c/r#e?s3cret@host/"),
+            .invalidURL(url: "user:s3cret@host"),
+            .invalidURL(url: "http://user:s3cret@host/path@x"),
+            .createURLRequestFailed(error: AFError.invalidURL(url: "http://user:s3cret@[host/")),
+            .sessionTaskFailed(error: Cause(description: "GET https://user:s3cret@host/path failed")),
+            .sessionTaskFailed(
+                error: URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: "https://user:s3cret@host/"])
+            ),
+            .parameterEncodingFailed(
+                reason: .customEncodingFailed(error: Cause(description: "<https://user:s3cret@host>, ftp://s3cret@h"))
+            ),
+        ])
+    func hidesUserinfo(error: AFError) {
+        #expect(!error.localizedDescription.contains("s3cret"))
+        #expect(!"\(error)".contains("s3cret"))
+        #expect(!"\(Result<Int, AFError>.failure(error))".contains("s3cret"))
+    }
+
+    @Test("has no user name or password of a URL that can be read in two ways")
+    func hidesUserinfoOfAmbiguousURL() throws {
+        let url = try #require(URL(string: "http://user:s3cret@host/"))
+        let reason = AFError.URLRequestValidationFailureReason.ambiguousURL(url, reason: "see \(url)")
+        #expect("\(reason)".contains("***@host"))
+        #expect(!"\(reason)".contains("s3cret"))
+    }
+
+    @Test("keeps an @ that is no userinfo")
+    func keepsOtherAt() {
+        let error = AFError.sessionTaskFailed(error: Cause(description: "https://host/@me?mail=a@b and c@d"))
+        #expect(error.localizedDescription.contains("https://host/@me?mail=a@b and c@d"))
+    }
+
+    @Test("does not repeat an endless URL")
+    func cutsLongText() {
+        let error = AFError.invalidURL(url: "http://a b/" + String(repeating: "x", count: 100_000))
+        #expect(error.localizedDescription.count < 500)
+    }
+
+    @Test("prefers what is underneath a system error")
+    func looksUnderneath() {
+        let error = AFError.sessionTaskFailed(error: URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: Described()]))
+        #expect(error.localizedDescription.contains("described-cause"))
+        #expect(AFError.sessionTaskFailed(error: URLError(.timedOut)).localizedDescription.contains("-1001"))
+    }
+}

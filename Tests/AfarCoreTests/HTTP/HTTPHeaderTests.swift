@@ -1,0 +1,46 @@
+import Testing
+
+@testable import AfarCore
+
+@Suite("HTTPHeader")
+struct HTTPHeaderTests {
+    @Test(
+        "each factory has its name",
+        arguments: [
+            (HTTPHeader.accept("v"), "Accept: v"),
+            (.acceptCharset("v"), "Accept-Charset: v"),
+            (.acceptLanguage("v"), "Accept-Language: v"),
+            (.acceptEncoding("v"), "Accept-Encoding: v"),
+            (
+                .authorization(username: "Aladdin", password: "open sesame"),
+                "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+            ),
+            (.authorization(username: "é", password: ""), "Authorization: Basic w6k6"),
+            (.authorization(bearerToken: "t"), "Authorization: Bearer t"),
+            (.authorization("Odd x"), "Authorization: Odd x"),
+            (.contentDisposition("v"), "Content-Disposition: v"),
+            (.contentEncoding("v"), "Content-Encoding: v"),
+            (.contentType("v"), "Content-Type: v"),
+            (.userAgent("v"), "User-Agent: v"),
+            (.websocketProtocol("v"), "Sec-WebSocket-Protocol: v"),
+        ])
+    func factories(header: HTTPHeader, text: String) {
+        #expect(header.description == text)
+    }
+
+    @Test("quality falls by a tenth and never to zero")
+    func quality() {
+        #expect(HTTPHeader.qualityList([]) == "")
+        #expect(HTTPHeader.qualityList(["en", "fr", "de", "es"]) == "en;q=1.0, fr;q=0.9, de;q=0.8, es;q=0.7")
+        #expect(HTTPHeader.qualityList((0..<12).map { "l\($0)" }).hasSuffix("l10;q=0.1, l11;q=0.1"))
+    }
+
+    @Test("a user agent is printable whatever a program is called")
+    func userAgent() {
+        let text = HTTPHeader.userAgentText(
+            name: "Sh\u{f6}p\r\nX-Evil: 1", version: "2.1", bundle: "org.example.Shop", build: "14",
+            system: "Linux 6.1.0"
+        )
+        #expect(text == "Sh_p_X-Evil: 1/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0")
+    }
+}

@@ -1,0 +1,114 @@
+import AfarCore
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("HTTPHeaders")
+struct HTTPHeadersTests {
+    @Test("names are equal whatever their case, and the first place is kept")
+    func caseInsensitive() {
+        var headers: HTTPHeaders = ["Accept": "a", "X-One": "1"]
+        headers.update(name: "ACCEPT", value: "b")
+        #expect(headers.map(\.name) == ["ACCEPT", "X-One"])
+        #expect(headers["accept"] == "b")
+        #expect(headers.value(for: "x-oNE") == "1")
+        headers.add(.accept("c"))
+        #expect(headers.count == 2)
+        headers.remove(name: "x-one")
+        #expect(headers.dictionary == ["Accept": "c"])
+    }
+
+    @Test("only ASCII letters have a case")
+    func foldsASCIIOnly() {
+        let headers: HTTPHeaders = ["[a": "1", "{a": "2", "é": "3", "É": "4"]
+        #expect(headers.count == 4)
+    }
+
+    @Test(
+        "of equal names the last counts",
+        arguments: [
+            HTTPHeaders([HTTPHeader(name: "A", value: "1"), HTTPHeader(name: "a", value: "2")]),
+            ["A": "1", "a": "2"],
+            HTTPHeaders(["A": "1", "a": "2"]),
+            [HTTPHeader(name: "A", value: "1"), HTTPHeader(name: "a", value: "2")],
+        ])
+    func duplicates(headers: HTTPHeaders) {
+        #expect(headers.count == 1)
+        #expect(headers["A"] == "2")
+    }
+
+    @Test("a literal keeps its order, sorting is by name")
+    func order() {
+        var headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3"]
+        #expect(headers.map(\.name) == ["b", "C", "A"])
+        #expect(headers.sorted().map(\.name) == ["A", "b", "C"])
+        headers.sort()
+        #expect(headers[0].name == "A")
+        #expect(headers.description == "A: 3\nb: 1\nC: 2")
+    }
+
+    @Test("a dictionary gives the same order every time")
+    func dictionaryOrder() {
+        let names = (0..<50).map { "X-\($0)" }
+        let headers = HTTPHeaders(Dictionary(uniqueKeysWithValues: names.map { ($0, "v") }))
+        #expect(headers.map(\.name) == names.sorted())
+    }
+
+    @Test("a subscript sets and removes")
+    func subscripts() {
+        var headers = HTTPHeaders()
+        headers["A"] = "1"
+        headers["a"] = "2"
+        #expect(headers["A"] == "2")
+        headers["A"] = nil
+        #expect(headers.isEmpty)
+        headers["A"] = nil
+        headers.remove(name: "B")
+        #expect(headers == HTTPHeaders())
+    }
+
+    @Test("the defaults can be sent and name this library")
+    func defaults() throws {
+        try HTTPHeaders.default.validate()
+        #expect(HTTPHeaders.default.map(\.name) == ["Accept-Encoding", "Accept-Language", "User-Agent"])
+        #expect(HTTPHeaders.default["Accept-Encoding"] == "gzip;q=1.0, deflate;q=0.5")
+        #expect(
+            HTTPHeaders.default["Accept-Language"]?.hasSuffix(";q=1.0") == true || Locale.preferredLanguages.count > 1)
+        #expect(HTTPHeaders.default["User-Agent"]?.hasSuffix(" Afar/\(AFInfo.version)") == true)
+    }
+
+    @Test(
+        "what cannot be sent is refused",
+        arguments: [
+            "a\r\nb", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}",
+        ])
+    func refusesValues(value: String) {
+        let headers: HTTPHeaders = ["X-Fine": "1", "X-Bad": value]
+        #expect {
+            try headers.validate()
+        } throws: { error in
+            guard case .urlRequestValidationFailed(.invalidHeaderValue("X-Bad")) = error as? AFError else {
+                return false
+            }
+            return true
+        }
+    }
+
+    @Test("names are tokens", arguments: ["", "a b", "a:", "a\r\n", "é", "(a)", "a\0"])
+    func refusesNames(name: String) {
+        #expect {
+            try HTTPHeader(name: name, value: "v").validate()
+        } throws: { error in
+            guard case .urlRequestValidationFailed(.invalidHeaderName(name)) = error as? AFError else { return false }
+            return true
+        }
+    }
+
+    @Test("text beyond ASCII and tabs may be in a value")
+    func acceptsValues() throws {
+        try HTTPHeader(name: "X-a_1!", value: "caf\u{e9}\t😀 ~").validate()
+    }
+}
