@@ -11,6 +11,7 @@ public import Foundation
 #endif
 
 /// The session that everybody shares: ``Session/default``.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let AF = Session.default
 
 extension Session {

@@ -45,9 +45,10 @@ extension DataRequest {
         options: JSONSerialization.ReadingOptions = .fragmentsAllowed
     ) -> DataTask<any Sendable> {
         serializingResponse(
-            using: SendableSerializer(JSONResponseSerializer(
-                dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-                emptyRequestMethods: emptyRequestMethods, options: options)),
+            using: SendableSerializer(
+                JSONResponseSerializer(
+                    dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+                    emptyRequestMethods: emptyRequestMethods, options: options)),
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 }

@@ -45,9 +45,10 @@ extension DataRequest {
         options: PropertyListSerialization.ReadOptions = []
     ) -> DataTask<any Sendable> {
         serializingResponse(
-            using: SendableSerializer(PropertyListResponseSerializer(
-                dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-                emptyRequestMethods: emptyRequestMethods, options: options)),
+            using: SendableSerializer(
+                PropertyListResponseSerializer(
+                    dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+                    emptyRequestMethods: emptyRequestMethods, options: options)),
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 }

@@ -12,8 +12,9 @@ struct TextDecoding {
             return try decode(data.dropFirst(length), encoding)
         }
         if let encoding = charset.flatMap({ Self.labels[$0] }) { return try decode(data, encoding) }
-        if charset == nil, let text = String(data: data, encoding: .utf8) ?? String(data: data, encoding: .windowsCP1252) {
-            return text
+        if charset == nil {
+            let text = String(data: data, encoding: .utf8) ?? String(data: data, encoding: .windowsCP1252)
+            if let text { return text }
         }
         return try decode(data, .utf8)
     }

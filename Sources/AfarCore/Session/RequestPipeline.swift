@@ -129,7 +129,9 @@ struct RequestPipeline {
     /// Sets the request's error, unless it has one that explains this one: a cancel, or the session's end.
     private func fail(with error: any Error) -> AFError {
         request.mutable.withLock { state in
-            let decisive = state.error ?? error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+            let decisive =
+                state.error
+                ?? error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             state.error = decisive
             return decisive
         }

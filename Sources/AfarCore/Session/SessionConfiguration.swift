@@ -17,7 +17,7 @@ public struct SessionConfiguration: Sendable {
     /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version accepted. The default is 1.2.
-    public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v1_2
+    public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
     /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
     /// means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024

@@ -64,7 +64,7 @@ public struct Exchange: Sendable {
         case .file: demands.insert(.fileDelivery)
         case .stream: demands.insert(.streamedDelivery)
         }
-        if options.minimumTLSVersion > .v1_2 { demands.insert(.minimumTLSVersion) }
+        if options.minimumTLSVersion > .v12 { demands.insert(.minimumTLSVersion) }
         return demands
     }
 }

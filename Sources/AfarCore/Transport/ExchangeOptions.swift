@@ -5,9 +5,9 @@ public struct ExchangeOptions: Sendable {
     /// A version of TLS.
     public enum TLSVersion: Int, Sendable, Comparable {
         /// TLS 1.2 (RFC 5246).
-        case v1_2 = 12
+        case v12 = 12
         /// TLS 1.3 (RFC 8446).
-        case v1_3 = 13
+        case v13 = 13
 
         /// The older version is the lesser.
         public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
@@ -35,7 +35,7 @@ public struct ExchangeOptions: Sendable {
     public var maximumInformationalResponses = 20
 
     /// The lowest TLS version accepted. The default is 1.2.
-    public var minimumTLSVersion: TLSVersion = .v1_2
+    public var minimumTLSVersion: TLSVersion = .v12
 
     /// Makes the default options.
     public init() {}

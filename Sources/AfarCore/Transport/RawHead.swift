@@ -21,7 +21,8 @@ package struct RawHead: Sendable {
     package func values(for lowercasedName: String) -> [String] {
         var values: [String] = []
         forEachLine { name, value in
-            let matches = name.count == lowercasedName.utf8.count
+            let matches =
+                name.count == lowercasedName.utf8.count
                 && zip(name, lowercasedName.utf8).allSatisfy { Self.lowercased($0) == $1 }
             if matches { values.append(Self.text(value)) }
         }

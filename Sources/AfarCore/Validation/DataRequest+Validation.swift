@@ -56,7 +56,8 @@ extension DataRequest {
             try ResponseRules.check(status: head.status, isIn: 200..<300)
             guard let data, !data.isEmpty else { return }
             let accept = request?.value(forHTTPHeaderField: "Accept")
-            try ResponseRules.check(contentTypeOf: head, isIn: accept.map { ResponseRules.mediaTypes(in: $0) } ?? ["*/*"])
+            let mediaTypes = accept.map { ResponseRules.mediaTypes(in: $0) } ?? ["*/*"]
+            try ResponseRules.check(contentTypeOf: head, isIn: mediaTypes)
         }
         return self
     }

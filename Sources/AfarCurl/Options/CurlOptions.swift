@@ -61,8 +61,8 @@ struct CurlOptions {
         if let bundle { try set(CURLOPT_CAINFO, bundle) }
         let version =
             switch options.minimumTLSVersion {
-            case .v1_2: CURL_SSLVERSION_TLSv1_2
-            case .v1_3: CURL_SSLVERSION_TLSv1_3
+            case .v12: CURL_SSLVERSION_TLSv1_2
+            case .v13: CURL_SSLVERSION_TLSv1_3
             }
         try set(CURLOPT_SSLVERSION, version)
     }

@@ -1,0 +1,45 @@
+# What a newcomer needs: `make run` and `make test`. `make help` lists the rest.
+SHELL := /bin/bash
+SWIFT ?= swift
+TRAITS := --enable-all-traits
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# Libraries that the build needs, and programs that only the tests need.
+BUILD_PACKAGES := libcurl4-openssl-dev pkg-config
+TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl
+
+# Installs the Debian packages among $(1) that are missing, and says so.
+define install
+	@command -v apt-get >/dev/null || exit 0; \
+	missing=$$(for package in $(1); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "Installing Debian packages that are missing:" $$missing; \
+	  $(SUDO) apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+endef
+
+.PHONY: help run test lint format build-packages test-packages
+
+help: ## Lists the targets.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+
+run: build-packages ## Builds the tool and runs its demo against an embedded server.
+	$(SWIFT) run $(TRAITS) afar demo
+
+test: test-packages lint ## Checks the format, then runs all tests.
+	$(SWIFT) test $(TRAITS)
+	Tests/Consumer/check
+
+lint: ## Checks the format of all Swift files.
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+
+format: ## Formats all Swift files.
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+
+build-packages:
+	$(call install,$(BUILD_PACKAGES))
+
+test-packages:
+	$(call install,$(TEST_PACKAGES))
