@@ -10,8 +10,8 @@ public import Foundation
     import AfarURLSession
 #endif
 
-/// The session that everybody shares: ``Session/default``.
 // swift-format-ignore: AlwaysUseLowerCamelCase
+/// The session that everybody shares: ``Session/default``.
 public let AF = Session.default
 
 extension Session {
