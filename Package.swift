@@ -66,6 +66,13 @@ let package = Package(
             name: "AfarCoreTests",
             dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
+        .testTarget(
+            name: "AfarCurlTests",
+            dependencies: [
+                "AfarCurl", "AfarCore", "AfarTestServer", "CLibcurl",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
     ],
     swiftLanguageModes: [.v6]
