@@ -11,6 +11,7 @@ final class CurlPool {
     private let multi: UnsafeMutableRawPointer
     private let share: UnsafeMutableRawPointer
     private let poller: Poller
+    private let keepsConnections: Bool
     private var interests = SocketInterests()
     private var sockets = OpenSockets()
     private var idleHandles: [EasyHandle] = []
@@ -30,9 +31,11 @@ final class CurlPool {
         self.multi = multi
         self.share = share
         self.poller = poller
+        keepsConnections = configuration.maximumIdleConnections > 0
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = afar_share_tls_sessions(share)
-        _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumIdleConnections)
+        // 0 would mean that there is no limit.
+        _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
         _ = afar_multi_set_long(multi, CURLMOPT_PIPELINING, 0)
         _ = afar_multi_set_socket_function(
             multi,
@@ -83,6 +86,7 @@ final class CurlPool {
     func setShared(_ options: CurlOptions) throws(CurlOptions.Failure) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         try options.set(CURLOPT_SHARE, pointer: share)
+        if !keepsConnections { try options.set(CURLOPT_FORBID_REUSE, 1) }
         try options.check(
             afar_set_close_socket_function(
                 options.easy,

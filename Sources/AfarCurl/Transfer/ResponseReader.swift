@@ -10,6 +10,9 @@ struct ResponseReader {
         case head(ResponseHead)
     }
 
+    /// `HTTPFields` holds no more than 65,535, and traps beyond.
+    private static let largestFieldCount = 65_000
+
     private let url: String
     private let maximumHeadBytes: Int
     private let maximumFieldCount: Int
@@ -26,7 +29,7 @@ struct ResponseReader {
     init(url: String, options: ExchangeOptions) {
         self.url = url
         maximumHeadBytes = options.maximumHeadBytes
-        maximumFieldCount = options.maximumFieldCount
+        maximumFieldCount = min(options.maximumFieldCount, Self.largestFieldCount)
         maximumInformationalResponses = options.maximumInformationalResponses
     }
 

@@ -175,7 +175,7 @@ final class Transfer: @unchecked Sendable {
         mustStartOver = false
         hasStartedOver = true
         socket = nil
-        _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 0)
+        _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, pool?.isRetired == true ? 1 : 0)
         _ = afar_set_long(handle.raw, CURLOPT_FRESH_CONNECT, 1)
     }
 

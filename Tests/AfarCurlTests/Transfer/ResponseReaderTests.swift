@@ -125,6 +125,11 @@ struct ResponseReaderTests {
         #expect(fault(head + "\r\n") { $0.maximumFieldCount = 4 }?.code == .headTooLarge)
     }
 
+    @Test func noLimitLetsTheFieldsTrap() {
+        let head = "HTTP/1.1 200 OK\r\n" + String(repeating: "a: b\r\n", count: 66_000)
+        #expect(fault(head) { ($0.maximumFieldCount, $0.maximumHeadBytes) = (.max, .max) }?.code == .headTooLarge)
+    }
+
     @Test func bytesAreCountedOverAllHeads() {
         let informational = "HTTP/1.1 103 Hints\r\nA: 12345\r\n\r\n"
         let final = "HTTP/1.1 200 OK\r\n\r\n"

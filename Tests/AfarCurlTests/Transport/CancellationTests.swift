@@ -29,7 +29,6 @@ extension TransportTests {
 
         @Test func beforeItIsSent() async throws {
             try await withServer { server in
-                let gate = RawServer.Gate()
                 let (opened, continuation) = AsyncStream.makeStream(of: Void.self)
                 let task = Task {
                     for await _ in opened {}
@@ -37,7 +36,6 @@ extension TransportTests {
                 }
                 task.cancel()
                 continuation.finish()
-                gate.open()
                 let error = try await transportError { try await task.value }
                 #expect(error.code == .cancelled)
                 #expect(error.phase == .queued)

@@ -124,6 +124,32 @@ extension TransportTests {
             }
         }
 
+        @Test(arguments: [0, -1])
+        func noIdleConnectionMeansNone(_ limit: Int) async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumIdleConnections = limit
+            let transport = CurlTransport(configuration: configuration)
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
+                _ = try await transport.send(Exchange(server.url))
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func theOldestIdleConnectionMakesRoom() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumIdleConnections = 1
+            let transport = CurlTransport(configuration: configuration)
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { first in
+                _ = try await transport.send(Exchange(first.url))
+                try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { second in
+                    // libcurl tells ages apart by the millisecond.
+                    try await Task.sleep(for: .milliseconds(10))
+                    _ = try await transport.send(Exchange(second.url))
+                    try await first.peerClosed(0)
+                }
+            }
+        }
+
         @Test func hundredsOfExchangesRunAtOnce() async throws {
             try await withServer { server in
                 let sum = try await withThrowingTaskGroup(of: Int.self) { group in
