@@ -24,7 +24,7 @@ package struct RequestTarget: Sendable, Hashable {
 
     package init(_ url: URL) throws {
         let text = url.absoluteString
-        guard let schemeEnd = text.range(of: ":")?.lowerBound else { throw AFError.invalidURL(url: url) }
+        guard let schemeEnd = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw AFError.invalidURL(url: url) }
         scheme = text[..<schemeEnd].lowercased()
         guard scheme == "http" || scheme == "https" else {
             throw AFError.urlRequestValidationFailed(reason: .unsupportedScheme(scheme))

@@ -1,0 +1,107 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+@Suite struct RequestInterceptorTests {
+    @Test func theSessionsAdapterComesBeforeTheRequests() async {
+        let transport = MockTransport { _ in .text("ok") }
+        func adding(_ letter: String) -> Scripted {
+            Scripted(adapting: { request, answer in
+                var request = request
+                let before = request.value(forHTTPHeaderField: "X-Trail") ?? ""
+                request.setValue(before + letter, forHTTPHeaderField: "X-Trail")
+                answer(.success(request))
+            })
+        }
+        let session = Session(interceptor: adding("S"), transport: transport)
+        let request = session.request("http://mock/", interceptor: adding("R"))
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(transport.requests.first?.fields[HTTPField.Name("X-Trail") ?? .accept] == "SR")
+        #expect(request.requests.count == 2)
+        #expect(request.performedRequests.count == 1)
+    }
+
+    @Test func anAdaptersErrorStopsTheRequest() async {
+        struct Refused: Error {}
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(
+            interceptor: Scripted(adapting: { _, answer in answer(.failure(Refused())) }), transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        guard case .requestAdaptationFailed(let error) = response.error else {
+            Issue.record("not the adapter's error: \(String(describing: response.error))")
+            return
+        }
+        #expect(error is Refused)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func aCompletionCalledTwiceCountsOnce() async {
+        let transport = MockTransport { _ in .status(500) }
+        let interceptor = Scripted(
+            adapting: { request, answer in
+                answer(.success(request))
+                answer(.success(request))
+            },
+            retrying: { request, answer in
+                answer(request.retryCount < 2 ? .retry : .doNotRetry)
+                answer(.retry)
+            })
+        let session = Session(interceptor: interceptor, transport: transport)
+        let request = session.request("http://mock/").validate()
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(transport.requests.count == 3)
+        #expect(request.retryCount == 2)
+    }
+
+    @Test func aRetryRunsEverythingAgainAndKeepsTheHandlers() async {
+        let attempts = Locked(0)
+        let transport = MockTransport { _ in
+            attempts.withLock { $0 += 1 } == () && attempts.withLock { $0 } < 3 ? .status(503) : .text("third")
+        }
+        let session = Session(
+            interceptor: Scripted(retrying: { _, answer in answer(.retryWithDelay(0.001)) }), transport: transport)
+        let request = session.request("http://mock/").validate()
+        let first = request.serializingResponse(using: Bytes())
+        let second = request.serializingResponse(using: Bytes())
+        #expect(await first.response.value == Data("third".utf8))
+        #expect(await second.response.value == Data("third".utf8))
+        #expect(request.error == nil)
+        #expect(request.allMetrics.count == 3)
+        #expect(request.performedRequests.count == 3)
+    }
+
+    @Test func aFailedSerializationMayRetryToo() async {
+        struct Wrong: Error {}
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(
+            interceptor: Scripted(retrying: { request, answer in
+                answer(request.retryCount < 1 ? .retry : .doNotRetry)
+            }), transport: transport)
+        let calls = Locked(0)
+        let serializer = DataResponseSerializer<Data> { _, _, data, _ in
+            calls.withLock { $0 += 1 }
+            guard calls.withLock({ $0 }) > 1 else { throw Wrong() }
+            return data ?? Data()
+        }
+        let response = await session.request("http://mock/").serializingResponse(using: serializer).response
+        #expect(response.value == Data("ok".utf8))
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func aRetriersOwnErrorIsReportedWithTheFirst() async {
+        struct GivenUp: Error {}
+        let session = Session(
+            interceptor: Scripted(retrying: { _, answer in answer(.doNotRetryWithError(GivenUp())) }),
+            transport: MockTransport { _ in .status(404) })
+        let response = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
+        guard case .requestRetryFailed(let retryError, let originalError) = response.error else {
+            Issue.record("not the retrier's error: \(String(describing: response.error))")
+            return
+        }
+        #expect(retryError is GivenUp)
+        #expect(originalError.asAFError?.responseCode == 404)
+    }
+}
