@@ -66,6 +66,14 @@ let package = Package(
             name: "AfarCoreTests",
             dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
+        .testTarget(
+            name: "AfarURLSessionTests",
+            dependencies: ["AfarURLSession", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .testTarget(
+            name: "AfarTestingTests",
+            dependencies: ["AfarTesting", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
     ],
     swiftLanguageModes: [.v6]

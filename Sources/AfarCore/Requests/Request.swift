@@ -62,7 +62,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// Runs the validators in the order in which they were added; the first failure wins.
-    func validate() throws {}
+    func runValidators() throws {}
 
     // MARK: Life cycle
 

@@ -35,7 +35,7 @@ struct RequestPipeline {
             await request.waitUntilResumed()
             try checkEnd()
             try await perform(exchange, urlRequest)
-            try request.validate()
+            try request.runValidators()
         } catch {
             failure = fail(with: error)
         }

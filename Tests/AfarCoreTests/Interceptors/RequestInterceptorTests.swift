@@ -5,6 +5,10 @@ import Testing
 
 @testable import AfarCore
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite struct RequestInterceptorTests {
     @Test func theSessionsAdapterComesBeforeTheRequests() async {
         let transport = MockTransport { _ in .text("ok") }
@@ -59,7 +63,11 @@ import Testing
     @Test func aRetryRunsEverythingAgainAndKeepsTheHandlers() async {
         let attempts = Locked(0)
         let transport = MockTransport { _ in
-            attempts.withLock { $0 += 1 } == () && attempts.withLock { $0 } < 3 ? .status(503) : .text("third")
+            let attempt = attempts.withLock { count in
+                count += 1
+                return count
+            }
+            return attempt < 3 ? .status(503) : .text("third")
         }
         let session = Session(
             interceptor: Scripted(retrying: { _, answer in answer(.retryWithDelay(0.001)) }), transport: transport)

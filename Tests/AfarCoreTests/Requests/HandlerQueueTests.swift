@@ -8,9 +8,10 @@ import Testing
     private func handler() -> HandlerQueue.Handler { { _ in .init(error: nil, release: {}) } }
 
     @Test mutating func handlersAddedBeforeTheEndWaitForIt() {
-        #expect(!queue.append(handler()))
+        let drains1 = queue.append(handler())
+        #expect(!drains1)
         queue.open()
-        guard case .serialize = queue.step() else { return #expect(Bool(false), "the handler was not run") }
+        guard case .serialize = queue.step() else { Issue.record("the handler was not run"); return }
     }
 
     @Test mutating func completionsAreReleasedTogetherAndOnce() {
@@ -18,7 +19,7 @@ import Testing
         queue.open()
         while case .serialize = queue.step() { queue.keep {} }
         queue.open()
-        guard case .release(let releases) = queue.step() else { return #expect(Bool(false), "a handler ran twice") }
+        guard case .release(let releases) = queue.step() else { Issue.record("a handler ran twice"); return }
         #expect(releases.isEmpty)
     }
 
@@ -26,15 +27,18 @@ import Testing
         _ = queue.append(handler())
         queue.open()
         _ = queue.step()
-        #expect(!queue.append(handler()))
-        guard case .serialize = queue.step() else { return #expect(Bool(false), "the second handler was lost") }
+        let drains2 = queue.append(handler())
+        #expect(!drains2)
+        guard case .serialize = queue.step() else { Issue.record("the second handler was lost"); return }
     }
 
     @Test mutating func aLateHandlerNeedsADrainOfItsOwn() {
         queue.open()
         _ = queue.step()
-        #expect(queue.append(handler()))
-        #expect(!queue.append(handler()))
+        let drains3 = queue.append(handler())
+        #expect(drains3)
+        let drains4 = queue.append(handler())
+        #expect(!drains4)
     }
 
     @Test mutating func rewindingRunsAllHandlersAgainAndForgetsTheirResults() {
@@ -43,7 +47,8 @@ import Testing
         _ = queue.step()
         queue.keep {}
         queue.rewind()
-        #expect(!queue.append(handler()))
+        let drains5 = queue.append(handler())
+        #expect(!drains5)
         queue.open()
         var count = 0
         while case .serialize = queue.step() { count += 1 }

@@ -57,9 +57,12 @@ import Testing
 
     @Test func theDefaultQueueIsMain() async {
         let (session, _) = session()
-        let onMain = Deferred<Bool>()
-        session.request("http://mock/").response { _ in onMain.fulfil(Thread.isMainThread) }
-        #expect(await onMain.value)
+        let called = Deferred<Void>()
+        session.request("http://mock/").response { _ in
+            dispatchPrecondition(condition: .onQueue(.main))
+            called.fulfil(())
+        }
+        await called.value
     }
 
     @Test func aLateHandlerWorksOnTheStoredDataWithoutANewCall() async {

@@ -4,6 +4,10 @@ import Testing
 
 @testable import AfarCore
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite struct DataRequestValidationTests {
     private func response(
         to answer: MockResponse, accept: String? = nil, _ validate: (DataRequest) -> DataRequest
