@@ -1,0 +1,131 @@
+import Foundation
+
+/// The built executable, run as people run it.
+enum Tool {
+    struct Outcome {
+        var status: Int32
+        var output: Data
+        var errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+
+        /// The JSON object printed.
+        func json() throws -> NSDictionary {
+            guard let object = try JSONSerialization.jsonObject(with: output) as? NSDictionary else { throw NoObject() }
+            return object
+        }
+    }
+
+    struct NoObject: Error {}
+    struct NotBuilt: Error { var path: String }
+
+    /// The executable beside the test bundle that runs this.
+    static func url() throws -> URL {
+        let folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])).deletingLastPathComponent()
+        let tool = folder.appending(path: "afar")
+        guard FileManager.default.isExecutableFile(atPath: tool.path) else { throw NotBuilt(path: tool.path) }
+        return tool
+    }
+
+    /// Runs the tool and returns when it has ended.
+    ///
+    /// - Parameters:
+    ///   - input: What its standard input holds; nothing by default.
+    ///   - environment: Variables in addition to those of this process.
+    static func run(
+        _ arguments: String..., input: Data? = nil, environment: [String: String] = [:]
+    ) async throws -> Outcome {
+        try await run(executable: url(), arguments, input: input, environment: environment)
+    }
+
+    /// Runs a line of bash, in which "$afar" is the tool.
+    static func bash(_ line: String, environment: [String: String] = [:]) async throws -> Outcome {
+        var environment = environment
+        environment["afar"] = try url().path
+        return try await run(executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment)
+    }
+
+    /// Runs the tool with a terminal for its standard output.
+    static func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
+        let terminal = try PseudoTerminal()
+        return try await run(
+            executable: url(), arguments, environment: environment, output: terminal.tool, reader: terminal.person)
+    }
+
+    private static func run(
+        executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
+        output: FileHandle? = nil, reader: FileHandle? = nil
+    ) async throws -> Outcome {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "NO_COLOR" && !$0.key.lowercased().hasSuffix("_proxy") }
+            .merging(["TERM": "xterm"]) { $1 }
+            .merging(environment) { $1 }
+        let pipe = Pipe()
+        let errorPipe = Pipe()
+        let inputPipe = input.map { _ in Pipe() }
+        process.standardOutput = output ?? pipe
+        process.standardError = errorPipe
+        process.standardInput = inputPipe ?? FileHandle.nullDevice
+        let status: Int32
+        async let bytes = read(reader ?? pipe.fileHandleForReading)
+        async let errors = read(errorPipe.fileHandleForReading)
+        status = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+                // The tool's ends are its own from here on; the readers see the end when it closes them.
+                try output?.close()
+                if let input, let inputPipe {
+                    try inputPipe.fileHandleForWriting.write(contentsOf: input)
+                    try inputPipe.fileHandleForWriting.close()
+                }
+            } catch {
+                process.terminationHandler = nil
+                try? pipe.fileHandleForWriting.close()
+                try? errorPipe.fileHandleForWriting.close()
+                continuation.resume(throwing: error)
+            }
+        }
+        if output != nil { try? pipe.fileHandleForWriting.close() }
+        return Outcome(status: status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
+    }
+
+    /// All bytes, read on a thread of its own. A terminal ends with an error instead of an end.
+    private static func read(_ handle: FileHandle) async -> Data {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var bytes = Data()
+                while let chunk = try? handle.read(upToCount: 1 << 16), !chunk.isEmpty { bytes += chunk }
+                continuation.resume(returning: bytes)
+            }
+        }
+    }
+}
+
+/// A terminal without a screen.
+struct PseudoTerminal {
+    struct Unavailable: Error { var code: Int32 }
+
+    /// The end for the tool.
+    let tool: FileHandle
+    /// The end where its output is read.
+    let person: FileHandle
+
+    init() throws {
+        let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
+            throw Unavailable(code: errno)
+        }
+        person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
+        let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw Unavailable(code: errno) }
+        var mode = termios()
+        tcgetattr(slave, &mode)
+        mode.c_oflag &= ~tcflag_t(OPOST)
+        tcsetattr(slave, TCSANOW, &mode)
+        tool = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+    }
+}
