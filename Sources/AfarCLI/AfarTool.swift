@@ -22,14 +22,14 @@ struct AfarTool: AsyncParsableCommand {
               afar demo
 
             EXIT CODES:
-            \(ExitStatus.table)
+            \(ExitReason.table)
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
             Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, Demo.self,
         ])
 
-    /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitStatus`` and
+    /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and
     /// errors of one line.
     static func main() async {
         // A reader that has seen enough ("| head") must end the tool quietly: a failed write says so instead.
@@ -48,7 +48,7 @@ struct AfarTool: AsyncParsableCommand {
     }
 
     /// Says what there is to say about an error, and gives the code to exit with.
-    private static func status(after error: any Error) -> ExitStatus {
+    private static func status(after error: any Error) -> ExitReason {
         if error is StandardOutput.Closed { return .success }
         if let failure = error as? Failure { return failure.reported() }
         // Help and version come as errors too.

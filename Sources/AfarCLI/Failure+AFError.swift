@@ -41,20 +41,25 @@ extension Failure {
             self.init(.connection, "\(host) wants a client certificate, which afar does not have: \(reason).")
         case .connectionLost where error.phase.isBeforeSending:
             self.init(.connection, "The connection to \(host) broke before anything was sent: \(reason).")
+        case .timedOut where error.phase.isBeforeSending && error.phase != .queued:
+            self.init(
+                .timeout, "No connection to \(host) in time: \(error.message). Is it up, and is nothing in between?")
         case .timedOut:
             self.init(.timeout, "\(url) took too long: \(error.message). Allow more with --timeout.")
         case .connectionLost, .bodyIncomplete:
             self.init(.response, "The response from \(url) broke off: \(reason). Try again.")
         case .malformedResponse:
             self.init(.response, "What \(host) answered is not valid HTTP: \(error.message). Is it a web server?")
-        case .headTooLarge, .responseTooLarge:
+        case .headTooLarge:
+            self.init(.response, "The response from \(url) has too large a head.")
+        case .responseTooLarge:
             self.init(.response, "The response from \(url) is too large: \(error.message).")
         case .undecodableContent:
             self.init(
                 .response,
                 "The body from \(url) cannot be decoded: \(error.message). Try -H 'Accept-Encoding: identity'.")
         default:
-            self.init(.other, "The request to \(url) failed: \(error).")
+            self.init(.other, "The request to \(url) failed while \(error.phase.rawValue): \(reason) (\(error.code)).")
         }
     }
 }

@@ -3,12 +3,12 @@ import Foundation
 
 /// Why the tool ends before its work is done: an exit code, and one line for the person who called it.
 struct Failure: Error, Equatable {
-    var status: ExitStatus
+    var status: ExitReason
     /// What, where, and what to do.
     var message: String
 
     /// Makes a failure. Whatever a server or a file put into the message, it stays one line.
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitReason, _ message: String) {
         self.status = status
         self.message = TerminalText.line(message)
     }
@@ -31,7 +31,7 @@ struct Failure: Error, Equatable {
     }
 
     /// Writes the message to the standard error stream and gives the status back.
-    func reported() -> ExitStatus {
+    func reported() -> ExitReason {
         try? FileHandle.standardError.write(contentsOf: Data("afar: \(message)\n".utf8))
         return status
     }

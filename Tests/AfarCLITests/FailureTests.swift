@@ -10,14 +10,14 @@ struct FailureTests {
     }
 
     @Test(arguments: [
-        (TransportError.Code.cannotFindHost, ExitStatus.connection), (.cannotConnect, .connection),
+        (TransportError.Code.cannotFindHost, ExitReason.connection), (.cannotConnect, .connection),
         (.notConnected, .connection), (.secureConnectionFailed, .connection), (.certificateUntrusted, .connection),
         (.clientCertificateRequired, .connection), (.timedOut, .timeout), (.bodyIncomplete, .response),
         (.malformedResponse, .response), (.responseTooLarge, .response), (.undecodableContent, .response),
         (.connectionLost, .response), (.unsupportedByTransport, .usage), (.invalidURL, .usage), (.unknown, .other),
         (.outOfResources, .other),
     ])
-    func everyCodeHasItsStatusAndOneLine(code: TransportError.Code, status: ExitStatus) {
+    func everyCodeHasItsStatusAndOneLine(code: TransportError.Code, status: ExitReason) {
         let failure = failure(code)
         #expect(failure.status == status)
         #expect(!failure.message.contains("\n"))
@@ -26,6 +26,7 @@ struct FailureTests {
 
     @Test func connectionLostBeforeSendingIsAboutTheConnection() {
         #expect(failure(.connectionLost, phase: .securing).status == .connection)
+        #expect(failure(.timedOut, phase: .securing).message.contains("No connection"))
     }
 
     @Test func otherErrorsNameTheURL() {
@@ -35,6 +36,6 @@ struct FailureTests {
     }
 
     @Test func theHelpListsEveryStatus() {
-        #expect(ExitStatus.table.split(separator: "\n").count == ExitStatus.allCases.count)
+        #expect(ExitReason.table.split(separator: "\n").count == ExitReason.allCases.count)
     }
 }

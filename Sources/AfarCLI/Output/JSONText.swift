@@ -117,15 +117,31 @@ private struct JSONReader {
     }
 
     private mutating func scalar() throws {
-        let start = position
-        while let byte = peek, !",]} \t\r\n".utf8.contains(byte) { position += 1 }
-        let word = String(decoding: text[start..<position], as: UTF8.self)
-        switch word {
-        case "true", "false", "null": output += style.paint(word, .magenta)
-        case _ where word.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil:
-            output += style.paint(word, .yellow)
-        default: throw NotJSON()
+        for word in ["true", "false", "null"] where text[position...].starts(with: word.utf8) {
+            position += word.utf8.count
+            output += style.paint(word, .magenta)
+            return
         }
+        output += style.paint(try number(), .yellow)
+    }
+
+    /// A number as it stands (RFC 8259, section 6).
+    private mutating func number() throws -> String {
+        let start = position
+        _ = skip(UInt8(ascii: "-"))
+        if !skip(UInt8(ascii: "0")) { try digits() }
+        if skip(UInt8(ascii: ".")) { try digits() }
+        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+            if !skip(UInt8(ascii: "+")) { _ = skip(UInt8(ascii: "-")) }
+            try digits()
+        }
+        return String(decoding: text[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() throws {
+        let start = position
+        while let byte = peek, (0x30...0x39).contains(byte) { position += 1 }
+        guard position > start else { throw NotJSON() }
     }
 
     // MARK: Bytes

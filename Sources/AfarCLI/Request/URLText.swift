@@ -31,7 +31,7 @@ enum URLText {
     static func withoutUserinfo(_ url: String) -> String { url.redactingUserinfo }
 
     private static func withScheme(_ address: String) -> String {
-        if address.contains("://") { return address }
+        if address.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil { return address }
         if address.hasPrefix(":") { return "http://localhost\(address)" }
         let authority = address.prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@").last ?? ""
@@ -56,7 +56,7 @@ enum URLText {
         return text
     }
 
-    /// RFC 3986, section 3.4, and the slash; brackets, because servers are asked with them all the time.
+    /// What may stand in a path and in a query as it is (RFC 3986, sections 3.3 and 3.4).
     private static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
 

@@ -20,12 +20,15 @@ struct JSONTextTests {
                 }
                 """#)
         #expect(indented(" 7 ") == "7")
+        for number in ["0", "-0", "10.05", "1e9", "1E+09", "0.1e-2", "true", "null"] {
+            #expect(indented(number) == number)
+        }
     }
 
     @Test(arguments: [
         "", " ", "{", "[1,]", "[1 2]", "{\"a\"}", "{a:1}", "01", "1.", "+1", "nul", "\"\n\"", "\"\\x\"", "\"\\u12g4\"",
         "\"open",
-        "1 2", "[1]]", "{\"a\":1,}", "NaN",
+        "1 2", "[1]]", "{\"a\":1,}", "NaN", "-", "1e", "00", ".5", "truer", "1true", "1e+",
     ])
     func whatIsNotJSONIsLeftAlone(text: String) {
         #expect(indented(text) == nil)

@@ -93,39 +93,23 @@ enum Tool {
         return Outcome(status: status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
     }
 
-    /// All bytes, read on a thread of its own. A terminal ends with an error instead of an end.
+    /// All bytes, read on a thread of its own. A terminal ends with an error (EIO) instead of an end, which is why this
+    /// does not use what `FileHandle` offers: that throws away what it had read before.
     private static func read(_ handle: FileHandle) async -> Data {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var bytes = Data()
-                while let chunk = try? handle.read(upToCount: 1 << 16), !chunk.isEmpty { bytes += chunk }
+                var buffer = [UInt8](repeating: 0, count: 1 << 16)
+                while true {
+                    let count = systemRead(handle.fileDescriptor, &buffer, buffer.count)
+                    if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { break }
+                }
                 continuation.resume(returning: bytes)
             }
         }
     }
 }
 
-/// A terminal without a screen.
-struct PseudoTerminal {
-    struct Unavailable: Error { var code: Int32 }
-
-    /// The end for the tool.
-    let tool: FileHandle
-    /// The end where its output is read.
-    let person: FileHandle
-
-    init() throws {
-        let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
-            throw Unavailable(code: errno)
-        }
-        person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
-        let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard slave >= 0 else { throw Unavailable(code: errno) }
-        var mode = termios()
-        tcgetattr(slave, &mode)
-        mode.c_oflag &= ~tcflag_t(OPOST)
-        tcsetattr(slave, TCSANOW, &mode)
-        tool = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
-    }
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
 }

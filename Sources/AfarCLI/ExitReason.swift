@@ -9,7 +9,7 @@ import Foundation
 /// - 5: a timeout passed
 /// - 6: the response broke off, was malformed or too large
 /// - 70: anything else, and a step of `afar demo` that did not come out as expected
-enum ExitStatus: Int32, CaseIterable {
+enum ExitReason: Int32, CaseIterable {
     case success = 0
     case usage = 2
     case connection = 3
