@@ -75,6 +75,14 @@ let package = Package(
             name: "AfarTestingTests",
             dependencies: ["AfarTesting", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
+        .testTarget(
+            name: "AfarSerializersTests",
+            dependencies: [
+                "AfarSerializers", "AfarCore", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(name: "AfarTests", dependencies: ["Afar", "AfarTestServer"]),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
         .testTarget(
             name: "AfarCLITests",

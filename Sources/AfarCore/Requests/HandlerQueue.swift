@@ -4,9 +4,9 @@ import Foundation
 ///
 /// Serializers run one at a time; when all have run, the completions are released in the same order. A handler added
 /// after that is run by itself, on what the request has kept.
-struct HandlerQueue {
-    /// Serializes what the request has received.
-    typealias Handler = @Sendable (Request) -> Outcome
+struct HandlerQueue<Subject> {
+    /// Serializes what the request, its subject, has received.
+    typealias Handler = @Sendable (Subject) -> Outcome
 
     /// What a serializer came to.
     struct Outcome: Sendable {
@@ -57,6 +57,8 @@ struct HandlerQueue {
             return .serialize(handlers[next - 1])
         }
         isDraining = false
+        handlers = []
+        next = 0
         defer { releases = [] }
         return .release(releases)
     }

@@ -45,13 +45,21 @@ extension Request {
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
-        var handlers = HandlerQueue()
+        var handlers = HandlerQueue<Request>()
 
         /// Returns whether the state changed.
         mutating func move(to other: State) -> Bool {
             guard state.canTransition(to: other) else { return false }
             state = other
             return true
+        }
+
+        /// What to do next about the handlers. Once nothing is left to serialize, the request is finished: a cancel comes
+        /// too late.
+        mutating func nextStep() -> HandlerQueue<Request>.Step {
+            let step = handlers.step()
+            if case .release = step { _ = move(to: .finished) }
+            return step
         }
 
         mutating func takeWaiting() -> Waiting? {

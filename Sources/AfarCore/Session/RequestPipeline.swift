@@ -14,7 +14,6 @@ struct RequestPipeline {
         context.delegate.didStart(request)
         if let end = context.end { request.end(with: end) }
         while await attempt() == .again {}
-        finish()
         context.delegate.didFinish(request)
     }
 
@@ -179,7 +178,7 @@ struct RequestPipeline {
     private func serialize(mayRetry: Bool) async -> Next {
         request.mutable.withLock { $0.handlers.open() }
         while true {
-            switch request.mutable.withLock({ $0.handlers.step() }) {
+            switch request.mutable.withLock({ $0.nextStep() }) {
             case .serialize(let handler):
                 guard let outcome = try? await onQueue(context.serializationQueue, { [request] in handler(request) })
                 else { continue }
@@ -192,10 +191,6 @@ struct RequestPipeline {
                 return .done
             }
         }
-    }
-
-    private func finish() {
-        request.mutable.withLock { _ = $0.move(to: .finished) }
     }
 
     /// Runs a piece of work on the queue that the session was given for it, else right here.

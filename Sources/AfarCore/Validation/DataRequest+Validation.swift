@@ -54,10 +54,8 @@ extension DataRequest {
     public func validate() -> Self {
         append { request, head, data in
             try ResponseRules.check(status: head.status, isIn: 200..<300)
-            guard let data, !data.isEmpty else { return }
-            let accept = request?.value(forHTTPHeaderField: "Accept")
-            let mediaTypes = accept.map { ResponseRules.mediaTypes(in: $0) } ?? ["*/*"]
-            try ResponseRules.check(contentTypeOf: head, isIn: mediaTypes)
+            guard let data, !data.isEmpty, let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
+            try ResponseRules.check(contentTypeOf: head, isIn: ResponseRules.mediaTypes(in: accept))
         }
         return self
     }

@@ -3,9 +3,9 @@ import Testing
 @testable import AfarCore
 
 @Suite struct HandlerQueueTests {
-    private var queue = HandlerQueue()
+    private var queue = HandlerQueue<Void>()
 
-    private func handler() -> HandlerQueue.Handler { { _ in .init(error: nil, release: {}) } }
+    private func handler() -> HandlerQueue<Void>.Handler { { _ in .init(error: nil, release: {}) } }
 
     @Test mutating func handlersAddedBeforeTheEndWaitForIt() {
         let drains1 = queue.append(handler())

@@ -88,6 +88,32 @@ import Testing
         #expect(request.error == nil)
     }
 
+    @Test func aRequestIsFinishedWhenItsHandlersAreCalled() async {
+        let (session, _) = session()
+        let request = session.request("http://mock/")
+        let wasFinished = Deferred<Bool>()
+        request.response(queue: queue) { _ in wasFinished.fulfil(request.isFinished) }
+        #expect(await wasFinished.value)
+    }
+
+    @Test func handlersAreLetGoWhenTheyHaveBeenCalled() async {
+        final class Held: Sendable {}
+        let (session, _) = session()
+        let finished = Deferred<Void>()
+        session.delegate.requestDidFinish = { _ in finished.fulfil(()) }
+        let request = session.request("http://mock/")
+        weak var held: Held?
+        do {
+            let object = Held()
+            held = object
+            request.response(queue: queue) { _ in _ = object }
+        }
+        await finished.value
+        queue.sync {}
+        #expect(held == nil)
+        #expect(request.isFinished)
+    }
+
     @Test func aSuspendedRequestWaitsUntilItIsResumed() async {
         let (session, transport) = session()
         let request = session.request("http://mock/").suspend()

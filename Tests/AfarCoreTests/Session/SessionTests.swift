@@ -116,7 +116,8 @@ import Testing
     @Test func theRequestsOwnTimeoutIsTheIdleTimeout() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
-        _ = await session.request("http://mock/") { $0.timeoutInterval = 3 }.serializingResponse(using: Bytes()).response
+        let request = session.request("http://mock/") { $0.timeoutInterval = 3 }
+        _ = await request.serializingResponse(using: Bytes()).response
         _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect(transport.requests.map(\.exchange.options.idleTimeout) == [3, 60])
     }
