@@ -16,6 +16,10 @@ enum Tool {
         }
     }
 
+    /// Few at a time: dozens of processes started at once would slow down the tests beside these, some of which
+    /// measure time.
+    private static let turns = Turnstile(places: 3)
+
     struct NoObject: Error {}
     struct NotBuilt: Error { var path: String }
 
@@ -56,6 +60,8 @@ enum Tool {
         executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
         output: FileHandle? = nil, reader: FileHandle? = nil
     ) async throws -> Outcome {
+        await turns.enter()
+        defer { turns.leave() }
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
