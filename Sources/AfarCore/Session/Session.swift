@@ -104,13 +104,14 @@ open class Session: @unchecked Sendable {
         encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
             ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
                 try encoding.encode(urlRequest, with: parameters)
             },
-            interceptor: interceptor,
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier)
     }
 
@@ -125,6 +126,7 @@ open class Session: @unchecked Sendable {
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
@@ -132,7 +134,7 @@ open class Session: @unchecked Sendable {
                 guard let parameters else { return urlRequest }
                 return try encoder.encode(parameters, into: urlRequest)
             },
-            interceptor: interceptor,
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier)
     }
 
@@ -142,19 +144,22 @@ open class Session: @unchecked Sendable {
     /// the handlers as their error.
     open func request(
         _ convertible: any URLRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        request(convertible, interceptor: interceptor, modifier: nil)
+        request(
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
     private func request(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
         modifier: RequestModifier?
     ) -> DataRequest {
         let request = DataRequest(
-            convertible: convertible, context: context, interceptor: interceptor, shouldAutomaticallyResume: nil,
-            requestModifier: modifier)
+            convertible: convertible, context: context, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier)
         if requestSetup == .eager { request.startPipeline() }
         return request
     }
