@@ -82,6 +82,13 @@ let package = Package(
             ]
         ),
         .testTarget(name: "AfarTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(
+            name: "AfarCurlTests",
+            dependencies: [
+                "AfarCurl", "AfarCore", "AfarTestServer", "CLibcurl",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
     ],
     swiftLanguageModes: [.v6]

@@ -7,7 +7,8 @@ struct HostGate<Waiter: AnyObject> {
         fileprivate let needsLookup: Bool
         fileprivate var active = 0
         fileprivate var isListed = false
-        fileprivate var waiting: [Waiter] = []
+        /// Places whose waiter has been taken are nil, so that it is not kept alive.
+        fileprivate var waiting: [Waiter?] = []
         fileprivate var firstWaiting = 0
 
         fileprivate init(host: String, needsLookup: Bool) {
@@ -17,8 +18,10 @@ struct HostGate<Waiter: AnyObject> {
 
         fileprivate var hasWaiting: Bool { firstWaiting < waiting.count }
 
-        fileprivate func takeFirst() -> Waiter {
+        fileprivate func takeFirst() -> Waiter? {
+            guard hasWaiting else { return nil }
             let waiter = waiting[firstWaiting]
+            waiting[firstWaiting] = nil
             firstWaiting += 1
             if firstWaiting == waiting.count {
                 waiting.removeAll(keepingCapacity: true)

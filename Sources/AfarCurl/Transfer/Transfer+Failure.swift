@@ -33,7 +33,7 @@ extension Transfer {
             let facts = CurlFailure(
                 code: code, message: message, systemError: systemError,
                 verifyResult: plan.isSecure ? handle?.long(CURLINFO_SSL_VERIFYRESULT) ?? 0 : 0,
-                isConnected: phase > .securing)
+                isConnected: phase > .securing, hasHead: reader.head != nil)
             error = TransportError(
                 facts.transportCode, phase: phase, url: plan.url, message: facts.text,
                 transportCode: Int(code.rawValue), systemError: systemError == 0 ? nil : systemError)
