@@ -95,8 +95,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request with parameters that an encoding puts into its URL or its body.
     ///
-    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made or
-    /// encoded reaches the handlers as their error.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func request(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -117,8 +118,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
     ///
-    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made or
-    /// encoded reaches the handlers as their error.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -140,8 +142,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request from a value that can make a `URLRequest`.
     ///
-    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made reaches
-    /// the handlers as their error.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made reaches the
+    /// handlers as their error.
     open func request(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
