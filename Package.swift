@@ -58,6 +58,7 @@ let package = Package(
             name: "AfarCLI",
             dependencies: [
                 "Afar", "AfarTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ]
@@ -91,6 +92,15 @@ let package = Package(
             ]
         ),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
+        .testTarget(
+            name: "AfarCLITests",
+            dependencies: [
+                "AfarCLI", "Afar", "AfarTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -41,7 +41,6 @@ final class CurlLoop: @unchecked Sendable {
         gate = HostGate(
             limitPerHost: configuration.maximumConnectionsPerHost, lookupLimit: configuration.maximumLookups)
         let thread = Thread { [self] in run() }
-        thread.name = "afar.curl"
         thread.start()
     }
 
@@ -58,6 +57,7 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: The loop
 
     private func run() {
+        nameThread()
         blockSIGPIPE()
         while !hasEnded() {
             for pool in pools.values { pool.applyInterests() }
@@ -179,7 +179,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: MonotonicClock.now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
-        transfer.lane = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
+        transfer.place = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
     }
 
     private func start(_ transfer: Transfer) {
@@ -225,9 +225,9 @@ final class CurlLoop: @unchecked Sendable {
 
     /// A callback of libcurl's saw the connection; it is the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
-        guard transfer.isLookingUp, let lane = transfer.lane else { return }
+        guard transfer.isLookingUp, let place = transfer.place else { return }
         transfer.isLookingUp = false
-        gate.lookupEnded(lane)
+        gate.lookupEnded(place)
     }
 
     func noteDeadline(of transfer: Transfer) {
@@ -275,8 +275,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes a transfer out of the loop's lists.
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
-        if let lane = transfer.lane {
-            if transfer.wasAdmitted { gate.release(lane) } else { gate.withdraw(transfer, from: lane) }
+        if let place = transfer.place {
+            if transfer.wasAdmitted { gate.release(place) } else { gate.withdraw(place) }
         }
         guard let index = transfer.index, let last = transfers.popLast() else { return }
         if last !== transfer {
@@ -300,6 +300,13 @@ final class CurlLoop: @unchecked Sendable {
         guard let pool = currentPool else { return }
         currentPool = nil
         pool.retire(running: transfers.filter { $0.pool === pool })
+    }
+
+    /// For debuggers and `top`; Foundation's name for a thread does not reach the system.
+    private func nameThread() {
+        #if os(Linux)
+            afar_name_thread("afar.curl")
+        #endif
     }
 
     private func blockSIGPIPE() {

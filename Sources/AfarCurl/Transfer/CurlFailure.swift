@@ -26,6 +26,7 @@ struct CurlFailure {
         case CURLE_COULDNT_CONNECT: connectCode
         case CURLE_RECV_ERROR where systemError == 0 && message.contains("chunk"): .malformedResponse
         case CURLE_RECV_ERROR where systemError == 0 && message.contains("header"): .headTooLarge
+        case CURLE_PARTIAL_FILE where !hasHead: .malformedResponse
         // libcurl's limit for one line is below ours.
         case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
         default: Self.codes[Int(code.rawValue)] ?? .unknown

@@ -19,7 +19,7 @@ final class Transfer: @unchecked Sendable {
 
     // The loop's book-keeping.
     var index: Int?
-    var lane: HostGate<Transfer>.Lane?
+    var place: HostGate<Transfer>.Place?
     /// Whether the gate let it through.
     var wasAdmitted = false
     var isLookingUp = false
@@ -210,6 +210,8 @@ final class Transfer: @unchecked Sendable {
     private func receive(_ head: ResponseHead) throws(Fault) {
         noteSent()
         state.receiveHead(at: MonotonicClock.now)
+        // libcurl stops sending after an error, but would wait for the end of a pause before it ends the transfer.
+        if head.status >= 400, state.isSendingPaused { loop.post(.bodyReady(self)) }
         sink.expect(plan.method == .head ? nil : reader.contentLength)
         exchange.observer?.exchangeDidReceiveHead(head)
         do {
@@ -257,22 +259,11 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The end
 
-    /// libcurl reads some lengths in other ways than ``ResponseReader`` and then takes another number of bytes.
-    private var lengthFault: Fault? {
-        guard let handle, let head = reader.head, let declared = reader.contentLength, plan.method != .head,
-            head.status != 204, head.status != 304
-        else { return nil }
-        let received = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
-        guard received != declared else { return nil }
-        return Fault(.malformedResponse, "the body has \(received) bytes and a Content-Length of \(declared)")
-    }
-
     /// What the waiting task gets: nil when it has got a streamed response before.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
         let report = TransportReport(
             transactions: [handle.map { TransactionMetrics($0, transfer: self) } ?? TransactionMetrics()],
             trailers: reader.trailers)
-        if code == CURLE_OK, state.fault == nil, let fault = lengthFault { state.fail(fault) }
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }

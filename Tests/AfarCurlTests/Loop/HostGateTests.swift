@@ -17,20 +17,20 @@ struct HostGateTests {
     }
 
     @discardableResult
-    private func enqueue(_ names: String, _ host: String, _ gate: inout Gate, lookup: Bool = false) -> Gate.Lane? {
-        var lane: Gate.Lane?
-        for name in names { lane = gate.enqueue(Waiter(String(name)), host: host, needsLookup: lookup) }
-        return lane
+    private func enqueue(_ names: String, _ host: String, _ gate: inout Gate, lookup: Bool = false) -> Gate.Place? {
+        var place: Gate.Place?
+        for name in names { place = gate.enqueue(Waiter(String(name)), host: host, needsLookup: lookup) }
+        return place
     }
 
     @Test func admitsUpToTheLimitInOrder() throws {
         var gate = Gate(limitPerHost: 2, lookupLimit: 9)
-        let lane = try #require(enqueue("abcd", "h", &gate))
+        let place = try #require(enqueue("abcd", "h", &gate))
         #expect(drain(&gate) == ["a", "b"])
-        gate.release(lane)
+        gate.release(place)
         #expect(drain(&gate) == ["c"])
-        gate.release(lane)
-        gate.release(lane)
+        gate.release(place)
+        gate.release(place)
         #expect(drain(&gate) == ["d"])
     }
 
@@ -67,46 +67,70 @@ struct HostGateTests {
 
     @Test func whoWithdrawsIsNotAdmitted() throws {
         var gate = Gate(limitPerHost: 1, lookupLimit: 9)
-        let lane = try #require(enqueue("a", "h", &gate))
+        let first = try #require(enqueue("a", "h", &gate))
         #expect(drain(&gate) == ["a"])
-        let waiter = Waiter("w")
-        #expect(gate.enqueue(waiter, host: "h", needsLookup: false) === lane)
+        let place = try #require(enqueue("w", "h", &gate))
         enqueue("b", "h", &gate)
-        gate.withdraw(waiter, from: lane)
-        gate.withdraw(waiter, from: lane)
-        gate.release(lane)
+        gate.withdraw(place)
+        gate.withdraw(place)
+        gate.release(first)
         #expect(drain(&gate) == ["b"])
     }
 
-    @Test func theLastToWithdrawLeavesNothingToAdmit() {
+    @Test func theLastToWithdrawLeavesNothingToAdmit() throws {
         var gate = Gate(limitPerHost: 1, lookupLimit: 9)
-        let waiter = Waiter("w")
-        let lane = gate.enqueue(waiter, host: "h", needsLookup: false)
-        gate.withdraw(waiter, from: lane)
+        let place = try #require(enqueue("w", "h", &gate))
+        gate.withdraw(place)
         #expect(drain(&gate).isEmpty)
-        #expect(enqueue("a", "h", &gate) !== lane)
+        #expect(gate.hostCount == 0)
+        enqueue("a", "h", &gate)
+        gate.withdraw(place)
         #expect(drain(&gate) == ["a"])
     }
 
-    @Test func unusedLanesAreForgotten() throws {
+    @Test func unusedHostsAreForgotten() throws {
         var gate = Gate(limitPerHost: 1, lookupLimit: 9)
-        let lane = try #require(enqueue("a", "h", &gate))
+        let first = try #require(enqueue("a", "h", &gate))
         #expect(drain(&gate) == ["a"])
-        #expect(enqueue("b", "h", &gate) === lane)
-        gate.release(lane)
+        let second = try #require(enqueue("b", "h", &gate))
+        gate.release(first)
         #expect(drain(&gate) == ["b"])
-        gate.release(lane)
-        #expect(enqueue("c", "h", &gate) !== lane)
+        #expect(gate.hostCount == 1)
+        gate.release(second)
+        #expect(gate.hostCount == 0)
+    }
+
+    @Test func withdrawingAtRandomKeepsTheOrder() {
+        var generator = SeededGenerator(seed: 1)
+        var gate = Gate(limitPerHost: 2, lookupLimit: 9)
+        var waiting: [(name: String, place: Gate.Place)] = []
+        var admitted: [Gate.Place] = []
+        for number in 0..<5_000 {
+            let waiter = Waiter("\(number)")
+            waiting.append((waiter.description, gate.enqueue(waiter, host: "h", needsLookup: false)))
+            if Bool.random(using: &generator), !waiting.isEmpty {
+                gate.withdraw(waiting.remove(at: Int.random(in: waiting.indices, using: &generator)).place)
+            }
+            if Int.random(in: 0..<3, using: &generator) == 0, !admitted.isEmpty { gate.release(admitted.removeLast()) }
+            while let next = gate.admit() {
+                #expect(next.description == waiting.first?.name)
+                admitted.append(waiting.removeFirst().place)
+            }
+            #expect(admitted.count <= 2)
+        }
+        for place in waiting.map(\.place) { gate.withdraw(place) }
+        for place in admitted { gate.release(place) }
+        #expect(gate.hostCount == 0)
     }
 
     @Test func orderHoldsForALongQueue() throws {
         var gate = Gate(limitPerHost: 1, lookupLimit: 9)
         var names: [String] = []
         for number in 0..<500 { _ = gate.enqueue(Waiter("\(number)"), host: "h", needsLookup: false) }
-        let lane = try #require(enqueue("z", "h", &gate))
+        let place = try #require(enqueue("z", "h", &gate))
         while let waiter = gate.admit() {
             names.append(waiter.description)
-            gate.release(lane)
+            gate.release(place)
         }
         #expect(names == (0..<500).map(String.init) + ["z"])
     }

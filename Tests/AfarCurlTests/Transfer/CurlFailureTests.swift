@@ -59,6 +59,8 @@ struct CurlFailureTests {
         #expect(failure(CURLE_OUT_OF_MEMORY).transportCode == .headTooLarge)
         #expect(failure(CURLE_OUT_OF_MEMORY, hasHead: true).transportCode == .outOfResources)
         #expect(failure(CURLE_OUT_OF_MEMORY, isConnected: false).transportCode == .outOfResources)
+        #expect(failure(CURLE_PARTIAL_FILE, hasHead: true).transportCode == .bodyIncomplete)
+        #expect(failure(CURLE_PARTIAL_FILE).transportCode == .malformedResponse)
         #expect(failure(CURLE_RECV_ERROR, "bad chunk").transportCode == .malformedResponse)
         #expect(failure(CURLE_RECV_ERROR, "reset", systemError: ECONNRESET).transportCode == .connectionLost)
     }
