@@ -159,7 +159,7 @@ import Testing
                 return .status(500)
             })
         await withTaskGroup(of: Void.self) { group in
-            for number in 0..<2_000 {
+            for number in 0..<300 {
                 group.addTask {
                     let request = session.request("http://mock/").validate()
                     let task = request.serializingResponse(using: Bytes())
@@ -180,7 +180,7 @@ import Testing
                 return .text("ok")
             })
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<1_000 {
+            for _ in 0..<100 {
                 group.addTask {
                     let request = session.request("http://mock/")
                     let task = request.serializingResponse(using: Bytes())
