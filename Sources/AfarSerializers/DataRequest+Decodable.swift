@@ -41,7 +41,7 @@ extension DataRequest {
     ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
     public func serializingDecodable<T: Decodable & Sendable>(
-        of type: T.Type = T.self,
+        _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
         decoder: any DataDecoder = JSONDecoder(),

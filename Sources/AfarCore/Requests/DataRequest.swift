@@ -30,7 +30,7 @@ public class DataRequest: Request, @unchecked Sendable {
         try await super.receive(response)
     }
 
-    override func validate() throws {
+    override func runValidators() throws {
         let (validators, data) = received.withLock { ($0.validators, $0.data) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request

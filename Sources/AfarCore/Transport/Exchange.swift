@@ -20,7 +20,8 @@ public struct Exchange: Sendable {
     /// Called once with the final response's head, before any of its body is delivered.
     ///
     /// It runs synchronously wherever the transport reads the network, so it is for the framework's own quick
-    /// decisions, never for a user's closure. An error that it throws ends the exchange and is its error's cause.
+    /// decisions, never for a user's closure. An error that it throws ends the exchange with
+    /// ``TransportError/Code-swift.struct/cancelled`` and is that error's cause.
     public var onHead: (@Sendable (ResponseHead) throws -> Void)?
     /// Values for the transports around the transport.
     public var context: ExchangeContext

@@ -21,7 +21,7 @@ extension DataRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         append { request, head, data in
-            guard let response = head.httpURLResponse else { return }
+            guard let response = head.httpURLResponse else { throw AFError.invalidURL(url: head.url) }
             try validation(request, response, data).get()
         }
         return self
@@ -54,10 +54,8 @@ extension DataRequest {
     public func validate() -> Self {
         append { request, head, data in
             try ResponseRules.check(status: head.status, isIn: 200..<300)
-            guard let data, !data.isEmpty else { return }
-            let accept = request?.value(forHTTPHeaderField: "Accept")
-            let mediaTypes = accept.map { ResponseRules.mediaTypes(in: $0) } ?? ["*/*"]
-            try ResponseRules.check(contentTypeOf: head, isIn: mediaTypes)
+            guard let data, !data.isEmpty, let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
+            try ResponseRules.check(contentTypeOf: head, isIn: ResponseRules.mediaTypes(in: accept))
         }
         return self
     }

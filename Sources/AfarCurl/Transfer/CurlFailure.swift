@@ -13,9 +13,15 @@ struct CurlFailure {
     /// Whether the final head had arrived when it failed.
     var hasHead = false
 
-    /// libcurl's own words, the last transfer's if it has some, else the code's.
+    /// libcurl's own words, except where they mislead.
     var text: String {
-        message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+        switch code {
+        case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
+            "the connection closed before the response's head was complete"
+        case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
+            "a line of the response's head is too long for libcurl"
+        default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+        }
     }
 
     var transportCode: TransportError.Code {

@@ -1,0 +1,132 @@
+import AfarCore
+import Foundation
+import HTTPTypes
+
+/// The worker: what a server and the way to it would do, step by step.
+extension MockExchange {
+    func play(_ handler: MockTransport.Handler) async {
+        do {
+            await suspension.pass()
+            enter(.sending)
+            let request = MockRequest(exchange: exchange, body: try await collectBody())
+            enter(.waiting)
+            let response = try await handler(request)
+            try await Task.sleep(for: response.delay)
+            if let code = response.failure, response.bytesBeforeFailure == nil {
+                return fail(code, "the mock was told to fail")
+            }
+            try await deliver(response)
+        } catch let error as TransportError {
+            end(.failure(error))
+        } catch {
+            fail(.unknown, "the mock's closure failed", because: error)
+        }
+    }
+
+    private func collectBody() async throws -> Data {
+        var bytes = Data()
+        func failure(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
+            TransportError(.requestBodyFailed, phase: .sending, url: exchange.url, message: message, underlying: cause)
+        }
+        switch exchange.body {
+        case .none: return bytes
+        case .data(let data): bytes = data
+        case .file(let url):
+            do { bytes = try Data(contentsOf: url) } catch { throw failure("the file could not be read", error) }
+        case .stream(let stream):
+            let reader = stream.reader()
+            do {
+                while let chunk = try await reader() {
+                    await suspension.pass()
+                    bytes.append(chunk)
+                    tellSent(bytes.count)
+                }
+            } catch { throw failure("the body's reader failed", error) }
+            if let length = stream.length, length != Int64(bytes.count) {
+                throw failure("the body has \(bytes.count) bytes, not \(length) as it said")
+            }
+            return bytes
+        }
+        tellSent(bytes.count)
+        return bytes
+    }
+
+    private func tellSent(_ count: Int) {
+        guard !isOver else { return }
+        note { $0.transactions[0].requestBodyBytes = Int64(count) }
+        exchange.observer?.exchangeDidSend(bytes: Int64(count), expected: exchange.body.length)
+    }
+
+    private func deliver(_ response: MockResponse) async throws {
+        await suspension.pass()
+        guard !isOver else { return }
+        var fields = response.fields
+        let hasFraming = fields[.contentLength] != nil || fields[.transferEncoding] != nil
+        if !hasFraming, response.status >= 200, response.status != 204, response.status != 304 {
+            fields[.contentLength] = String(response.body.count)
+        }
+        let head = ResponseHead(status: response.status, fields: fields, url: exchange.url)
+        note { $0.transactions[0].responseStartDate = Date() }
+        exchange.observer?.exchangeDidReceiveHead(head)
+        do {
+            try exchange.onHead?(head)
+        } catch {
+            return fail(.cancelled, "the response's head was refused", because: error)
+        }
+        enter(.receiving)
+        var body = exchange.request.method == .head ? Data() : response.body
+        if response.failure != nil { body = body.prefix(response.bytesBeforeFailure ?? 0) }
+        var sink = MockSink(exchange.delivery)
+        if case .stream(let highWater) = exchange.delivery {
+            let (stream, source) = ResponseBodyStream.make(
+                highWater: highWater,
+                onDemand: { [demand] in demand.open() },
+                onCancel: { [weak self] in self?.fail(.cancelled, "reading the body was cancelled") }
+            )
+            sink = .stream(source)
+            answerEarly(head, stream, source)
+        }
+        try await deliver(body, in: response.chunkSize ?? body.count, every: response.chunkDelay, to: &sink, head)
+        if let code = response.failure { return fail(code, "the mock was told to break off") }
+        note { $0.trailers = response.trailers }
+        end(.success(sink.body.map { TransportResponse(head: head, body: $0) }))
+    }
+
+    private func deliver(
+        _ body: Data, in size: Int, every delay: Duration, to sink: inout MockSink, _ head: ResponseHead
+    ) async throws {
+        var rest = body
+        var total: Int64 = 0
+        while !rest.isEmpty, !isOver {
+            if delay > .zero { try await Task.sleep(for: delay) }
+            await suspension.pass()
+            let chunk = rest.prefix(max(size, 1))
+            rest = rest.dropFirst(chunk.count)
+            total += Int64(chunk.count)
+            if let limit = exchange.delivery.limit, total > limit {
+                return fail(.responseTooLarge, "the body has more than \(limit) bytes")
+            }
+            var failure: Int32?
+            unlessOver { failure = sink.add(Data(chunk)) }
+            if let failure {
+                return fail(.deliveryFailed, "the body could not be written", systemError: failure)
+            }
+            note { $0.transactions[0].responseBodyBytesAfterDecoding = total }
+            if !isOver { exchange.observer?.exchangeDidReceive(bytes: total, expected: head.contentLength) }
+            if case .stream(let source) = sink {
+                demand.close()
+                if !source.isFull { demand.open() }
+                await demand.pass()
+            }
+        }
+    }
+}
+
+extension ResponseDelivery {
+    fileprivate var limit: Int64? {
+        switch self {
+        case .collect(let limit), .file(_, let limit): limit
+        case .stream: nil
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import AfarCore
+import Foundation
+
+/// One exchange on its way through a mock: a worker plays the server, and whoever ends the exchange first, the worker,
+/// the caller or the timeout, decides how.
+final class MockExchange: Sendable {
+    typealias Answer = CheckedContinuation<TransportResponse, any Error>
+
+    private struct State {
+        var answer: Answer?
+        var tasks: [Task<Void, Never>] = []
+        var phase = TransportError.Phase.queued
+        var verdict: Result<TransportResponse?, TransportError>?
+        var source: ResponseBodyStream.Source?
+        var report = TransportReport(transactions: [TransactionMetrics()])
+    }
+
+    let exchange: Exchange
+    let suspension = Gate()
+    let demand = Gate()
+    private let state = Locked(State())
+
+    init(_ exchange: Exchange) {
+        self.exchange = exchange
+    }
+
+    var isOver: Bool { state.withLock { $0.verdict != nil } }
+
+    func start(answering answer: Answer, handler: @escaping MockTransport.Handler) {
+        let isOver = state.withLock { state in
+            state.answer = answer
+            state.report.transactions[0].fetchStartDate = Date()
+            return state.verdict != nil
+        }
+        guard !isOver else { return settle() }
+        let isSuspended = exchange.control.attach { [suspension] isSuspended in
+            if isSuspended { suspension.close() } else { suspension.open() }
+        }
+        if isSuspended { suspension.close() }
+        // It may have been resumed between the two lines above.
+        if isSuspended, !exchange.control.isSuspended { suspension.open() }
+
+        var tasks = [Task { await play(handler) }]
+        let timeout = exchange.options.totalTimeout
+        if timeout < ExchangeOptions().totalTimeout {
+            tasks.append(
+                Task {
+                    try? await Task.sleep(for: .seconds(max(timeout, 0)))
+                    if !Task.isCancelled { fail(.timedOut, "it took longer than the total timeout, \(timeout) s") }
+                })
+        }
+        let wasEnded = state.withLock { state in
+            state.tasks = tasks
+            return state.verdict != nil
+        }
+        if wasEnded { tasks.forEach { $0.cancel() } }
+    }
+
+    // MARK: What the worker reports
+
+    func enter(_ phase: TransportError.Phase) {
+        state.withLock { $0.phase = phase }
+    }
+
+    /// Changes the metrics, or anything else of the report.
+    func note(_ change: (inout TransportReport) -> Void) {
+        state.withLock { change(&$0.report) }
+    }
+
+    /// Runs `body` unless the exchange is over, and holds its end up meanwhile.
+    func unlessOver<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        try state.withLock { state throws(Failure) in
+            if state.verdict == nil { try body() }
+        }
+    }
+
+    /// Returns the response at its head, its body still to come.
+    func answerEarly(_ head: ResponseHead, _ stream: ResponseBodyStream, _ source: ResponseBodyStream.Source) {
+        let answered = state.withLock { state -> (Answer, TransportReport)? in
+            guard state.verdict == nil, let answer = state.answer else { return nil }
+            (state.answer, state.source) = (nil, source)
+            return (answer, state.report)
+        }
+        guard let (answer, report) = answered else { return }
+        answer.resume(returning: TransportResponse(head: head, body: .stream(stream), report: report))
+    }
+
+    // MARK: Ending
+
+    func fail(
+        _ code: TransportError.Code, _ message: String, systemError: Int32? = nil, because cause: (any Error)? = nil
+    ) {
+        let phase = state.withLock { $0.phase }
+        end(
+            .failure(
+                TransportError(
+                    code, phase: phase, url: exchange.url, message: message, systemError: systemError,
+                    underlying: cause)))
+    }
+
+    /// Ends the exchange, if nobody has; nil stands for a response that was returned at its head.
+    func end(_ verdict: Result<TransportResponse?, TransportError>) {
+        let isFirst = state.withLock { state in
+            guard state.verdict == nil else { return false }
+            state.verdict = verdict
+            state.report.transactions[0].responseEndDate = Date()
+            return true
+        }
+        if isFirst { settle() }
+    }
+
+    private func settle() {
+        let ended = state.withLock { state in
+            defer { (state.answer, state.source, state.tasks) = (nil, nil, []) }
+            return state
+        }
+        exchange.control.attach(nil)
+        ended.tasks.forEach { $0.cancel() }
+        suspension.remove()
+        demand.remove()
+        switch ended.verdict {
+        case .failure(var error):
+            error.report = ended.report
+            ended.source?.finish(throwing: error, report: ended.report)
+            ended.answer?.resume(throwing: error)
+        case .success(var response):
+            response?.report = ended.report
+            ended.source?.finish(throwing: nil, report: ended.report)
+            if let response { ended.answer?.resume(returning: response) }
+        case nil: break
+        }
+    }
+}

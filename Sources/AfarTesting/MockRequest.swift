@@ -1,0 +1,36 @@
+public import AfarCore
+public import Foundation
+public import HTTPTypes
+
+/// A request as a ``MockTransport`` saw it.
+public struct MockRequest: Sendable {
+    /// The whole exchange: delivery, options, context.
+    public let exchange: Exchange
+    /// The body's bytes, whatever form the body had.
+    public let body: Data
+
+    /// The method.
+    public var method: HTTPRequest.Method { exchange.request.method }
+    /// The URL as text.
+    public var url: String { exchange.url }
+
+    /// The URL's path without the query.
+    public var path: String {
+        String(target.prefix { $0 != "?" })
+    }
+
+    /// The URL's query without the question mark, nil when there is none.
+    public var query: String? {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    }
+
+    /// The header fields, the exchange's default fields among them.
+    public var fields: HTTPFields {
+        var fields = exchange.request.headerFields
+        let own = fields
+        for field in exchange.options.defaultFields.fields where !own.contains(field.name) { fields.append(field) }
+        return fields
+    }
+
+    private var target: String { exchange.request.path ?? "/" }
+}

@@ -1,0 +1,97 @@
+public import AfarCore
+public import Foundation
+public import HTTPTypes
+
+/// What a ``MockTransport`` answers.
+public struct MockResponse: Sendable {
+    /// The status code.
+    public var status: Int
+    /// The header fields. Content-Length is added when neither it nor Transfer-Encoding is there.
+    public var fields: HTTPFields
+    /// The body's bytes. A request with the method HEAD gets none of them.
+    public var body: Data
+    /// Fields that come after the body.
+    public var trailers = HTTPFields()
+    /// How long the response's head takes to come.
+    public var delay: Duration = .zero
+    /// The bytes that arrive at a time, nil for all at once.
+    public var chunkSize: Int?
+    /// How long each chunk takes to come.
+    public var chunkDelay: Duration = .zero
+    /// How the exchange fails, nil when it does not.
+    public var failure: TransportError.Code?
+    /// The bytes of the body that arrive before the failure, nil when it comes instead of a head.
+    public var bytesBeforeFailure: Int?
+
+    /// Makes a response.
+    public init(status: Int = 200, fields: HTTPFields = HTTPFields(), body: Data = Data()) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    // MARK: Ready-made
+
+    /// A status without a body.
+    public static func status(_ status: Int, fields: HTTPFields = HTTPFields()) -> MockResponse {
+        MockResponse(status: status, fields: fields)
+    }
+
+    /// Bytes of a media type.
+    public static func data(
+        _ data: Data, type: String = "application/octet-stream", status: Int = 200
+    ) -> MockResponse {
+        MockResponse(status: status, fields: [.contentType: type], body: data)
+    }
+
+    /// Plain text in UTF-8.
+    public static func text(_ text: String, status: Int = 200) -> MockResponse {
+        .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status)
+    }
+
+    /// A value as JSON, its keys sorted. A value that JSON cannot hold fails the exchange
+    /// (``TransportError/Code-swift.struct/invalidUse``).
+    public static func json(_ value: some Encodable & Sendable, status: Int = 200) -> MockResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return .failure(.invalidUse) }
+        return .data(data, type: "application/json", status: status)
+    }
+
+    /// JSON that is written out already.
+    public static func json(text: String, status: Int = 200) -> MockResponse {
+        .data(Data(text.utf8), type: "application/json", status: status)
+    }
+
+    /// No response: the exchange fails.
+    public static func failure(_ code: TransportError.Code) -> MockResponse {
+        var response = MockResponse()
+        response.failure = code
+        return response
+    }
+
+    // MARK: Changed
+
+    /// The same response after a while.
+    public func delayed(by delay: Duration) -> MockResponse {
+        var response = self
+        response.delay = delay
+        return response
+    }
+
+    /// The same response whose body comes in pieces, each after a while.
+    public func chunked(into size: Int, every delay: Duration = .zero) -> MockResponse {
+        var response = self
+        (response.chunkSize, response.chunkDelay) = (size, delay)
+        return response
+    }
+
+    /// The same response, broken off after some bytes of its body.
+    public func breakingOff(
+        after count: Int, with code: TransportError.Code = .bodyIncomplete
+    ) -> MockResponse {
+        var response = self
+        (response.failure, response.bytesBeforeFailure) = (code, count)
+        return response
+    }
+}

@@ -1,0 +1,69 @@
+public import AfarCore
+
+/// A transport without a network: a closure from requests to responses.
+///
+/// ```swift
+/// let transport = MockTransport { request in
+///     switch request.path {
+///     case "/users/1": .json(["name": "Ada"])
+///     case "/slow": .text("at last").delayed(by: .seconds(1))
+///     default: .status(404)
+///     }
+/// }
+/// ```
+///
+/// It keeps to everything that ``Transport`` promises: bodies go where the exchange wants them, limits, hooks and
+/// observers are heard, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
+/// closure is still busy. An error that the closure throws fails the exchange; one that is no `TransportError` becomes
+/// the cause of one.
+public final class MockTransport: Transport {
+    /// Answers a request.
+    public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse
+
+    /// What the mock says it can do, and refuses to do otherwise.
+    public let capabilities: TransportCapabilities
+    private let handler: Handler
+    private let seen = Locked<[MockRequest]>([])
+
+    /// Makes a mock.
+    ///
+    /// - Parameters:
+    ///   - capabilities: What the mock says it can do; everything unless told otherwise.
+    ///   - handler: Called for each exchange when its request's body is complete; many calls may run at once.
+    public init(capabilities: TransportCapabilities = .mock, _ handler: @escaping Handler) {
+        self.capabilities = capabilities
+        self.handler = handler
+    }
+
+    /// The requests so far, in the order in which they were complete.
+    public var requests: [MockRequest] { seen.withLock { $0 } }
+
+    /// Performs one exchange with the closure.
+    public func send(_ exchange: Exchange) async throws -> TransportResponse {
+        try capabilities.check(exchange)
+        let running = MockExchange(exchange)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                running.start(answering: continuation) { [seen, handler] request in
+                    seen.withLock { $0.append(request) }
+                    return try await handler(request)
+                }
+            }
+        } onCancel: {
+            running.fail(.cancelled, "the exchange was cancelled")
+        }
+    }
+}
+
+extension TransportCapabilities {
+    /// Everything, under the name "mock".
+    public static var mock: TransportCapabilities {
+        TransportCapabilities(
+            name: "mock",
+            features: [
+                .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
+                .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
+            ]
+        )
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// A session's delegate queue that holds its producer up when it has much to do.
+///
+/// The library on Linux reads the network without waiting for its delegate, and every chunk becomes an operation: a
+/// fast server and a slow disk would fill the memory. Here it waits, with its own queue, for the operations to be done.
+/// So an operation must never wait for the session: tasks are cancelled elsewhere (``elsewhere(_:)``).
+final class BoundedQueue: OperationQueue, @unchecked Sendable {
+    // Sendable because its superclass is, and the semaphore.
+    private let places = DispatchSemaphore(value: 256)
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        places.wait()
+        super.addOperation { [places] in
+            block()
+            places.signal()
+        }
+    }
+
+    /// Runs what may have to wait for the session's queue.
+    static func elsewhere(_ work: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().async(execute: work)
+    }
+}

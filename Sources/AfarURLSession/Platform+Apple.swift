@@ -1,0 +1,59 @@
+#if !canImport(FoundationNetworking)
+    import AfarCore
+    import Foundation
+
+    /// How `URLSession` behaves here: Apple's own.
+    enum Platform {
+        static let suspendsInFlight = true
+        static let stallsAtChallenge = false
+        static let endsAtRefusedRedirect = false
+        static let limitations = URLSessionTransport.Limitation.everywhere
+
+        static let capabilities = TransportCapabilities(
+            name: "URLSession",
+            features: [
+                .fileUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
+            ],
+            contentCodings: ["br", "gzip", "deflate"]
+        )
+
+        /// Nothing: the codes tell.
+        static func code(ofMessage message: String) -> TransportError.Code? { nil }
+    }
+
+    extension ExchangeDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            self[task]?.didCollect(metrics.transactionMetrics.map(TransactionMetrics.init))
+        }
+    }
+
+    extension TransactionMetrics {
+        init(_ metrics: URLSessionTaskTransactionMetrics) {
+            self.init()
+            fetchStartDate = metrics.fetchStartDate
+            domainLookupStartDate = metrics.domainLookupStartDate
+            domainLookupEndDate = metrics.domainLookupEndDate
+            connectStartDate = metrics.connectStartDate
+            secureConnectionStartDate = metrics.secureConnectionStartDate
+            secureConnectionEndDate = metrics.secureConnectionEndDate
+            connectEndDate = metrics.connectEndDate
+            requestStartDate = metrics.requestStartDate
+            responseStartDate = metrics.responseStartDate
+            responseEndDate = metrics.responseEndDate
+            networkProtocolName = metrics.networkProtocolName
+            isReusedConnection = metrics.isReusedConnection
+            isProxyConnection = metrics.isProxyConnection
+            localAddress = metrics.localAddress
+            localPort = metrics.localPort
+            remoteAddress = metrics.remoteAddress
+            remotePort = metrics.remotePort
+            requestHeaderBytes = metrics.countOfRequestHeaderBytesSent
+            requestBodyBytes = metrics.countOfRequestBodyBytesSent
+            responseHeaderBytes = metrics.countOfResponseHeaderBytesReceived
+            responseBodyBytes = metrics.countOfResponseBodyBytesReceived
+            responseBodyBytesAfterDecoding = metrics.countOfResponseBodyBytesAfterDecoding
+        }
+    }
+#endif

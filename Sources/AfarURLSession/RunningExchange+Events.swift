@@ -1,0 +1,169 @@
+import AfarCore
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the session tells about the exchange. It calls these one at a time.
+extension RunningExchange {
+    func didSend(_ total: Int64) {
+        let isOver = state.withLock { state in
+            state.sent = total
+            state.lastActivity = .now
+            return state.verdict != nil
+        }
+        if !isOver { exchange.observer?.exchangeDidSend(bytes: total, expected: exchange.body.length) }
+    }
+
+    func didReceive(_ response: URLResponse) {
+        let isExpected = state.withLock { state in
+            state.lastActivity = .now
+            return state.verdict == nil && state.head == nil
+        }
+        guard isExpected else { return }
+        do throws(TransportError) {
+            let head = try ResponseHead(response, for: exchange)
+            if (100..<200).contains(head.status), head.status != 101 {
+                try countInformational()
+                exchange.observer?.exchangeDidReceiveInformational(head)
+            } else {
+                exchange.observer?.exchangeDidReceiveHead(head)
+                try askHook(head)
+                accept(head)
+            }
+        } catch {
+            end(with: .failure(error))
+        }
+    }
+
+    private func askHook(_ head: ResponseHead) throws(TransportError) {
+        do {
+            try exchange.onHead?(head)
+        } catch {
+            throw TransportError(
+                .cancelled, phase: .receiving, url: exchange.url, message: "the response's head was refused",
+                underlying: error)
+        }
+    }
+
+    private func countInformational() throws(TransportError) {
+        let count = state.withLock { state in
+            state.informationalResponses += 1
+            return state.informationalResponses
+        }
+        guard count > exchange.options.maximumInformationalResponses else { return }
+        throw TransportError(
+            .headTooLarge, phase: .waiting, url: exchange.url, message: "more than \(count - 1) informational responses"
+        )
+    }
+
+    /// Goes on to the body; a streamed response is returned here.
+    private func accept(_ head: ResponseHead) {
+        let stream: ResponseBodyStream? =
+            if case .stream(let highWater) = exchange.delivery { openStream(highWater: highWater) } else { nil }
+        let answered = state.withLock { state -> (Answer, TransportReport)? in
+            guard state.verdict == nil else { return nil }
+            state.head = head
+            state.responseStart = Date()
+            guard stream != nil, let answer = state.answer else { return nil }
+            state.answer = nil
+            return (answer, report(of: state))
+        }
+        guard let stream, let (answer, report) = answered else { return }
+        answer.resume(returning: TransportResponse(head: head, body: .stream(stream), report: report))
+    }
+
+    private func openStream(highWater: Int) -> ResponseBodyStream {
+        let (stream, source) = ResponseBodyStream.make(
+            highWater: Platform.suspendsInFlight ? highWater : max(highWater, streamBufferLimit),
+            onDemand: { [weak self] in
+                guard Platform.suspendsInFlight else { return }
+                self?.state.withLock { $0.task }?.resume()
+            },
+            onCancel: { [weak self] in self?.cancel() }
+        )
+        state.withLock { if $0.verdict == nil { $0.sink = .stream(source) } }
+        return stream
+    }
+
+    func didReceive(_ data: Data) {
+        enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse }
+        let (next, total, head) = state.withLock { state -> (Next, Int64, ResponseHead?) in
+            state.lastActivity = .now
+            guard state.verdict == nil, state.head != nil else { return (.nothing, 0, nil) }
+            state.received += Int64(data.count)
+            let total = state.received
+            if let limit = exchange.delivery.limit, total > limit { return (.refuse, total, state.head) }
+            switch state.sink {
+            case .memory(var collected):
+                state.sink = .memory(Data())
+                collected.append(data)
+                state.sink = .memory(collected)
+                return (.tell, total, state.head)
+            case .file(let descriptor):
+                state.isWriting = true
+                return (.write(descriptor), total, state.head)
+            case .stream(let source):
+                return (.yield(source), total, state.head)
+            }
+        }
+        switch next {
+        case .nothing: return
+        case .refuse: return end(.responseTooLarge, "the body has more bytes than the limit")
+        case .tell: break
+        case .write(let descriptor):
+            let failure = BodySink.deliver(data, to: descriptor)
+            state.withLock { $0.isWriting = false }
+            settle()
+            if let failure { end(.deliveryFailed, "the body could not be written", systemError: failure) }
+        case .yield(let source):
+            source.yield(data)
+            if source.isFull { holdBack() }
+        }
+        let isDecoded = head?.value(for: .contentEncoding) != nil
+        exchange.observer?.exchangeDidReceive(bytes: total, expected: isDecoded ? nil : head?.contentLength)
+    }
+
+    private func holdBack() {
+        if Platform.suspendsInFlight {
+            state.withLock { $0.task }?.suspend()
+        } else {
+            end(.responseTooLarge, "the body's reader is slow, and \(streamBufferLimit) bytes wait for it")
+        }
+    }
+
+    /// Whether a redirect may be answered.
+    func mayAnswerRedirect() -> Bool {
+        state.withLock { state in
+            guard state.verdict == nil else { return false }
+            state.isLeftAlone = Platform.endsAtRefusedRedirect
+            return true
+        }
+    }
+
+    func didCollect(_ transactions: [TransactionMetrics]) {
+        state.withLock { $0.transactions = transactions }
+    }
+
+    func didComplete(with error: (any Error)?) {
+        let (phase, hasHead) = state.withLock { ($0.phase, $0.head != nil) }
+        if let error {
+            end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))
+        } else if hasHead {
+            end(with: .success(()))
+        } else {
+            end(.malformedResponse, "the exchange ended without a response")
+        }
+    }
+}
+
+extension ResponseDelivery {
+    fileprivate var limit: Int64? {
+        switch self {
+        case .collect(let limit), .file(_, let limit): limit
+        case .stream: nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import AfarCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One exchange on its way through a session: what has arrived, and who waits for it.
+///
+/// The session's events come one at a time; cancellation and timeouts come from anywhere. Whoever is first to give a
+/// verdict decides how the exchange ends, and what comes later is ignored.
+final class RunningExchange: Sendable {
+    typealias Answer = CheckedContinuation<TransportResponse, any Error>
+
+    struct State {
+        var task: URLSessionTask?
+        var hasStarted = false
+        var answer: Answer?
+        var informationalResponses = 0
+        var head: ResponseHead?
+        var sink: BodySink
+        var received: Int64 = 0
+        var sent: Int64 = 0
+        var transactions: [TransactionMetrics]?
+        var fetchStart = Date()
+        var responseStart: Date?
+        var lastActivity = ContinuousClock.now
+        var watchdog: Task<Void, Never>?
+        var verdict: Result<Void, TransportError>?
+        var isWriting = false
+        var isLeftAlone = false
+
+        var phase: TransportError.Phase {
+            head != nil ? .receiving : hasStarted ? .waiting : .queued
+        }
+    }
+
+    let exchange: Exchange
+    let streamBufferLimit: Int
+    let state: Locked<State>
+
+    init(_ exchange: Exchange, streamBufferLimit: Int) {
+        self.exchange = exchange
+        self.streamBufferLimit = streamBufferLimit
+        let sink: BodySink =
+            if case .file(let descriptor, _) = exchange.delivery {
+                .file(descriptor: descriptor)
+            } else {
+                .memory(Data())
+            }
+        state = Locked(State(sink: sink))
+    }
+
+    // MARK: Beginning
+
+    /// Starts the task that `makeTask` makes, unless the exchange is over already or its control holds it.
+    func start(answering answer: Answer, makeTask: () -> URLSessionTask) {
+        let isOver = state.withLock { state in
+            state.answer = answer
+            return state.verdict != nil
+        }
+        guard !isOver else { return settle() }
+        let task = makeTask()
+        let watchdog = Task { await self.watch() }
+        let wasCancelled = state.withLock { state in
+            state.task = task
+            state.watchdog = watchdog
+            return state.verdict != nil
+        }
+        guard !wasCancelled else {
+            watchdog.cancel()
+            return BoundedQueue.elsewhere { task.cancel() }
+        }
+        let isSuspended = exchange.control.attach { [weak self] in self?.control(isSuspended: $0) }
+        if !isSuspended { control(isSuspended: false) }
+    }
+
+    private func control(isSuspended: Bool) {
+        let task = state.withLock { state -> URLSessionTask? in
+            guard state.verdict == nil, !isSuspended || state.hasStarted else { return nil }
+            guard !state.hasStarted || Platform.suspendsInFlight else { return nil }
+            state.hasStarted = true
+            state.lastActivity = .now
+            return state.task
+        }
+        if isSuspended { task?.suspend() } else { task?.resume() }
+    }
+
+    /// Ends the exchange when nothing moves for too long, or all takes too long.
+    private func watch() async {
+        let start = ContinuousClock.now
+        let total = Duration(timeout: exchange.options.totalTimeout)
+        let idle = Duration(timeout: exchange.options.idleTimeout)
+        while !Task.isCancelled {
+            let now = ContinuousClock.now
+            if now >= start + total { return end(.timedOut, "it took longer than the total timeout, \(total)") }
+            let lastActivity = state.withLock { state in
+                if exchange.control.isSuspended, Platform.suspendsInFlight || !state.hasStarted {
+                    state.lastActivity = now
+                }
+                return state.lastActivity
+            }
+            if now >= lastActivity + idle { return end(.timedOut, "nothing moved for the idle timeout, \(idle)") }
+            try? await Task.sleep(until: min(start + total, lastActivity + idle), clock: .continuous)
+        }
+    }
+}
+
+extension Duration {
+    /// A timeout in seconds, within what a clock can add up.
+    fileprivate init(timeout: TimeInterval) {
+        self = .seconds(timeout < 1e9 ? max(timeout, 0) : 1e9)
+    }
+}

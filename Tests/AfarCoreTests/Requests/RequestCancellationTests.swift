@@ -1,0 +1,220 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A cancel at every stage above the transport: the error is the same, the handlers are called once.
+@Suite struct RequestCancellationTests {
+    private func expectCancelled(
+        _ request: DataRequest, _ task: DataTask<Data>, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let response = await task.response
+        #expect(response.error?.isExplicitlyCancelledError == true, sourceLocation: sourceLocation)
+        #expect(request.error?.isExplicitlyCancelledError == true, sourceLocation: sourceLocation)
+        #expect(request.isCancelled, sourceLocation: sourceLocation)
+    }
+
+    @Test func beforeItWasStarted() async {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(startRequestsImmediately: false, transport: transport)
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        request.cancel()
+        await expectCancelled(request, task)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func whileSuspended() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/").suspend()
+        let task = request.serializingResponse(using: Bytes())
+        request.cancel()
+        await expectCancelled(request, task)
+    }
+
+    @Test func whileAnAdapterNeverAnswers() async {
+        let entered = Deferred<Void>()
+        let interceptor = Scripted(adapting: { _, _ in entered.fulfil(()) })
+        let session = Session(interceptor: interceptor, transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await entered.value
+        request.cancel()
+        await expectCancelled(request, task)
+    }
+
+    @Test func whileTheTransportWorks() async {
+        let entered = Deferred<Void>()
+        let session = Session(
+            transport: MockTransport { _ in
+                entered.fulfil(())
+                try await Task.sleep(for: .seconds(60))
+                return .text("late")
+            })
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await entered.value
+        request.cancel()
+        await expectCancelled(request, task)
+        #expect(request.metrics != nil)
+    }
+
+    @Test func whileARetrierNeverAnswers() async {
+        let asked = Deferred<Void>()
+        let interceptor = Scripted(retrying: { _, _ in asked.fulfil(()) })
+        let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(500) })
+        let request = session.request("http://mock/").validate()
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        request.cancel()
+        await expectCancelled(request, task)
+    }
+
+    @Test func betweenAttempts() async {
+        let asked = Deferred<Void>()
+        let interceptor = Scripted(retrying: { _, answer in
+            answer(.retryWithDelay(60))
+            asked.fulfil(())
+        })
+        let transport = MockTransport { _ in .status(500) }
+        let session = Session(interceptor: interceptor, transport: transport)
+        let request = session.request("http://mock/").validate()
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        request.cancel()
+        await expectCancelled(request, task)
+        #expect(transport.requests.count == 1)
+        #expect(request.retryCount == 0)
+    }
+
+    @Test func duringSerialization() async {
+        let serializing = DispatchSemaphore(value: 0)
+        let entered = Deferred<Void>()
+        let serializer = DataResponseSerializer<Data> { _, _, _, _ in
+            entered.fulfil(())
+            serializing.wait()
+            return Data("serialized".utf8)
+        }
+        let session = Session(
+            serializationQueue: DispatchQueue(label: "serialization"), transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: serializer)
+        await entered.value
+        request.cancel()
+        serializing.signal()
+        await expectCancelled(request, task)
+    }
+
+    @Test func cancellingTheWaitingTaskCancelsTheRequest() async {
+        let entered = Deferred<Void>()
+        let session = Session(
+            transport: MockTransport { _ in
+                entered.fulfil(())
+                try await Task.sleep(for: .seconds(60))
+                return .text("late")
+            })
+        let request = session.request("http://mock/")
+        let waiting = Task { await request.serializingResponse(using: Bytes()).response }
+        await entered.value
+        waiting.cancel()
+        #expect(await waiting.value.error?.isExplicitlyCancelledError == true)
+        #expect(request.isCancelled)
+    }
+
+    @Test func automaticCancellingCanBeSwitchedOff() async {
+        let entered = Deferred<Void>()
+        let proceed = Deferred<Void>()
+        let session = Session(
+            transport: MockTransport { _ in
+                entered.fulfil(())
+                await proceed.value
+                return .text("ok")
+            })
+        let request = session.request("http://mock/")
+        let waiting = Task {
+            await request.serializingResponse(using: Bytes(), automaticallyCancelling: false).response
+        }
+        await entered.value
+        waiting.cancel()
+        proceed.fulfil(())
+        #expect(await waiting.value.value == Data("ok".utf8))
+    }
+
+    @Test func aHandlerAddedToACancelledRequestGetsTheError() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        request.cancel()
+        await expectCancelled(request, request.serializingResponse(using: Bytes()))
+    }
+
+    @Test func theErrorOfACancelledRequestIsTheCancelWhateverElseHappened() async {
+        let session = Session(
+            transport: MockTransport { _ in
+                await Task.yield()
+                return .status(500)
+            })
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                group.addTask {
+                    let request = session.request("http://mock/").validate()
+                    let task = request.serializingResponse(using: Bytes())
+                    for _ in 0..<(number % 9) { await Task.yield() }
+                    request.cancel()
+                    let error = await task.response.error
+                    #expect(request.isCancelled == (request.error?.isExplicitlyCancelledError == true))
+                    #expect(request.isCancelled == (error?.isExplicitlyCancelledError == true))
+                }
+            }
+        }
+    }
+
+    @Test func suspendingAndResumingFromManyThreadsNeverLeavesARequestHeld() async {
+        let session = Session(
+            transport: MockTransport { _ in
+                await Task.yield()
+                return .text("ok")
+            })
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    let request = session.request("http://mock/")
+                    let task = request.serializingResponse(using: Bytes())
+                    await withTaskGroup(of: Void.self) { group in
+                        for number in 0..<6 {
+                            group.addTask { _ = number.isMultiple(of: 2) ? request.suspend() : request.resume() }
+                        }
+                    }
+                    request.resume()
+                    #expect(await task.response.value == Data("ok".utf8))
+                }
+            }
+        }
+    }
+
+    @Test func thousandsCancelledAtRandomCompleteOnceEach() async {
+        let session = Session(
+            transport: MockTransport { _ in
+                await Task.yield()
+                return .text("ok")
+            })
+        let completions = Locked(0)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<2_000 {
+                group.addTask {
+                    let request = session.request("http://mock/")
+                    let task = request.serializingResponse(using: Bytes())
+                    for _ in 0..<(number % 7) { await Task.yield() }
+                    request.cancel()
+                    _ = await task.response
+                    completions.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(completions.withLock { $0 } == 2_000)
+    }
+}

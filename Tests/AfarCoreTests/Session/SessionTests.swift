@@ -1,0 +1,182 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct SessionTests {
+    @Test func defaultHeadersGoOutWithEveryRequestAndYieldToItsOwn() async throws {
+        let transport = MockTransport { _ in .text("ok") }
+        var configuration = SessionConfiguration()
+        configuration.headers = ["X-Default": "session", "User-Agent": "Tester/1"]
+        let session = Session(configuration: configuration, transport: transport)
+        _ = await session.request("http://mock/", headers: ["user-agent": "Own/2"])
+            .serializingResponse(using: Bytes()).response
+        let fields = try #require(transport.requests.first?.fields)
+        #expect(fields[values: .userAgent] == ["Own/2"])
+        #expect(fields[try #require(HTTPField.Name("X-Default"))] == "session")
+    }
+
+    @Test func acceptEncodingNamesWhatTheTransportDecodes() throws {
+        var capabilities = TransportCapabilities.mock
+        capabilities.contentCodings = ["br", "gzip"]
+        let transport = MockTransport(capabilities: capabilities) { _ in .text("ok") }
+        let options = try SessionConfiguration().exchangeOptions(for: transport)
+        #expect(options.defaultFields.fields[.acceptEncoding] == "br, gzip")
+    }
+
+    @Test func aGETWithABodyFailsBeforeAnythingIsSent() async {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(transport: transport)
+        let response = await session.request("http://mock/", parameters: ["a": 1], encoding: JSONEncoding.default)
+            .serializingResponse(using: Bytes()).response
+        guard case .urlRequestValidationFailed(.bodyDataInGETRequest) = response.error else {
+            Issue.record("not the body's error: \(String(describing: response.error))")
+            return
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: ["a\r\nX-Injected: 1", "a\nb", "a\u{0}b", "a\rb"])
+    func aHeaderValueThatBreaksTheLineIsRefused(value: String) async {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(transport: transport)
+        let response = await session.request("http://mock/", headers: ["X-Own": value])
+            .serializingResponse(using: Bytes()).response
+        guard case .urlRequestValidationFailed(.invalidHeaderValue(let name)) = response.error else {
+            Issue.record("not the header's error: \(String(describing: response.error))")
+            return
+        }
+        #expect(name == "X-Own")
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        HTTPHeader(name: "X-Session", value: "a\r\nX-Injected: 1"), HTTPHeader(name: "X Session", value: "1"),
+    ])
+    func aDefaultHeaderThatCannotBeSentFailsTheRequests(header: HTTPHeader) async {
+        let transport = MockTransport { _ in .text("ok") }
+        var configuration = SessionConfiguration()
+        configuration.headers.add(header)
+        let session = Session(configuration: configuration, transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(response.error?.isURLRequestValidationError == true, "\(response)")
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: ["", "A B", "X:", "Ä", "a\r\n"])
+    func aHeaderNameThatIsNoTokenIsRefused(name: String) async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let response = await session.request("http://mock/", headers: HTTPHeaders([.init(name: name, value: "1")]))
+            .serializingResponse(using: Bytes()).response
+        guard case .urlRequestValidationFailed(.invalidHeaderName) = response.error else {
+            Issue.record("not the name's error: \(String(describing: response.error))")
+            return
+        }
+    }
+
+    @Test(arguments: ["", "GET /x", "A\r\nB", "é"])
+    func aMethodThatIsNoTokenIsRefused(method: String) async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let response = await session.request("http://mock/", method: HTTPMethod(rawValue: method))
+            .serializingResponse(using: Bytes()).response
+        guard case .urlRequestValidationFailed(.invalidMethod) = response.error else {
+            Issue.record("not the method's error: \(String(describing: response.error))")
+            return
+        }
+    }
+
+    @Test(arguments: ["4", "+5", "05", "5, 5", "five", ""])
+    func aContentLengthThatContradictsTheBodyIsRefused(length: String) async throws {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        var urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
+        urlRequest.httpMethod = "POST"
+        urlRequest.httpBody = Data("12345".utf8)
+        urlRequest.setValue(length, forHTTPHeaderField: "Content-Length")
+        let response = await session.request(urlRequest).serializingResponse(using: Bytes()).response
+        guard case .urlRequestValidationFailed(.conflictingContentLength) = response.error else {
+            Issue.record("not the length's error: \(String(describing: response.error))")
+            return
+        }
+    }
+
+    @Test func userinfoInTheURLBecomesAHeaderAndLeavesTheURL() async throws {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(transport: transport)
+        _ = await session.request("http://ada:secret@mock/x").serializingResponse(using: Bytes()).response
+        let request = try #require(transport.requests.first)
+        #expect(request.url == "http://mock/x")
+        #expect(request.fields[.authorization] == "Basic YWRhOnNlY3JldA==")
+    }
+
+    @Test func whatTheTransportCannotDoIsRefusedBeforeAByteIsSent() async throws {
+        var configuration = SessionConfiguration()
+        configuration.tlsMinimumSupportedProtocolVersion = .v13
+        let transport = MockTransport(capabilities: TransportCapabilities(name: "small", features: [])) { _ in
+            .text("ok")
+        }
+        let session = Session(configuration: configuration, transport: transport)
+        let response = await session.request("https://mock/").serializingResponse(using: Bytes()).response
+        let cause = try #require((response.error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey])
+        #expect((cause as? TransportError)?.code == .unsupportedByTransport)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func theRequestsOwnTimeoutIsTheIdleTimeout() async throws {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(transport: transport)
+        let request = session.request("http://mock/") { $0.timeoutInterval = 3 }
+        _ = await request.serializingResponse(using: Bytes()).response
+        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(transport.requests.map(\.exchange.options.idleTimeout) == [3, 60])
+    }
+
+    @Test func anEagerSessionMakesTheURLRequestBeforeTheRequestIsResumed() async {
+        struct Counting: URLRequestConvertible {
+            let made: Deferred<Void>
+            func asURLRequest() throws -> URLRequest {
+                made.fulfil(())
+                return try URLRequest(url: "http://mock/", method: .get)
+            }
+        }
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(
+            startRequestsImmediately: false, requestSetup: .eager, transport: transport)
+        let made = Deferred<Void>()
+        let request = session.request(Counting(made: made))
+        await made.value
+        #expect(request.isInitialized)
+        #expect(transport.requests.isEmpty)
+        request.cancel()
+    }
+
+    @Test func theDelegateHearsWhatHappensOnTheRootQueue() async {
+        let rootQueue = DispatchQueue(label: "root")
+        let delegate = SessionDelegate()
+        let events = Locked<[String]>([])
+        let finished = Deferred<Void>()
+        @Sendable func note(_ event: String) {
+            dispatchPrecondition(condition: .onQueue(rootQueue))
+            events.withLock { $0.append(event) }
+        }
+        delegate.requestDidReceiveResponse = { _, response in note("response \(response.statusCode)") }
+        delegate.requestDidReceiveBody = { _, bytes, _ in note("body \(bytes)") }
+        delegate.requestDidGatherMetrics = { _, _ in note("metrics") }
+        delegate.requestDidCompleteAttempt = { _, error in note("attempt \(error == nil)") }
+        delegate.requestDidFinish = { _ in
+            note("finish")
+            finished.fulfil(())
+        }
+        let session = Session(
+            delegate: delegate, rootQueue: rootQueue, transport: MockTransport { _ in .text("four") })
+        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        await finished.value
+        #expect(events.withLock { $0 } == ["response 200", "body 4", "metrics", "attempt true", "finish"])
+        #expect(delegate.runningRequests.isEmpty)
+    }
+}

@@ -1,0 +1,75 @@
+import AfarCore
+import Foundation
+import HTTPTypes
+
+extension Exchange {
+    /// A GET with what the test changes.
+    static func to(_ path: String, _ change: (inout Exchange) -> Void = { _ in }) -> Exchange {
+        var exchange = Exchange(
+            request: HTTPRequest(method: .get, scheme: "http", authority: "mock.test", path: path))
+        change(&exchange)
+        return exchange
+    }
+}
+
+extension RequestBodyStream {
+    /// A body of these chunks.
+    static func of(_ chunks: [String], length: Int64? = nil) -> RequestBodyStream {
+        RequestBodyStream(length: length, isReplayable: true) {
+            let rest = Locked(chunks[...])
+            return { rest.withLock { $0.popFirst().map { Data($0.utf8) } } }
+        }
+    }
+}
+
+extension TransportResponse {
+    var text: String? {
+        if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { nil }
+    }
+}
+
+/// What the transport says when `work` fails; nil when it does not.
+func failure(of work: () async throws -> Void) async -> TransportError? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return error as? TransportError
+    }
+}
+
+/// Waits for something that nobody tells.
+func eventually(_ condition: () -> Bool) async {
+    while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
+}
+
+struct Unexpected: Error {
+    var what: String
+}
+
+/// Notes what it sees.
+final class Recorder: ExchangeObserver {
+    let events = Locked<[String]>([])
+
+    func exchangeDidReceiveHead(_ head: ResponseHead) { events.withLock { $0.append("head \(head.status)") } }
+    func exchangeDidSend(bytes: Int64, expected: Int64?) { events.withLock { $0.append("sent \(bytes)") } }
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+        events.withLock { $0.append("received \(bytes)/\(expected ?? -1)") }
+    }
+}
+
+/// Opens once, for all who wait.
+actor Gate {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func open() {
+        isOpen = true
+        waiting.forEach { $0.resume() }
+        waiting = []
+    }
+
+    func pass() async {
+        if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+    }
+}

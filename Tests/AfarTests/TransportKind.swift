@@ -1,0 +1,36 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// The transports that every integration test runs over.
+enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
+    case curl
+    case urlSession
+
+    var testDescription: String { rawValue }
+
+    /// Why this transport cannot run a test that needs these abilities; nil when it can.
+    func reasonAgainst(_ needs: TransportCapabilities.Features) -> String? {
+        let missing = needs.subtracting(make(.default).capabilities.features)
+        return missing.isEmpty ? nil : "\(rawValue) has no \(missing.names.joined(separator: ", "))"
+    }
+
+    static func all(with needs: TransportCapabilities.Features) -> [TransportKind] {
+        allCases.filter { $0.reasonAgainst(needs) == nil }
+    }
+
+    func make(_ configuration: SessionConfiguration) -> any Transport {
+        switch self {
+        case .curl: CurlTransport(configuration: .init(configuration))
+        case .urlSession: URLSessionTransport()
+        }
+    }
+
+    func session(_ configure: (inout SessionConfiguration) -> Void = { _ in }) -> Session {
+        var configuration = SessionConfiguration.default
+        configure(&configuration)
+        return Session(configuration: configuration, transport: make(configuration))
+    }
+}

@@ -1,0 +1,69 @@
+import AfarCore
+import Foundation
+import HTTPTypes
+
+extension Exchange {
+    /// A GET to a server of ours, with what the test changes.
+    static func get(_ server: ScriptedServer, _ change: (inout Exchange) -> Void = { _ in }) -> Exchange {
+        var exchange = Exchange(
+            request: HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/"))
+        exchange.context[ServerKey.self] = server
+        change(&exchange)
+        return exchange
+    }
+
+    /// The same with a body.
+    static func post(
+        _ server: ScriptedServer, _ body: RequestBody, _ change: (inout Exchange) -> Void = { _ in }
+    ) -> Exchange {
+        get(server) {
+            $0.request.method = .post
+            $0.body = body
+            change(&$0)
+        }
+    }
+}
+
+/// Keeps a server running as long as an exchange with it.
+private struct ServerKey: ExchangeContextKey {
+    static let defaultValue: ScriptedServer? = nil
+}
+
+extension TransportResponse {
+    var text: String? {
+        if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { nil }
+    }
+}
+
+/// What the transport says when `work` fails; nil when it does not.
+func failure(of work: () async throws -> Void) async -> TransportError? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return error as? TransportError
+    }
+}
+
+/// Notes what it sees.
+final class Recorder: ExchangeObserver {
+    let events = Locked<[String]>([])
+
+    func exchangeDidReceiveInformational(_ head: ResponseHead) { events.withLock { $0.append("info \(head.status)") } }
+    func exchangeDidReceiveHead(_ head: ResponseHead) { events.withLock { $0.append("head \(head.status)") } }
+    func exchangeDidSend(bytes: Int64, expected: Int64?) {
+        events.withLock { $0.append("sent \(bytes)/\(expected ?? -1)") }
+    }
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+        events.withLock { $0.append("received \(bytes)/\(expected ?? -1)") }
+    }
+}
+
+/// Waits for something that nobody tells.
+func eventually(_ condition: () -> Bool) async {
+    while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
+}
+
+struct Unexpected: Error {
+    var what: String
+}

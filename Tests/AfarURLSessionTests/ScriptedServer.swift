@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+
+/// A TCP server on the loopback interface that plays a script for each connection, on a thread of its own.
+final class ScriptedServer: Sendable {
+    /// One accepted connection.
+    struct Connection {
+        let descriptor: Int32
+
+        /// Reads a request's head, and as much body as its Content-Length says. Nil when the peer is gone.
+        func readRequest() -> String? {
+            var bytes: [UInt8] = []
+            while true {
+                let text = String(decoding: bytes, as: UTF8.self)
+                if let end = text.range(of: "\r\n\r\n") {
+                    let length = text.lowercased().firstMatch(of: /content-length: (\d+)/).flatMap { Int($0.1) } ?? 0
+                    let rest = length - text[end.upperBound...].utf8.count
+                    if rest <= 0 { return text }
+                }
+                guard let more = read(65536) else { return nil }
+                bytes += more
+            }
+        }
+
+        /// Reads what there is, at most `count` bytes. Nil at the end.
+        func read(_ count: Int) -> [UInt8]? {
+            var buffer = [UInt8](repeating: 0, count: count)
+            var received: Int
+            repeat { received = Glibc.recv(descriptor, &buffer, count, 0) } while received < 0 && errno == EINTR
+            return received > 0 ? Array(buffer.prefix(received)) : nil
+        }
+
+        func send(_ text: String) { send(Array(text.utf8)) }
+
+        @discardableResult
+        func send(_ bytes: [UInt8]) -> Bool {
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes[sent...].withUnsafeBytes {
+                    Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return false }
+                sent += count
+            }
+            return true
+        }
+
+        /// Blocks until the peer closes.
+        func waitForClose() { while read(4096) != nil {} }
+    }
+
+    let port: UInt16
+    private let listener: Int32
+
+    /// Starts to listen; `script` runs for each connection, which is closed after it.
+    init(script: @escaping @Sendable (Connection) -> Void) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && listen(listener, 64) == 0 && getsockname(listener, $0, &size) == 0
+            }
+        }
+        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+        self.listener = listener
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                if descriptor < 0, errno == EINTR { continue }
+                guard descriptor >= 0 else { return }
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                Thread.detachNewThread {
+                    script(Connection(descriptor: descriptor))
+                    shutdown(descriptor, Int32(SHUT_RDWR))
+                    close(descriptor)
+                }
+            }
+        }
+    }
+
+    /// A server that answers each request of a connection with the same bytes.
+    convenience init(answer: String) throws {
+        try self.init { connection in
+            while connection.readRequest() != nil { connection.send(answer) }
+        }
+    }
+
+    deinit {
+        stop()
+        close(listener)
+    }
+
+    /// Accepts no more connections.
+    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+}
+
+/// Something that happens once, on whatever thread, and is awaited.
+final class Event: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func happen() { continuation.yield() }
+
+    func wait() async { for await _ in stream { return } }
+}
