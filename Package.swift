@@ -82,6 +82,13 @@ let package = Package(
             ]
         ),
         .testTarget(name: "AfarTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "Afar", "AfarCore", "AfarTesting", "AfarTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
     ],
     swiftLanguageModes: [.v6]
