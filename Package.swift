@@ -58,6 +58,7 @@ let package = Package(
             name: "AfarCLI",
             dependencies: [
                 "Afar", "AfarTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ]
@@ -89,7 +90,24 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(
+            name: "AfarCurlTests",
+            dependencies: [
+                "AfarCurl", "AfarCore", "AfarTestServer", "CLibcurl",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
+        .testTarget(
+            name: "AfarCLITests",
+            dependencies: [
+                "AfarCLI", "Afar", "AfarTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -101,6 +119,10 @@ let sharedSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// Most people's code is built without the features above, and stands for itself.
+let plainSettings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
 for target in package.targets where target.type != .system {
-    target.swiftSettings = (target.swiftSettings ?? []) + sharedSettings
+    let settings = target.name == "SourceCompatibilityTests" ? plainSettings : sharedSettings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

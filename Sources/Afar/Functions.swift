@@ -9,11 +9,13 @@ public func request(
     encoding: any ParameterEncoding = URLEncoding.default,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> DataRequest {
     AF.request(
         convertible, method: method, parameters: parameters, encoding: encoding, headers: headers,
-        interceptor: interceptor, requestModifier: requestModifier)
+        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -24,17 +26,20 @@ public func request<Parameters: Encodable & Sendable>(
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> DataRequest {
     AF.request(
         convertible, method: method, parameters: parameters, encoder: encoder, headers: headers,
-        interceptor: interceptor, requestModifier: requestModifier)
+        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` from a value that can make a `URLRequest`.
 public func request(
     _ urlRequest: any URLRequestConvertible,
-    interceptor: (any RequestInterceptor)? = nil
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
 ) -> DataRequest {
-    AF.request(urlRequest, interceptor: interceptor)
+    AF.request(urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
 }

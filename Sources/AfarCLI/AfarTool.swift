@@ -1,5 +1,65 @@
+import Afar
+import ArgumentParser
+
 #if !Tool
     #error("The tool afar needs the trait Tool: build it with make, or with --enable-all-traits")
 #endif
-import Afar
-import ArgumentParser
+
+/// The command `afar`.
+@main
+struct AfarTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "afar",
+        abstract: "HTTP from the command line, on the networking library Afar.",
+        discussion: """
+            A terminal gets colours and indented JSON, a pipe gets the body's bytes exactly as they are. An address \
+            without a scheme is taken for https, and for http on this machine: "localhost:8080/x", or just ":8080/x".
+
+              afar get example.com
+              afar get :8080/search --query q=swift -i
+              afar post :8080/users --json name=Ada --json age:=36
+              afar put :8080/notes/1 --data @note.txt -H 'Content-Type: text/markdown'
+              afar demo
+
+            EXIT CODES:
+            \(ExitReason.table)
+            """,
+        version: "afar \(AFInfo.version)",
+        subcommands: [
+            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, Demo.self,
+        ])
+
+    /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and
+    /// errors of one line.
+    static func main() async {
+        // A reader that has seen enough ("| head") must end the tool quietly: a failed write says so instead.
+        signal(SIGPIPE, SIG_IGN)
+        StandardOutput.guardStreams()
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            status(after: error).exit()
+        }
+    }
+
+    /// Says what there is to say about an error, and gives the code to exit with.
+    private static func status(after error: any Error) -> ExitReason {
+        if error is StandardOutput.Closed { return .success }
+        if let failure = error as? Failure { return failure.reported() }
+        // Help and version come as errors too.
+        guard exitCode(for: error) == .success else {
+            return Failure(parsing: error, message: message(for: error), arguments: CommandLine.arguments).reported()
+        }
+        do {
+            try StandardOutput.write(fullMessage(for: error) + "\n")
+        } catch let failure as Failure {
+            return failure.reported()
+        } catch {}
+        return .success
+    }
+}

@@ -41,9 +41,9 @@ public final class CurlTransport: Transport {
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         let loop = try runningLoop(for: exchange)
-        let transfer = try Transfer(exchange, loop: loop, isSuspended: exchange.control.isSuspended)
+        let transfer = try Transfer(exchange, loop: loop)
         if case .stream(let highWater) = exchange.delivery { transfer.makeStream(highWater: highWater, owner: self) }
-        exchange.control.attach { loop.post(.suspend(transfer, $0)) }
+        exchange.control.attach { _ in loop.post(.suspensionChanged(transfer)) }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 transfer.setContinuation(continuation)

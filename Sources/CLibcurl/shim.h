@@ -8,8 +8,11 @@
 #if defined(__linux__)
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+static inline void afar_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 static inline int afar_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 

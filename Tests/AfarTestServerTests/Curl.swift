@@ -62,8 +62,8 @@ struct Curl: Sendable {
             try process.run()
             if let input { try source.fileHandleForWriting.write(contentsOf: input) }
             try source.fileHandleForWriting.close()
-            let data = try output.fileHandleForReading.readToEnd() ?? Data()
-            let message = try error.fileHandleForReading.readToEnd() ?? Data()
+            let data = readToEnd(output.fileHandleForReading)
+            let message = readToEnd(error.fileHandleForReading)
             process.waitUntilExit()
             guard process.terminationStatus == 0 else {
                 let text = String(decoding: message, as: UTF8.self)
@@ -71,6 +71,16 @@ struct Curl: Sendable {
             }
             return data
         }
+    }
+}
+
+/// All that a process prints. `FileHandle` throws what it has read away when a signal interrupts it; this goes on.
+private func readToEnd(_ handle: FileHandle) -> Data {
+    var bytes = Data()
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = read(handle.fileDescriptor, &buffer, buffer.count)
+        if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { return bytes }
     }
 }
 

@@ -25,7 +25,8 @@ final class ScriptedServer: Sendable {
         /// Reads what there is, at most `count` bytes. Nil at the end.
         func read(_ count: Int) -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: count)
-            let received = Glibc.recv(descriptor, &buffer, count, 0)
+            var received: Int
+            repeat { received = Glibc.recv(descriptor, &buffer, count, 0) } while received < 0 && errno == EINTR
             return received > 0 ? Array(buffer.prefix(received)) : nil
         }
 
@@ -53,7 +54,7 @@ final class ScriptedServer: Sendable {
 
     /// Starts to listen; `script` runs for each connection, which is closed after it.
     init(script: @escaping @Sendable (Connection) -> Void) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -69,7 +70,9 @@ final class ScriptedServer: Sendable {
         Thread.detachNewThread {
             while true {
                 let descriptor = accept(listener, nil, nil)
+                if descriptor < 0, errno == EINTR { continue }
                 guard descriptor >= 0 else { return }
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 Thread.detachNewThread {
                     script(Connection(descriptor: descriptor))
                     shutdown(descriptor, Int32(SHUT_RDWR))

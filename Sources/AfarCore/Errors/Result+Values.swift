@@ -1,3 +1,8 @@
+extension Result where Success == Void {
+    /// A success that carries nothing, as a validator says it.
+    public static var success: Self { .success(()) }
+}
+
 extension Result {
     /// Whether this is a success.
     public var isSuccess: Bool {

@@ -78,15 +78,17 @@ extension DataRequest {
     ) {
         let mustDrain = mutable.withLock { state in
             state.handlers.append { request in
-                guard let request = request as? DataRequest else { return .init(error: nil, release: {}) }
+                guard let request = request as? DataRequest else { return .init(error: nil, release: { _ in }) }
                 // Handed over, never shared: the queue releases it once.
                 nonisolated(unsafe) let response = request.makeResponse(serialize)
-                return .init(error: response.error) { completion(response) }
+                return .init(error: response.error) { failure in
+                    completion(failure.map(response.failing(with:)) ?? response)
+                }
             }
         }
         if mustDrain {
             Task { await RequestPipeline(request: self, context: context).runLateHandlers() }
-        } else if startsImmediately, isInitialized {
+        } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
             resume()
         }
     }
@@ -99,7 +101,7 @@ extension DataRequest {
         }
         let input = SerializationInput(request: request, head: head, data: data, error: error)
         let began = Date.timeIntervalSinceReferenceDate
-        var result = AFResult<Value> { () throws(AFError) in
+        let result = AFResult<Value> { () throws(AFError) in
             do {
                 return try serialize(input)
             } catch {
@@ -108,8 +110,6 @@ extension DataRequest {
             }
         }
         let ended = Date.timeIntervalSinceReferenceDate
-        // A cancel during serialization still decides what the handler gets.
-        if case .success = result, let error = self.error { result = .failure(error) }
         let completed = attempt?.end.timeIntervalSinceReferenceDate ?? began
         let timeline = Timeline(
             requestStartTime: startTime,

@@ -3,7 +3,7 @@ import Foundation
 /// A request's handlers in the order in which they were added, and how far they have come: a pure value.
 ///
 /// Serializers run one at a time; when all have run, the completions are released in the same order. A handler added
-/// after that is run by itself, on what the request has kept.
+/// after that is run on what the request has kept, and its completion comes after the others.
 struct HandlerQueue<Subject> {
     /// Serializes what the request, its subject, has received.
     typealias Handler = @Sendable (Subject) -> Outcome
@@ -11,19 +11,23 @@ struct HandlerQueue<Subject> {
     /// What a serializer came to.
     struct Outcome: Sendable {
         var error: AFError?
-        /// Hands the result to whoever waits for it.
-        var release: @Sendable () -> Void
+        var release: Release
     }
+
+    /// Hands a result to whoever waits for it, or the error given here in its place.
+    typealias Release = @Sendable (_ failure: AFError?) -> Void
 
     enum Step {
         case serialize(Handler)
-        /// Nothing is left to serialize: release these.
-        case release([@Sendable () -> Void])
+        /// Nothing is left to serialize: release these, then look again.
+        case release([Release])
+        /// Nothing is left at all; nobody is draining any more.
+        case done
     }
 
     private var handlers: [Handler] = []
     private var next = 0
-    private var releases: [@Sendable () -> Void] = []
+    private var releases: [Release] = []
     /// Whether the network work is over, so that handlers can be run.
     private var isOpen = false
     private var isDraining = false
@@ -50,20 +54,23 @@ struct HandlerQueue<Subject> {
         isDraining = false
     }
 
-    /// What to do next. After `release`, nobody is draining.
+    /// What to do next.
     mutating func step() -> Step {
         if next < handlers.count {
             next += 1
             return .serialize(handlers[next - 1])
         }
-        isDraining = false
         handlers = []
         next = 0
-        defer { releases = [] }
-        return .release(releases)
+        guard releases.isEmpty else {
+            defer { releases = [] }
+            return .release(releases)
+        }
+        isDraining = false
+        return .done
     }
 
-    mutating func keep(_ release: @escaping @Sendable () -> Void) {
+    mutating func keep(_ release: @escaping Release) {
         releases.append(release)
     }
 }

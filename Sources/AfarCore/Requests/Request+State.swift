@@ -32,13 +32,16 @@ extension Request {
     struct Mutable {
         var state = State.initialized
         var id: UUID?
-        var error: AFError?
+        /// Why the request was ended from outside: a cancel, or the session's end. It outranks `failure`.
+        var end: AFError?
+        /// What went wrong in the last attempt.
+        var failure: AFError?
+        var error: AFError? { end ?? failure }
         var pipeline: Task<Void, Never>?
         var waiting: Waiting?
         var control: ExchangeControl?
 
         var requests: [URLRequest] = []
-        var isPerforming = false
         var performedRequests: [URLRequest] = []
         var retryCount = 0
         var head: ResponseHead?
@@ -58,8 +61,20 @@ extension Request {
         /// too late.
         mutating func nextStep() -> HandlerQueue<Request>.Step {
             let step = handlers.step()
-            if case .release = step { _ = move(to: .finished) }
+            if case .serialize = step { return step }
+            _ = move(to: .finished)
             return step
+        }
+
+        /// Whether anything is still open: the request was not ended from outside and is not over.
+        var mayGoOn: Bool { end == nil && state != .finished }
+
+        /// Makes the request ready for one attempt more. Returns false when it was ended meanwhile.
+        mutating func beginRetry() -> Bool {
+            guard mayGoOn else { return false }
+            retryCount += 1
+            handlers.rewind()
+            return true
         }
 
         mutating func takeWaiting() -> Waiting? {

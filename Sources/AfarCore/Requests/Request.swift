@@ -20,7 +20,8 @@ public class Request: @unchecked Sendable {
     let requestModifier: RequestModifier?
     /// The request's own interceptor; the session's comes before it.
     public let interceptor: (any RequestInterceptor)?
-    let startsImmediately: Bool
+    /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
+    public let shouldAutomaticallyResume: Bool?
     let mutable = Locked(Mutable())
 
     init(
@@ -34,7 +35,7 @@ public class Request: @unchecked Sendable {
         self.context = context
         self.interceptor = interceptor
         self.requestModifier = requestModifier
-        startsImmediately = shouldAutomaticallyResume ?? context.startRequestsImmediately
+        self.shouldAutomaticallyResume = shouldAutomaticallyResume
     }
 
     // MARK: What the kinds of requests fill in
@@ -56,8 +57,7 @@ public class Request: @unchecked Sendable {
     func prepareForAttempt() {
         mutable.withLock { state in
             state.head = nil
-            state.isPerforming = false
-            if state.state != .cancelled, context.end == nil { state.error = nil }
+            state.failure = nil
         }
     }
 
@@ -69,10 +69,8 @@ public class Request: @unchecked Sendable {
     /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
     @discardableResult
     public func resume() -> Self {
-        let (control, waiting) = mutable.withLock { state in
-            state.move(to: .resumed) ? (state.control, state.takeWaiting()) : (nil, nil)
-        }
-        control?.resume()
+        let waiting = mutable.withLock { state in state.move(to: .resumed) ? state.takeWaiting() : nil }
+        alignControl()
         waiting?.resume()
         startPipeline()
         return self
@@ -82,8 +80,19 @@ public class Request: @unchecked Sendable {
     /// where the transport can do that.
     @discardableResult
     public func suspend() -> Self {
-        mutable.withLock { $0.move(to: .suspended) ? $0.control : nil }?.suspend()
+        mutable.withLock { _ = $0.move(to: .suspended) }
+        alignControl()
         return self
+    }
+
+    /// Suspends or resumes the exchange as the request's state has it. Calls from several threads may overtake each
+    /// other, so each looks again when it has done something.
+    func alignControl() {
+        while true {
+            let (control, isSuspended) = mutable.withLock { ($0.control, $0.state == .suspended) }
+            guard let control, control.isSuspended != isSuspended else { return }
+            if isSuspended { control.suspend() } else { control.resume() }
+        }
     }
 
     /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
@@ -92,7 +101,7 @@ public class Request: @unchecked Sendable {
     public func cancel() -> Self {
         let (isNews, task, waiting) = mutable.withLock { state in
             guard state.move(to: .cancelled) else { return (false, nil as Task<Void, Never>?, nil as Waiting?) }
-            state.error = .explicitlyCancelled
+            state.end = .explicitlyCancelled
             return (true, state.pipeline, state.takeWaiting())
         }
         guard isNews else { return self }
@@ -102,10 +111,11 @@ public class Request: @unchecked Sendable {
         return self
     }
 
-    /// Ends the request from the session's side.
+    /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
     func end(with error: AFError) {
         let (task, waiting) = mutable.withLock { state in
-            state.error = state.error ?? error
+            guard state.mayGoOn else { return (nil as Task<Void, Never>?, nil as Waiting?) }
+            state.end = error
             return (state.pipeline, state.takeWaiting())
         }
         task?.cancel()

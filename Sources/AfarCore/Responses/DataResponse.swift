@@ -79,6 +79,9 @@ public struct DataResponse<Success, Failure: Error> {
             }
     }
 
+    /// The same response with this error in place of its result.
+    func failing(with error: Failure) -> Self { Self(self, result: .failure(error)) }
+
     /// The response's head.
     public var response: HTTPURLResponse? {
         switch origin {

@@ -42,7 +42,7 @@ struct RequestPipeline {
         if let failure {
             switch await retryDecision(about: failure) {
             case .again: return .again
-            case .giveUp(let error): request.mutable.withLock { $0.error = error }
+            case .giveUp(let error): request.mutable.withLock { $0.failure = error }
             }
         }
         return await serialize(mayRetry: failure == nil)
@@ -51,35 +51,39 @@ struct RequestPipeline {
     // MARK: Making the request
 
     private func makeURLRequest() async throws -> URLRequest {
-        let initial: URLRequest
+        var urlRequest: URLRequest
         do {
-            initial = try await onQueue(context.requestQueue) { [request] in
-                var urlRequest = try request.convertible.asURLRequest()
-                try request.requestModifier?(&urlRequest)
-                return urlRequest
-            }
+            urlRequest = try await onQueue(context.requestQueue) { [request] in
+                Result {
+                    var urlRequest = try request.convertible.asURLRequest()
+                    try request.requestModifier?(&urlRequest)
+                    return urlRequest
+                }
+            }.get()
         } catch {
             throw error.asAFError(or: .createURLRequestFailed(error: error))
         }
-        request.mutable.withLock { $0.requests.append(initial) }
-        let adapters = [context.interceptor, request.interceptor].compactMap { $0 }
-        guard !adapters.isEmpty else { return initial }
-        guard let session = context.session else { throw AFError.sessionDeinitialized }
-        let state = RequestAdapterState(requestID: request.id, session: session)
-        var adapted = initial
-        for adapter in adapters {
-            let current = adapted
-            let result = await oneAnswer(ifCancelled: .failure(CancellationError())) { answer in
-                adapter.adapt(current, using: state, completion: answer)
-            }
-            do {
-                adapted = try result.get()
-            } catch {
-                throw AFError.requestAdaptationFailed(error: error)
-            }
+        request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+        guard !interceptors.isEmpty else { return urlRequest }
+        for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+        request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+        return urlRequest
+    }
+
+    /// The session's interceptor comes before the request's own.
+    private var interceptors: [any RequestInterceptor] { [context.interceptor, request.interceptor].compactMap { $0 } }
+
+    private func adapt(_ urlRequest: URLRequest, with adapter: any RequestAdapter) async throws -> URLRequest {
+        typealias Adapted = Result<URLRequest, any Error>
+        let adapted: Adapted? = await oneAnswer(ifCancelled: nil) { [request] answer in
+            // Only the adapter may hold the session, or a session would live as long as an adapter takes.
+            guard let session = context.session else { return answer(nil) }
+            let state = RequestAdapterState(requestID: request.id, session: session)
+            adapter.adapt(urlRequest, using: state) { answer($0) }
         }
-        request.mutable.withLock { [adapted] in $0.requests.append(adapted) }
-        return adapted
+        // When it was cancelled, the request's own error says so and outranks this one.
+        guard let adapted else { throw AFError.sessionDeinitialized }
+        return try adapted.mapError { AFError.requestAdaptationFailed(error: $0) }.get()
     }
 
     private func makeExchange(for urlRequest: URLRequest) throws -> Exchange {
@@ -89,7 +93,7 @@ struct RequestPipeline {
             request: try HTTPRequest(urlRequest, bodyLength: body.length),
             body: body,
             delivery: request.delivery,
-            options: context.options,
+            options: try context.options.get(),
             observer: context.delegate.observer(of: request))
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
@@ -103,8 +107,8 @@ struct RequestPipeline {
         request.mutable.withLock { state in
             state.control = exchange.control
             state.performedRequests.append(urlRequest)
-            if state.state == .suspended { exchange.control.suspend() }
         }
+        request.alignControl()
         defer { request.mutable.withLock { $0.control = nil } }
         do {
             try context.capabilities.check(exchange)
@@ -125,19 +129,17 @@ struct RequestPipeline {
 
     // MARK: Failing, and trying again
 
-    /// Sets the request's error, unless it has one that explains this one: a cancel, or the session's end.
+    /// Notes what went wrong. Returns what explains it: perhaps a cancel, or the session's end.
     private func fail(with error: any Error) -> AFError {
-        request.mutable.withLock { state in
-            let decisive =
-                state.error
-                ?? error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
-            state.error = decisive
-            return decisive
+        let failure = error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+        return request.mutable.withLock { state in
+            state.failure = failure
+            return state.end ?? failure
         }
     }
 
     private func checkEnd() throws {
-        if let error = request.error { throw error }
+        if let end = request.mutable.withLock({ $0.end }) { throw end }
     }
 
     private enum RetryDecision {
@@ -146,12 +148,11 @@ struct RequestPipeline {
     }
 
     private func retryDecision(about failure: AFError) async -> RetryDecision {
-        let retriers = [context.interceptor, request.interceptor].compactMap { $0 }
-        guard !retriers.isEmpty, !request.isCancelled, context.end == nil, let session = context.session else {
-            return .giveUp(failure)
-        }
-        for retrier in retriers {
-            let answer = await oneAnswer(ifCancelled: RetryResult.doNotRetry) { [request] answer in
+        for retrier in interceptors {
+            guard request.mutable.withLock({ $0.mayGoOn }) else { break }
+            let answer: RetryResult = await oneAnswer(ifCancelled: .doNotRetry) { [request] answer in
+                // As with adapters, only the retrier may hold the session.
+                guard let session = context.session else { return answer(.doNotRetry) }
                 retrier.retry(request, for: session, dueTo: failure, completion: answer)
             }
             switch answer {
@@ -161,33 +162,35 @@ struct RequestPipeline {
             case .doNotRetryWithError(let error):
                 return .giveUp(.requestRetryFailed(retryError: error, originalError: failure))
             }
-            // The answer was to retry; a cancel meanwhile outranks it.
-            if request.isCancelled || context.end != nil { return .giveUp(request.error ?? failure) }
-            request.mutable.withLock { state in
-                state.retryCount += 1
-                state.handlers.rewind()
-            }
-            return .again
+            if request.mutable.withLock({ $0.beginRetry() }) { return .again }
         }
-        return .giveUp(request.error ?? failure)
+        return .giveUp(request.mutable.withLock { $0.end } ?? failure)
     }
 
     // MARK: Handing over
 
-    /// Runs the serializers, then releases the completions.
+    /// Runs the serializers, then releases the completions. A cancel during serialization still decides what they get.
     private func serialize(mayRetry: Bool) async -> Next {
-        request.mutable.withLock { $0.handlers.open() }
+        let hadEnded = request.mutable.withLock { state in
+            state.handlers.open()
+            return state.end != nil
+        }
         while true {
-            switch request.mutable.withLock({ $0.nextStep() }) {
+            let (step, end) = request.mutable.withLock { ($0.nextStep(), $0.end) }
+            switch step {
             case .serialize(let handler):
-                guard let outcome = try? await onQueue(context.serializationQueue, { [request] in handler(request) })
-                else { continue }
-                if mayRetry, let error = outcome.error, case .again = await retryDecision(about: error) {
-                    return .again
+                let outcome = await onQueue(context.serializationQueue) { [request] in handler(request) }
+                var failure: AFError?
+                if mayRetry, let error = outcome.error {
+                    switch await retryDecision(about: error) {
+                    case .again: return .again
+                    case .giveUp(let error): failure = error
+                    }
                 }
-                request.mutable.withLock { $0.handlers.keep(outcome.release) }
+                request.mutable.withLock { [failure] in $0.handlers.keep { outcome.release($0 ?? failure) } }
             case .release(let releases):
-                for release in releases { release() }
+                for release in releases { release(hadEnded ? nil : end) }
+            case .done:
                 return .done
             }
         }
@@ -195,11 +198,11 @@ struct RequestPipeline {
 
     /// Runs a piece of work on the queue that the session was given for it, else right here.
     private func onQueue<Value: Sendable>(
-        _ queue: DispatchQueue?, _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        guard let queue else { return try work() }
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try work() }) }
+        _ queue: DispatchQueue?, _ work: @escaping @Sendable () -> Value
+    ) async -> Value {
+        guard let queue else { return work() }
+        return await withUnsafeContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
         }
     }
 }

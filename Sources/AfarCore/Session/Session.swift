@@ -95,8 +95,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request with parameters that an encoding puts into its URL or its body.
     ///
-    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made or
-    /// encoded reaches the handlers as their error.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func request(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -104,20 +105,22 @@ open class Session: @unchecked Sendable {
         encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
             ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
                 try encoding.encode(urlRequest, with: parameters)
             },
-            interceptor: interceptor,
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
     ///
-    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made or
-    /// encoded reaches the handlers as their error.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -125,6 +128,7 @@ open class Session: @unchecked Sendable {
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
@@ -132,29 +136,33 @@ open class Session: @unchecked Sendable {
                 guard let parameters else { return urlRequest }
                 return try encoder.encode(parameters, into: urlRequest)
             },
-            interceptor: interceptor,
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier)
     }
 
     /// Makes a request from a value that can make a `URLRequest`.
     ///
-    /// Nothing is sent before the request is started, by its first handler or by `resume()`. What cannot be made reaches
-    /// the handlers as their error.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made reaches the
+    /// handlers as their error.
     open func request(
         _ convertible: any URLRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        request(convertible, interceptor: interceptor, modifier: nil)
+        request(
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
     private func request(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
         modifier: RequestModifier?
     ) -> DataRequest {
         let request = DataRequest(
-            convertible: convertible, context: context, interceptor: interceptor, shouldAutomaticallyResume: nil,
-            requestModifier: modifier)
+            convertible: convertible, context: context, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier)
         if requestSetup == .eager { request.startPipeline() }
         return request
     }

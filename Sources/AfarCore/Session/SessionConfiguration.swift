@@ -4,7 +4,8 @@ import HTTPTypes
 /// How a session behaves. Properties bear the names of `URLSessionConfiguration` where they mean the same.
 public struct SessionConfiguration: Sendable {
     /// Headers sent with every request that has none of the same name. The default is ``HTTPHeaders/default``; as long
-    /// as `Accept-Encoding` is left at its default, the session sends what its transport really decodes.
+    /// as `Accept-Encoding` is left at its default, the session sends what its transport really decodes. A header that
+    /// cannot be sent fails every request, as it would in the request itself.
     public var headers = HTTPHeaders.default
     /// How long nothing may arrive or leave, in seconds. The default is 60. A `URLRequest` whose `timeoutInterval` is
     /// not 60 has its own.
@@ -31,24 +32,21 @@ public struct SessionConfiguration: Sendable {
     public static var `default`: SessionConfiguration { SessionConfiguration() }
 
     /// The template for the options of every exchange.
-    func exchangeOptions(for transport: any Transport) -> ExchangeOptions {
+    ///
+    /// - Throws: `AFError.urlRequestValidationFailed` when a default header cannot be sent.
+    func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         var options = ExchangeOptions()
         options.idleTimeout = timeoutIntervalForRequest
         options.totalTimeout = timeoutIntervalForResource
         options.connectTimeout = timeoutIntervalForConnect
         options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
         options.maximumHeadBytes = maximumResponseHeadSize
-        options.defaultFields = DefaultFields(defaultFields(for: transport))
+        options.defaultFields = DefaultFields(try defaultFields(for: transport))
         return options
     }
 
-    /// A header that cannot be sent is left out here; requests that carry one themselves fail.
-    private func defaultFields(for transport: any Transport) -> HTTPFields {
-        var fields = HTTPFields()
-        for header in headers {
-            guard let name = HTTPField.Name(header.name), (try? header.validate()) != nil else { continue }
-            fields.append(HTTPField(name: name, value: header.value))
-        }
+    private func defaultFields(for transport: any Transport) throws -> HTTPFields {
+        var fields = try HTTPFields(checking: headers)
         let codings = transport.capabilities.contentCodings
         if fields[.acceptEncoding] == HTTPHeader.defaultAcceptEncoding.value, !codings.isEmpty {
             fields[.acceptEncoding] = codings.joined(separator: ", ")

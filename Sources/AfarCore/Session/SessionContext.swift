@@ -10,7 +10,8 @@ final class SessionContext: Sendable {
 
     let transport: any Transport
     let capabilities: TransportCapabilities
-    let options: ExchangeOptions
+    /// The template for the options of every exchange, or why the configuration gives none.
+    let options: Result<ExchangeOptions, any Error>
     let responseBodyLimit: Int64?
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
@@ -38,7 +39,7 @@ final class SessionContext: Sendable {
         self.requestQueue = requestQueue
         self.serializationQueue = serializationQueue
         capabilities = transport.capabilities
-        options = configuration.exchangeOptions(for: transport)
+        options = Result { try configuration.exchangeOptions(for: transport) }
         responseBodyLimit = configuration.maximumResponseBodySize
     }
 

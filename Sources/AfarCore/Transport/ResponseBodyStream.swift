@@ -90,8 +90,9 @@ extension ResponseBodyStream {
                 let chunk = chunks[firstChunk]
                 chunks[firstChunk] = Data()
                 firstChunk += 1
-                if firstChunk == chunks.count {
-                    chunks.removeAll(keepingCapacity: true)
+                // Also when the reader never catches up, the places of what it has read must not pile up.
+                if firstChunk > chunks.count / 2 {
+                    chunks.removeFirst(firstChunk)
                     firstChunk = 0
                 }
                 waitingBytes -= chunk.count

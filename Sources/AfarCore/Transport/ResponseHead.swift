@@ -82,9 +82,12 @@ public final class ResponseHead: Sendable {
     public var httpURLResponse: HTTPURLResponse? {
         if let response = made.withLock({ $0.httpURLResponse }) { return response }
         guard let url = URL(string: url) else { return nil }
+        var names: [String: String] = [:]
         var joined: [String: String] = [:]
         for field in fields {
-            let name = field.name.rawName
+            // Foundation would keep one at random of names that differ in case only.
+            let name = names[field.name.canonicalName, default: field.name.rawName]
+            names[field.name.canonicalName] = name
             joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value
         }
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: httpVersion, headerFields: joined)

@@ -64,11 +64,24 @@ public struct TransportError: Error, Sendable {
     }
 }
 
+extension TransportError.Phase {
+    /// What stands between the phase and the URL in a sentence.
+    fileprivate var preposition: String {
+        switch self {
+        case .queued, .waiting: "for "
+        case .resolving: "the host of "
+        case .connecting, .sending: "to "
+        case .securing: "the connection to "
+        case .receiving: "from "
+        }
+    }
+}
+
 extension TransportError: CustomStringConvertible, LocalizedError {
     /// The error in one line.
     public var description: String {
         var line = "\(code) while \(phase.rawValue)"
-        if let url { line += " \(url)" }
+        if let url { line += " \(phase.preposition)\(url)" }
         if let peer { line += " (peer \(peer))" }
         line += ": \(message)"
         if let systemError { line += " [\(String(cString: strerror(systemError)))]" }

@@ -41,7 +41,7 @@ package struct RequestTarget: Sendable, Hashable {
                 guard !hostAndPort[..<at].contains(UInt8(ascii: "@")) else {
                     throw Ambiguity("it has two @ before the path")
                 }
-                userinfo = Self.userinfo(hostAndPort[..<at])
+                userinfo = at > hostAndPort.startIndex ? Self.userinfo(hostAndPort[..<at]) : nil
                 hostAndPort = hostAndPort[(at + 1)...]
             } else {
                 userinfo = nil
@@ -52,7 +52,7 @@ package struct RequestTarget: Sendable, Hashable {
         } catch {
             throw AFError.urlRequestValidationFailed(reason: .ambiguousURL(url, reason: error.reason))
         }
-        guard !authority.isEmpty else { throw AFError.invalidURL(url: url) }
+        guard !authority.isEmpty, !authority.hasPrefix(":") else { throw AFError.invalidURL(url: url) }
     }
 
     /// Why a URL can be read in several ways.

@@ -21,7 +21,7 @@ extension DataRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         append { request, head, data in
-            guard let response = head.httpURLResponse else { return }
+            guard let response = head.httpURLResponse else { throw AFError.invalidURL(url: head.url) }
             try validation(request, response, data).get()
         }
         return self

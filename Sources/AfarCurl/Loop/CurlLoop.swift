@@ -8,7 +8,7 @@ final class CurlLoop: @unchecked Sendable {
     enum Message {
         case submit(Transfer)
         case cancel(Transfer)
-        case suspend(Transfer, Bool)
+        case suspensionChanged(Transfer)
         case demand(Transfer)
         case bodyReady(Transfer)
         case closeIdleConnections
@@ -21,7 +21,8 @@ final class CurlLoop: @unchecked Sendable {
         var result: Result<TransportResponse, any Error>
     }
 
-    private let mailbox = Locked<[Message]>([])
+    /// What others have left; nil when the thread has ended.
+    private let mailbox = Locked<[Message]?>([])
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
 
@@ -40,15 +41,15 @@ final class CurlLoop: @unchecked Sendable {
         gate = HostGate(
             limitPerHost: configuration.maximumConnectionsPerHost, lookupLimit: configuration.maximumLookups)
         let thread = Thread { [self] in run() }
-        thread.name = "afar.curl"
         thread.start()
     }
 
-    /// Leaves a message. May be called from any thread.
+    /// Leaves a message. May be called from any thread. When the thread has ended, messages about transfers, which are
+    /// all over by then, mean nothing any more.
     func post(_ message: Message) {
         let wasEmpty = mailbox.withLock { messages in
-            defer { messages.append(message) }
-            return messages.isEmpty
+            defer { messages?.append(message) }
+            return messages?.isEmpty == true
         }
         if wasEmpty { poller.wake() }
     }
@@ -56,8 +57,9 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: The loop
 
     private func run() {
+        nameThread()
         blockSIGPIPE()
-        while !(isShutDown && transfers.isEmpty) {
+        while !hasEnded() {
             for pool in pools.values { pool.applyInterests() }
             poller.wait(milliseconds: patience()) { event in
                 switch event {
@@ -70,8 +72,19 @@ final class CurlLoop: @unchecked Sendable {
             expire()
             resumeWaitingTasks()
         }
+        currentPool = nil
         for pool in pools.values { pool.shutDown() }
         pools = [:]
+    }
+
+    /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
+    private func hasEnded() -> Bool {
+        guard isShutDown, transfers.isEmpty else { return false }
+        return mailbox.withLock { messages in
+            guard messages?.isEmpty == true else { return false }
+            messages = nil
+            return true
+        }
     }
 
     /// How long the loop may sleep, in milliseconds.
@@ -86,14 +99,15 @@ final class CurlLoop: @unchecked Sendable {
     private func takeMessages() {
         let messages = mailbox.withLock { messages in
             defer { messages = [] }
-            return messages
+            return messages ?? []
         }
         for message in messages {
             switch message {
             case .submit(let transfer): submit(transfer)
             case .cancel(let transfer): cancel(transfer)
-            case .suspend(let transfer, let isSuspended):
-                transfer.state.setSuspended(isSuspended, at: MonotonicClock.now)
+            case .suspensionChanged(let transfer):
+                // Read here and not sent along: two threads may leave their messages in the wrong order.
+                transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: MonotonicClock.now)
                 pauseChanged(transfer)
             case .demand(let transfer):
                 transfer.state.isReceivingPaused = false
@@ -123,7 +137,7 @@ final class CurlLoop: @unchecked Sendable {
             for pool in pools.values {
                 if pool.runTimers(at: now) { isQuiet = false }
                 while let (easy, code) = pool.nextDone() {
-                    if let transfer = Transfer.of(easy) { finish(transfer, code: code) }
+                    if let transfer = Transfer.of(easy) { ended(transfer, code: code) }
                     isQuiet = false
                 }
             }
@@ -162,9 +176,10 @@ final class CurlLoop: @unchecked Sendable {
         transfer.index = transfers.count
         transfers.append(transfer)
         if isShutDown { transfer.state.fail(.cancelled) }
+        transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: MonotonicClock.now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
-        transfer.lane = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
+        transfer.place = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
     }
 
     private func start(_ transfer: Transfer) {
@@ -201,17 +216,18 @@ final class CurlLoop: @unchecked Sendable {
 
     private func pauseChanged(_ transfer: Transfer) {
         guard transfer.isAdded, transfer.state.phase >= .connected, let handle = transfer.handle else { return }
+        // When waiting data is refused now, libcurl says so here and nowhere else.
+        let code = transfer.applyPauses(to: handle)
         transfer.state.pauseDidChange(at: MonotonicClock.now)
         noteDeadline(of: transfer)
-        // Waiting data is handed over inside this call.
-        curl_easy_pause(handle.raw, transfer.pauseMask)
+        if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT { finish(transfer, code: code) }
     }
 
     /// A callback of libcurl's saw the connection; it is the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
-        guard transfer.isLookingUp, let lane = transfer.lane else { return }
+        guard transfer.isLookingUp, let place = transfer.place else { return }
         transfer.isLookingUp = false
-        gate.lookupEnded(lane)
+        gate.lookupEnded(place)
     }
 
     func noteDeadline(of transfer: Transfer) {
@@ -222,6 +238,21 @@ final class CurlLoop: @unchecked Sendable {
     func deliver(_ response: TransportResponse, of transfer: Transfer) {
         guard let continuation = transfer.takeContinuation() else { return }
         resumptions.append(Resumption(continuation: continuation, result: .success(response)))
+    }
+
+    /// libcurl is done with a transfer.
+    private func ended(_ transfer: Transfer, code: CURLcode) {
+        guard transfer.mustStartOver, let handle = transfer.handle, let pool = transfer.pool else {
+            return finish(transfer, code: code)
+        }
+        pool.remove(handle)
+        transfer.isAdded = false
+        transfer.startOver(on: handle)
+        guard pool.add(handle) == CURLM_OK else {
+            transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
+            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
+        }
+        transfer.isAdded = true
     }
 
     private func finish(_ transfer: Transfer, code: CURLcode) {
@@ -235,7 +266,8 @@ final class CurlLoop: @unchecked Sendable {
         }
         leave(transfer)
         transfer.release()
-        if let continuation = transfer.takeContinuation() {
+        // A streamed response has its task's continuation used up and needs no second result.
+        if let continuation = transfer.takeContinuation(), let result {
             resumptions.append(Resumption(continuation: continuation, result: result))
         }
     }
@@ -243,8 +275,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes a transfer out of the loop's lists.
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
-        if let lane = transfer.lane {
-            if transfer.wasAdmitted { gate.release(lane) } else { gate.withdraw(transfer, from: lane) }
+        if let place = transfer.place {
+            if transfer.wasAdmitted { gate.release(place) } else { gate.withdraw(place) }
         }
         guard let index = transfer.index, let last = transfers.popLast() else { return }
         if last !== transfer {
@@ -265,8 +297,16 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func retireCurrentPool() {
-        currentPool?.isRetired = true
+        guard let pool = currentPool else { return }
         currentPool = nil
+        pool.retire(running: transfers.filter { $0.pool === pool })
+    }
+
+    /// For debuggers and `top`; Foundation's name for a thread does not reach the system.
+    private func nameThread() {
+        #if os(Linux)
+            afar_name_thread("afar.curl")
+        #endif
     }
 
     private func blockSIGPIPE() {

@@ -12,12 +12,13 @@ final class CurlPool {
     private let share: UnsafeMutableRawPointer
     private let poller: Poller
     private var interests = SocketInterests()
+    private var sockets = OpenSockets()
     private var idleHandles: [EasyHandle] = []
     private var deadline: UInt64?
     /// Transfers that libcurl is working on.
     private(set) var runningCount = 0
     /// Set when new requests go to another pool; this one closes when its last transfer is over.
-    var isRetired = false
+    private(set) var isRetired = false
 
     init?(number: UInt32, poller: Poller, configuration: CurlTransport.Configuration) {
         guard let multi = curl_multi_init() else { return nil }
@@ -86,11 +87,41 @@ final class CurlPool {
             afar_set_close_socket_function(
                 options.easy,
                 { context, socket in
-                    if let context {
-                        Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue().interests.close(socket)
-                    }
+                    if let context { Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue().closes(socket) }
                     return close(socket)
                 }, context), CURLOPT_CLOSESOCKETFUNCTION)
+    }
+
+    // MARK: Sockets
+
+    /// libcurl has opened a socket.
+    func opened(_ socket: Int32) {
+        interests.forget(socket)
+        sockets.open(socket)
+    }
+
+    private func closes(_ socket: Int32) {
+        interests.forget(socket)
+        sockets.close(socket)
+    }
+
+    /// The socket of a connection that libcurl describes.
+    func socket(remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32) -> Int32? {
+        let name = OpenSockets.Name(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+        return sockets.find(name, localPort: localPort)
+    }
+
+    /// Takes no more transfers, and ends the connections that none of the running ones uses.
+    ///
+    /// libcurl closes idle connections only together with the rest, which a long download can put off for hours. So the
+    /// peer is told at once, and the descriptors go with the pool.
+    func retire(running: [Transfer]) {
+        isRetired = true
+        let inUse = Set(running.compactMap(\.socket))
+        for socket in sockets.all where !inUse.contains(socket) && !interests.isWanted(socket) {
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+        for case let handle? in running.map(\.handle) { _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1) }
     }
 
     // MARK: Events
@@ -101,6 +132,7 @@ final class CurlPool {
     }
 
     func socketIsReady(_ socket: Int32, bits: Int32) {
+        guard interests.isWatched(socket) else { return }
         var running: Int32 = 0
         curl_multi_socket_action(multi, socket, bits, &running)
     }

@@ -7,28 +7,62 @@ struct HostGate<Waiter: AnyObject> {
         fileprivate let needsLookup: Bool
         fileprivate var active = 0
         fileprivate var isListed = false
-        fileprivate var waiting: [Waiter] = []
-        fileprivate var firstWaiting = 0
+        fileprivate private(set) var waitingCount = 0
+        /// Places of those who have gone are nil, until the front of the queue is cut off.
+        private var waiting: [Waiter?] = []
+        private var firstWaiting = 0
+        private var cutOff = 0
 
         fileprivate init(host: String, needsLookup: Bool) {
             self.host = host
             self.needsLookup = needsLookup
         }
 
-        fileprivate var hasWaiting: Bool { firstWaiting < waiting.count }
+        fileprivate func append(_ waiter: Waiter) -> Place {
+            waiting.append(waiter)
+            waitingCount += 1
+            return Place(lane: self, number: cutOff + waiting.count - 1)
+        }
 
-        fileprivate func takeFirst() -> Waiter {
-            let waiter = waiting[firstWaiting]
-            firstWaiting += 1
-            if firstWaiting == waiting.count {
-                waiting.removeAll(keepingCapacity: true)
-                firstWaiting = 0
-            } else if firstWaiting > 64, firstWaiting * 2 > waiting.count {
-                waiting.removeFirst(firstWaiting)
-                firstWaiting = 0
+        fileprivate func takeFirst() -> Waiter? {
+            while firstWaiting < waiting.count {
+                let number = cutOff + firstWaiting
+                firstWaiting += 1
+                if let waiter = remove(number) {
+                    cutOffTheFront()
+                    return waiter
+                }
             }
+            return nil
+        }
+
+        fileprivate func remove(_ number: Int) -> Waiter? {
+            let index = number - cutOff
+            guard waiting.indices.contains(index), let waiter = waiting[index] else { return nil }
+            waiting[index] = nil
+            waitingCount -= 1
+            if waitingCount == 0 { cutOffAll() }
             return waiter
         }
+
+        private func cutOffAll() {
+            cutOff += waiting.count
+            waiting.removeAll(keepingCapacity: waiting.count < 1_000)
+            firstWaiting = 0
+        }
+
+        private func cutOffTheFront() {
+            guard firstWaiting > 64, firstWaiting * 2 > waiting.count else { return }
+            waiting.removeFirst(firstWaiting)
+            cutOff += firstWaiting
+            firstWaiting = 0
+        }
+    }
+
+    /// A place in a host's queue; after admission, a place among its connections.
+    struct Place {
+        fileprivate let lane: Lane
+        fileprivate let number: Int
     }
 
     private let limitPerHost: Int
@@ -43,8 +77,11 @@ struct HostGate<Waiter: AnyObject> {
         self.lookupLimit = max(1, lookupLimit)
     }
 
+    /// How many hosts have someone waiting or admitted.
+    var hostCount: Int { lanes.count }
+
     /// Adds a waiter for a host (scheme, name and port).
-    mutating func enqueue(_ waiter: Waiter, host: String, needsLookup: Bool) -> Lane {
+    mutating func enqueue(_ waiter: Waiter, host: String, needsLookup: Bool) -> Place {
         let lane: Lane
         if let known = lanes[host] {
             lane = known
@@ -52,9 +89,9 @@ struct HostGate<Waiter: AnyObject> {
             lane = Lane(host: host, needsLookup: needsLookup)
             lanes[host] = lane
         }
-        lane.waiting.append(waiter)
+        let place = lane.append(waiter)
         list(lane)
-        return lane
+        return place
     }
 
     /// Takes the next waiter that may start now.
@@ -62,7 +99,7 @@ struct HostGate<Waiter: AnyObject> {
         guard let index = ready.firstIndex(where: { !$0.needsLookup || lookups < lookupLimit }) else { return nil }
         let lane = ready.remove(at: index)
         lane.isListed = false
-        let waiter = lane.takeFirst()
+        guard let waiter = lane.takeFirst() else { return nil }
         lane.active += 1
         if lane.needsLookup { lookups += 1 }
         list(lane)
@@ -70,22 +107,22 @@ struct HostGate<Waiter: AnyObject> {
     }
 
     /// An admitted transfer has found its host, or will not look for it any more. To be called once.
-    mutating func lookupEnded(_ lane: Lane) {
-        if lane.needsLookup { lookups -= 1 }
+    mutating func lookupEnded(_ place: Place) {
+        if place.lane.needsLookup { lookups -= 1 }
     }
 
-    /// An admitted transfer is over.
-    mutating func release(_ lane: Lane) {
-        lane.active -= 1
-        list(lane)
-        discardIfUnused(lane)
+    /// An admitted transfer is over. To be called once.
+    mutating func release(_ place: Place) {
+        place.lane.active -= 1
+        list(place.lane)
+        discardIfUnused(place.lane)
     }
 
     /// Takes out a waiter that was not admitted.
-    mutating func withdraw(_ waiter: Waiter, from lane: Lane) {
-        guard let index = lane.waiting[lane.firstWaiting...].firstIndex(where: { $0 === waiter }) else { return }
-        lane.waiting.remove(at: index)
-        if !lane.hasWaiting, lane.isListed {
+    mutating func withdraw(_ place: Place) {
+        let lane = place.lane
+        guard lane.remove(place.number) != nil else { return }
+        if lane.waitingCount == 0, lane.isListed {
             ready.removeAll { $0 === lane }
             lane.isListed = false
         }
@@ -93,12 +130,12 @@ struct HostGate<Waiter: AnyObject> {
     }
 
     private mutating func list(_ lane: Lane) {
-        guard !lane.isListed, lane.hasWaiting, lane.active < limitPerHost else { return }
+        guard !lane.isListed, lane.waitingCount > 0, lane.active < limitPerHost else { return }
         lane.isListed = true
         ready.append(lane)
     }
 
     private mutating func discardIfUnused(_ lane: Lane) {
-        if lane.active == 0, !lane.hasWaiting { lanes[lane.host] = nil }
+        if lane.active == 0, lane.waitingCount == 0, lanes[lane.host] === lane { lanes[lane.host] = nil }
     }
 }

@@ -26,11 +26,22 @@ struct SocketInterests {
         note(socket)
     }
 
-    /// A socket is about to be closed, so the kernel forgets it by itself. Its number may come back as another socket.
-    mutating func close(_ socket: Int32) {
+    /// A socket has been opened or is about to be closed, so the kernel knows nothing of this number. libcurl does not
+    /// tell of every socket that it closes: those of its look-ups go silently, and their numbers come back.
+    mutating func forget(_ socket: Int32) {
         guard socket >= 0, Int(socket) < entries.count else { return }
         entries[Int(socket)].told = 0
         entries[Int(socket)].wanted = 0
+    }
+
+    /// Whether the kernel was told to watch this socket. If not, what it reports is about an earlier one of that number.
+    func isWatched(_ socket: Int32) -> Bool {
+        socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].told != 0
+    }
+
+    /// Whether libcurl waits for events of this socket.
+    func isWanted(_ socket: Int32) -> Bool {
+        socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].wanted != 0
     }
 
     /// Hands out what the kernel must be told, and takes it as told.

@@ -30,12 +30,45 @@ struct RequestPlan {
                 .unsupportedURL, phase: .queued, url: exchange.url,
                 message: "the scheme \"\(scheme)\" is not http or https")
         }
-        url = "\(scheme)://\(authority)\(request.path ?? "/")"
+        // Together they must be read as what they are, whoever made the request: "x" as a path would lengthen the host's
+        // name, "@x" would make it a user's.
+        let path = request.path ?? "/"
+        guard path.first == "/", path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
+            authority.utf8.allSatisfy(Self.isAllowedInAuthority)
+        else {
+            throw TransportError(
+                .invalidURL, phase: .queued, url: exchange.url,
+                message: "the host or the path has characters that mislead")
+        }
+        if request.method == .head, exchange.body.length != 0 {
+            // libcurl would wait for a body of the response.
+            throw TransportError(
+                .unsupportedByTransport, phase: .queued, url: exchange.url,
+                message: "a HEAD request with a body cannot be sent")
+        }
+        url = "\(scheme)://\(authority)\(path)"
         method = request.method
         isSecure = scheme == "https"
-        host = isSecure ? "s:" + authority : "p:" + authority
-        needsLookup = authority.first != "[" && !authority.allSatisfy { $0.isNumber || $0 == "." || $0 == ":" }
+        host = Self.hostKey(authority, isSecure: isSecure)
+        needsLookup = authority.first != "[" && !authority.utf8.allSatisfy { (0x2E...0x3A).contains($0) && $0 != 0x2F }
         headers = Self.headers(for: exchange)
+    }
+
+    /// A name, an address, a port: nothing that ends the authority or makes part of it a user's name.
+    private static func isAllowedInAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
+            UInt8(ascii: "#"):
+            false
+        default: true
+        }
+    }
+
+    /// The same for all spellings of a host.
+    private static func hostKey(_ authority: String, isSecure: Bool) -> String {
+        let ending = isSecure ? ":443" : ":80"
+        let spelling = authority.hasSuffix(ending) ? String(authority.dropLast(ending.count)) : authority
+        return (isSecure ? "s:" : "p:") + spelling.lowercased()
     }
 
     private static func headers(for exchange: Exchange) -> HeaderList {
@@ -50,14 +83,18 @@ struct RequestPlan {
         if !fields.contains(.acceptEncoding), !defaults.fields.contains(.acceptEncoding) {
             extra.append(noAcceptEncoding)
         }
-        // libcurl counts the body itself; a second Content-Length would contradict it.
-        let own = fields.contains(.contentLength) ? fields.filter { $0.name != .contentLength } : Array(fields)
+        let own = fields.contains(where: isFraming) ? fields.filter { !isFraming($0) } : Array(fields)
         let overridden = !fields.isEmpty && defaults.fields.contains { fields.contains($0.name) }
         let base =
             overridden
-            ? HeaderList(defaults.fields.filter { !fields.contains($0.name) })
-            : defaults.prepared { HeaderList($0) }
+            ? HeaderList(defaults.fields.filter { !fields.contains($0.name) && !isFraming($0) })
+            : defaults.prepared { HeaderList($0.filter { !isFraming($0) }) }
         return HeaderList(own, extra: extra, next: base)
+    }
+
+    /// libcurl counts and frames the body itself; a second word on that would contradict it.
+    private static func isFraming(_ field: HTTPField) -> Bool {
+        field.name == .contentLength || field.name == .transferEncoding
     }
 }
 

@@ -11,7 +11,7 @@ final class BodyFeed {
 
     private enum Source {
         case memory(Data)
-        case file(FileHandle)
+        case file(descriptor: Int32)
         case pump(BodyPump)
     }
 
@@ -26,15 +26,19 @@ final class BodyFeed {
         length = Int64(data.count)
     }
 
+    /// Only regular files: opening or reading anything else can wait, and the loop with all its transfers would too.
     init(file url: URL) throws(Fault) {
-        do {
-            let handle = try FileHandle(forReadingFrom: url)
-            length = Int64(try handle.seekToEnd())
-            try handle.seek(toOffset: 0)
-            source = .file(handle)
-        } catch {
-            throw Fault(.requestBodyFailed, "the file \(url.path) could not be read", underlying: error)
+        let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw Fault(.requestBodyFailed, "the file \(url.path) could not be opened", systemError: errno)
         }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            Foundation.close(descriptor)
+            throw Fault(.requestBodyFailed, "\(url.path) is not a regular file")
+        }
+        length = Int64(status.st_size)
+        source = .file(descriptor: descriptor)
     }
 
     init(pump: BodyPump, length: Int64?) {
@@ -53,8 +57,8 @@ final class BodyFeed {
         case .memory(let data):
             let offset = data.startIndex + Int(byteCount)
             count = data.copyBytes(to: room, from: offset..<min(offset + room.count, data.endIndex))
-        case .file(let handle):
-            count = Foundation.read(handle.fileDescriptor, room.baseAddress, room.count)
+        case .file(let descriptor):
+            count = Foundation.read(descriptor, room.baseAddress, room.count)
             if count < 0 { throw Fault(.requestBodyFailed, "the file could not be read", systemError: errno) }
         case .pump(let pump):
             guard let pumped = try pump.read(into: room) else { return .wait }
@@ -71,9 +75,9 @@ final class BodyFeed {
     func seek(to offset: Int64) -> Bool {
         switch source {
         case .memory(let data):
-            guard offset <= data.count else { return false }
-        case .file(let handle):
-            guard (try? handle.seek(toOffset: UInt64(offset))) != nil else { return false }
+            guard (0...Int64(data.count)).contains(offset) else { return false }
+        case .file(let descriptor):
+            guard offset >= 0, lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else { return false }
         case .pump:
             guard offset == byteCount else { return false }
         }
@@ -81,10 +85,11 @@ final class BodyFeed {
         return true
     }
 
+    /// To be called once, when nothing more is read.
     func close() {
         switch source {
         case .memory: break
-        case .file(let handle): try? handle.close()
+        case .file(let descriptor): _ = Foundation.close(descriptor)
         case .pump(let pump): pump.cancel()
         }
     }

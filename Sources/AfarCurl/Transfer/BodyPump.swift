@@ -11,15 +11,22 @@ final class BodyPump: Sendable {
         var loopWaits = false
         var maker: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
+        /// Nil once cancelled: the maker may go on for long, and must not keep alive what nobody waits for.
+        var onReady: (@Sendable () -> Void)?
+
+        /// What is to be called now: something only when the loop waits, and once for each time that it does.
+        mutating func takeCall() -> (@Sendable () -> Void)? {
+            defer { loopWaits = false }
+            return loopWaits ? onReady : nil
+        }
     }
 
     private let state = Locked(State())
     private let task = Locked<Task<Void, Never>?>(nil)
-    private let onReady: @Sendable () -> Void
 
     /// - Parameter onReady: Called when bytes, the end or a fault are there and the loop has been told to wait.
     init(onReady: @escaping @Sendable () -> Void) {
-        self.onReady = onReady
+        state.withLock { $0.onReady = onReady }
     }
 
     func start(_ stream: RequestBodyStream) {
@@ -27,12 +34,19 @@ final class BodyPump: Sendable {
             do {
                 let read = stream.reader()
                 var sent: Int64 = 0
-                while let chunk = try await read() {
+                var next = try await read()
+                while let chunk = next {
                     sent += Int64(chunk.count)
-                    if let length = stream.length, sent > length {
+                    // The chunk that completes the announced length waits until the end has been seen: once it is sent,
+                    // more could not be told from less.
+                    let isWhole = stream.length.map { sent >= $0 } ?? false
+                    if isWhole { next = try await read() }
+                    while isWhole, next?.isEmpty == true { next = try await read() }
+                    if let length = stream.length, sent > length || (isWhole && next != nil) {
                         throw Fault(.requestBodyFailed, "the body has more than the \(length) bytes that it announced")
                     }
                     guard await put(chunk) else { return }
+                    if !isWhole { next = try await read() }
                 }
                 end(with: nil)
             } catch let fault as Fault {
@@ -69,6 +83,7 @@ final class BodyPump: Sendable {
     func cancel() {
         let maker = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
             state.isCancelled = true
+            state.onReady = nil
             defer { state.maker = nil }
             return state.maker
         }
@@ -80,25 +95,23 @@ final class BodyPump: Sendable {
     private func put(_ chunk: Data) async -> Bool {
         guard !chunk.isEmpty else { return true }
         return await withUnsafeContinuation { continuation in
-            let (isCancelled, loopWaits) = state.withLock { state -> (Bool, Bool) in
-                guard !state.isCancelled else { return (true, false) }
+            let (isCancelled, onReady) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+                guard !state.isCancelled else { return (true, nil) }
                 state.chunk = chunk
                 state.maker = continuation
-                defer { state.loopWaits = false }
-                return (false, state.loopWaits)
+                return (false, state.takeCall())
             }
             if isCancelled { continuation.resume(returning: false) }
-            if loopWaits { onReady() }
+            onReady?()
         }
     }
 
     private func end(with fault: Fault?) {
-        let loopWaits = state.withLock { state in
+        let onReady = state.withLock { state in
             state.isAtEnd = true
             state.fault = fault
-            defer { state.loopWaits = false }
-            return state.loopWaits
+            return state.takeCall()
         }
-        if loopWaits { onReady() }
+        onReady?()
     }
 }

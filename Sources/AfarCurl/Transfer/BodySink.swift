@@ -45,7 +45,8 @@ struct BodySink {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
     }
 
-    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Answer {
+    /// - Parameter evenIfFull: Whether a stream takes the bytes although its reader has enough to do.
+    mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> Answer {
         if let limit, byteCount + Int64(bytes.count) > limit {
             throw Fault(.responseTooLarge, "the response's body exceeds the limit of \(limit) bytes")
         }
@@ -55,7 +56,7 @@ struct BodySink {
         case .file(let descriptor):
             try Self.write(bytes, to: descriptor)
         case .stream(let source):
-            if source.isFull { return .full }
+            if !evenIfFull, source.isFull { return .full }
             source.yield(Data(bytes))
         }
         byteCount += Int64(bytes.count)

@@ -10,10 +10,18 @@ struct CurlFailure {
     var verifyResult: Int
     /// Whether the connection was up when it failed.
     var isConnected: Bool
+    /// Whether the final head had arrived when it failed.
+    var hasHead = false
 
-    /// libcurl's own words, the last transfer's if it has some, else the code's.
+    /// libcurl's own words, except where they mislead.
     var text: String {
-        message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+        switch code {
+        case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
+            "the connection closed before the response's head was complete"
+        case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
+            "a line of the response's head is too long for libcurl"
+        default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+        }
     }
 
     var transportCode: TransportError.Code {
@@ -24,7 +32,9 @@ struct CurlFailure {
         case CURLE_COULDNT_CONNECT: connectCode
         case CURLE_RECV_ERROR where systemError == 0 && message.contains("chunk"): .malformedResponse
         case CURLE_RECV_ERROR where systemError == 0 && message.contains("header"): .headTooLarge
-        case CURLE_OUT_OF_MEMORY where isConnected: .headTooLarge
+        case CURLE_PARTIAL_FILE where !hasHead: .malformedResponse
+        // libcurl's limit for one line is below ours.
+        case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
         default: Self.codes[Int(code.rawValue)] ?? .unknown
         }
     }
@@ -72,16 +82,19 @@ struct CurlFailure {
         map(.clientCertificateRejected, CURLE_SSL_CERTPROBLEM)
         map(.clientCertificateRequired, CURLE_SSL_CLIENTCERT)
         map(
-            .malformedResponse, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+            .malformedResponse, CURLE_OK, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
             CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR, CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR,
             CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
             CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
             CURLE_UPLOAD_FAILED)
-        map(.connectionLost, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_UNRECOVERABLE_POLL, CURLE_AGAIN)
+        // A body that cannot be sent again was lost with a kept connection that had died.
+        map(
+            .connectionLost, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_UNRECOVERABLE_POLL,
+            CURLE_AGAIN)
         map(.bodyIncomplete, CURLE_PARTIAL_FILE)
         map(.undecodableContent, CURLE_BAD_CONTENT_ENCODING)
         map(.deliveryFailed, CURLE_WRITE_ERROR)
-        map(.requestBodyFailed, CURLE_READ_ERROR, CURLE_SEND_FAIL_REWIND)
+        map(.requestBodyFailed, CURLE_READ_ERROR)
         map(.cancelled, CURLE_ABORTED_BY_CALLBACK)
         map(.responseTooLarge, CURLE_FILESIZE_EXCEEDED)
         map(.tooManyRedirects, CURLE_TOO_MANY_REDIRECTS)

@@ -92,12 +92,12 @@ struct ResponseReader {
         return (version, status)
     }
 
-    /// RFC 9110, section 8.6, and RFC 9112, section 6.3: digits only, and all the same.
+    /// RFC 9110, section 8.6, and RFC 9112, section 6.3: digits only, and all the same. A Transfer-Encoding overrides it.
     private func declaredLength(of head: ResponseHead) throws(Fault) -> Int64? {
         var length: Int64?
         for value in head.values(for: .contentLength) {
             for part in value.split(separator: ",", omittingEmptySubsequences: false) {
-                let digits = part.trimmingPrefix(while: { $0 == " " || $0 == "\t" })
+                let digits = Self.trimmed(part)
                 guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                     let number = Int64(digits)
                 else {
@@ -109,7 +109,14 @@ struct ResponseReader {
                 length = number
             }
         }
-        return length
+        return head.values(for: .transferEncoding).isEmpty ? length : nil
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text
     }
 
     private static func quoted(_ bytes: some Collection<UInt8>) -> String {

@@ -36,9 +36,11 @@ extension Transfer {
         try options.check(
             afar_set_prereq_function(
                 options.easy,
-                { context, _, _, _, _ in
-                    Transfer.from(context)?.connectionIsThere()
-                    return CURL_PREREQFUNC_OK
+                { context, remoteAddress, _, remotePort, localPort in
+                    guard let transfer = Transfer.from(context) else { return CURL_PREREQFUNC_ABORT }
+                    let socket = transfer.pool?.socket(
+                        remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+                    return transfer.canUseConnection(on: socket) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
                 }, context), CURLOPT_PREREQFUNCTION)
         try options.check(
             afar_set_open_socket_function(
@@ -46,7 +48,9 @@ extension Transfer {
                 { context, _, address in
                     guard let transfer = Transfer.from(context), let address else { return -1 }
                     transfer.loop.lookupEnded(transfer)
-                    return afar_socket_cloexec(address)
+                    let socket = afar_socket_cloexec(address)
+                    if socket >= 0 { transfer.pool?.opened(socket) }
+                    return socket
                 }, context), CURLOPT_OPENSOCKETFUNCTION)
     }
 

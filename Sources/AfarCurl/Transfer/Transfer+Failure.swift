@@ -16,7 +16,8 @@ extension Transfer {
     private var connectingPhase: TransportError.Phase {
         guard let handle else { return .queued }
         if isLookingUp, plan.needsLookup, handle.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolving }
-        if !plan.isSecure || handle.offset(CURLINFO_CONNECT_TIME_T) == 0 { return .connecting }
+        // The peer's address is known from when the connection is there; the time of that only when TLS is agreed on.
+        if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .securing
     }
 
@@ -33,7 +34,7 @@ extension Transfer {
             let facts = CurlFailure(
                 code: code, message: message, systemError: systemError,
                 verifyResult: plan.isSecure ? handle?.long(CURLINFO_SSL_VERIFYRESULT) ?? 0 : 0,
-                isConnected: phase > .securing)
+                isConnected: phase > .securing, hasHead: reader.head != nil)
             error = TransportError(
                 facts.transportCode, phase: phase, url: plan.url, message: facts.text,
                 transportCode: Int(code.rawValue), systemError: systemError == 0 ? nil : systemError)

@@ -15,25 +15,30 @@ final class Transfer: @unchecked Sendable {
     var reader: ResponseReader
     var sink: BodySink
     private(set) var feed: BodyFeed?
-    private var sentBytes: Int64 = 0
+    private var isGoingOn = false
 
     // The loop's book-keeping.
     var index: Int?
-    var lane: HostGate<Transfer>.Lane?
+    var place: HostGate<Transfer>.Place?
     /// Whether the gate let it through.
     var wasAdmitted = false
     var isLookingUp = false
     var isAdded = false
     var handle: EasyHandle?
     var pool: CurlPool?
+    /// The socket of the transfer's connection, once that is there.
+    private(set) var socket: Int32?
+    /// Whether the kept connection that libcurl chose must not be used, so that the transfer begins again on a new one.
+    private(set) var mustStartOver = false
+    private var hasStartedOver = false
     private var continuation: UnsafeContinuation<TransportResponse, any Error>?
     private var stream: ResponseBodyStream?
 
-    init(_ exchange: Exchange, loop: CurlLoop, isSuspended: Bool) throws {
+    init(_ exchange: Exchange, loop: CurlLoop) throws {
         self.exchange = exchange
         self.loop = loop
         plan = try RequestPlan(exchange)
-        state = TransferState(options: exchange.options, isSuspended: isSuspended, now: MonotonicClock.now)
+        state = TransferState(options: exchange.options, now: MonotonicClock.now)
         reader = ResponseReader(url: plan.url, options: exchange.options)
         sink =
             switch exchange.delivery {
@@ -102,11 +107,14 @@ final class Transfer: @unchecked Sendable {
         try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
         try configureBody(options)
         try setCallbacks(options)
-        if !handle.isReusable { try options.set(CURLOPT_BUFFERSIZE, 256 * 1024) }
+        // What one buffer is decoded to is kept in memory while the transfer stands still, and libcurl allows itself 64 MB
+        // for that. Deflate can make 1,032 bytes of one.
+        if !handle.isReusable { try options.set(CURLOPT_BUFFERSIZE, 56 * 1024) }
     }
 
     private func configureBody(_ options: CurlOptions) throws {
-        switch exchange.body {
+        // A HEAD request has passed the plan's checks, so its body is empty if there is one.
+        switch plan.method == .head ? .none : exchange.body {
         case .none:
             try options.setMethod(plan, body: .none, length: nil)
         case .data(let data) where data.count <= 64 * 1024:
@@ -125,8 +133,8 @@ final class Transfer: @unchecked Sendable {
             try configureFeed(BodyFeed(file: url), options)
         case .stream(let stream):
             let pump = BodyPump(onReady: { [loop] in loop.post(.bodyReady(self)) })
-            pump.start(stream)
             try configureFeed(BodyFeed(pump: pump, length: stream.length), options)
+            pump.start(stream)
         }
     }
 
@@ -142,6 +150,46 @@ final class Transfer: @unchecked Sendable {
     var pauseMask: Int32 {
         if state.isSuspended { return CURLPAUSE_RECV | CURLPAUSE_SEND }
         return (state.isReceivingPaused ? CURLPAUSE_RECV : 0) | (state.isSendingPaused ? CURLPAUSE_SEND : 0)
+    }
+
+    /// Decides, before the first byte of the request, whether the connection that libcurl has chosen is fit for it.
+    ///
+    /// Bytes that came over a kept connection while nobody had asked are no answer to this request, and libcurl would
+    /// take them for one.
+    func canUseConnection(on socket: Int32?) -> Bool {
+        self.socket = socket
+        if let socket, let handle, !hasStartedOver, handle.long(CURLINFO_NUM_CONNECTS) == 0 {
+            var byte: UInt8 = 0
+            guard recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 else {
+                mustStartOver = true
+                _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
+                return false
+            }
+        }
+        connectionIsThere()
+        return true
+    }
+
+    /// Prepares the handle for a fresh connection. Nothing was sent on the one before.
+    func startOver(on handle: EasyHandle) {
+        mustStartOver = false
+        hasStartedOver = true
+        socket = nil
+        _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 0)
+        _ = afar_set_long(handle.raw, CURLOPT_FRESH_CONNECT, 1)
+    }
+
+    /// Tells libcurl which directions stand still.
+    ///
+    /// What libcurl has kept is handed over inside this call, and all of it is taken: the rest of what one buffer was
+    /// decoded to would be copied each time that a little of it is refused again.
+    func applyPauses(to handle: EasyHandle) -> CURLcode {
+        isGoingOn = true
+        let code = curl_easy_pause(handle.raw, pauseMask)
+        isGoingOn = false
+        guard code == CURLE_OK, !state.isReceivingPaused, sink.source?.isFull == true else { return code }
+        state.isReceivingPaused = true
+        return curl_easy_pause(handle.raw, pauseMask)
     }
 
     func connectionIsThere() {
@@ -162,6 +210,8 @@ final class Transfer: @unchecked Sendable {
     private func receive(_ head: ResponseHead) throws(Fault) {
         noteSent()
         state.receiveHead(at: MonotonicClock.now)
+        // libcurl stops sending after an error, but would wait for the end of a pause before it ends the transfer.
+        if head.status >= 400, state.isSendingPaused { loop.post(.bodyReady(self)) }
         sink.expect(plan.method == .head ? nil : reader.contentLength)
         exchange.observer?.exchangeDidReceiveHead(head)
         do {
@@ -178,7 +228,7 @@ final class Transfer: @unchecked Sendable {
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
         guard !state.isSuspended else { return false }
-        guard try sink.write(body) == .taken else {
+        guard try sink.write(body, evenIfFull: isGoingOn) == .taken else {
             state.isReceivingPaused = true
             state.pauseDidChange(at: MonotonicClock.now)
             return false
@@ -209,19 +259,16 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The end
 
-    func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error> {
+    /// What the waiting task gets: nil when it has got a streamed response before.
+    func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
         let report = TransportReport(
             transactions: [handle.map { TransactionMetrics($0, transfer: self) } ?? TransactionMetrics()],
             trailers: reader.trailers)
-        let error: TransportError
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
-            guard let body = sink.complete() else {
-                sink.source?.finish(throwing: nil, report: report)
-                return .failure(CancellationError())
-            }
-            return .success(TransportResponse(head: head, body: body, report: report))
+            sink.source?.finish(throwing: nil, report: report)
+            return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
         }
-        error = failure(code, phase: phase, report: report)
+        let error = failure(code, phase: phase, report: report)
         sink.source?.finish(throwing: error, report: report)
         return .failure(error)
     }

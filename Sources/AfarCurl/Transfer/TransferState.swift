@@ -24,7 +24,7 @@ struct TransferState {
     /// Whether the connection was there at some time.
     private(set) var hasConnected = false
     /// Whether the caller has suspended the transfer.
-    private(set) var isSuspended: Bool
+    private(set) var isSuspended = false
     /// Whether the reader of a streamed body has enough to do.
     var isReceivingPaused = false
     /// Whether the writer of a streamed request body has nothing ready.
@@ -35,8 +35,7 @@ struct TransferState {
     private let totalDeadline: UInt64
     private var idleDeadline = UInt64.max
 
-    init(options: ExchangeOptions, isSuspended: Bool, now: UInt64) {
-        self.isSuspended = isSuspended
+    init(options: ExchangeOptions, now: UInt64) {
         idleTimeout = options.idleTimeout
         totalTimeout = options.totalTimeout
         totalDeadline = Self.deadline(after: options.totalTimeout, from: now)

@@ -1,7 +1,12 @@
 /// The reason phrases of the registered status codes.
-enum StatusText {
+package enum StatusText {
     static func phrase(for status: Int) -> String {
-        phrases[status] ?? "Status \(status)"
+        registeredPhrase(for: status) ?? "Status \(status)"
+    }
+
+    /// The phrase, or `nil` for a code that nobody has registered.
+    package static func registeredPhrase(for status: Int) -> String? {
+        phrases[status]
     }
 
     private static let phrases: [Int: String] = [

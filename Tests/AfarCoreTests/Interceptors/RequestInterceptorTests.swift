@@ -112,4 +112,127 @@ import Testing
         #expect(retryError is GivenUp)
         #expect(originalError.asAFError?.responseCode == 404)
     }
+
+    @Test func aRetriersOwnErrorIsReportedAfterAFailedSerializationToo() async {
+        struct Wrong: Error {}
+        struct GivenUp: Error {}
+        let session = Session(
+            interceptor: Scripted(retrying: { _, answer in answer(.doNotRetryWithError(GivenUp())) }),
+            transport: MockTransport { _ in .text("ok") })
+        let serializer = DataResponseSerializer<Data> { _, _, _, _ in throw Wrong() }
+        let request = session.request("http://mock/")
+        let response = await request.serializingResponse(using: serializer).response
+        guard case .requestRetryFailed(let retryError, let originalError) = response.error else {
+            Issue.record("not the retrier's error: \(String(describing: response.error))")
+            return
+        }
+        #expect(retryError is GivenUp)
+        #expect(originalError.asAFError?.underlyingError is Wrong)
+        #expect(request.error == nil)
+    }
+
+    @Test func aRetrierIsNotAskedAboutARequestThatWasCancelledBeforeItsTurn() async {
+        let asked = Deferred<Void>()
+        let askedLater = Locked(false)
+        let session = Session(
+            interceptor: Scripted(retrying: { _, _ in asked.fulfil(()) }),
+            transport: MockTransport { _ in .status(500) })
+        let later = Scripted(retrying: { _, answer in
+            askedLater.withLock { $0 = true }
+            answer(.doNotRetry)
+        })
+        let request = session.request("http://mock/", interceptor: later).validate()
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        #expect(!askedLater.withLock { $0 })
+    }
+
+    @Test(arguments: [0, -1, -Double.infinity, Double.nan])
+    func aDelayThatIsNoneMeansAtOnce(seconds: TimeInterval) async {
+        let session = Session(
+            interceptor: Scripted(retrying: { request, answer in
+                answer(request.retryCount == 0 ? .retryWithDelay(seconds) : .doNotRetry)
+            }), transport: MockTransport { _ in .status(500) })
+        let request = session.request("http://mock/").validate()
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(request.retryCount == 1)
+    }
+
+    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e300])
+    func aDelayBeyondAllClocksCanBeCancelled(seconds: TimeInterval) async {
+        let asked = Deferred<Void>()
+        let session = Session(
+            interceptor: Scripted(retrying: { _, answer in
+                answer(.retryWithDelay(seconds))
+                asked.fulfil(())
+            }), transport: MockTransport { _ in .status(500) })
+        let request = session.request("http://mock/").validate()
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+    }
+
+    @Test func theSessionsRetrierComesBeforeTheRequestsAndTheFirstAnswerCounts() async {
+        let asked = Locked<[String]>([])
+        func retrier(_ name: String, _ result: RetryResult) -> Scripted {
+            Scripted(retrying: { request, answer in
+                asked.withLock { $0.append(name) }
+                answer(request.retryCount == 0 ? result : .doNotRetry)
+            })
+        }
+        let session = Session(interceptor: retrier("session", .retry), transport: MockTransport { _ in .status(500) })
+        let request = session.request("http://mock/", interceptor: retrier("request", .retry)).validate()
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(asked.withLock { $0 } == ["session", "session", "request"])
+    }
+
+    @Test func aRetryForgetsWhatTheAttemptBeforeBrought() async {
+        let transport = MockTransport { request in
+            request.fields[.accept] == "again" ? .failure(.connectionLost) : .text("first", status: 500)
+        }
+        let adapting: Scripted.Adapting = { request, answer in
+            var request = request
+            if request.value(forHTTPHeaderField: "Accept") == nil, transport.requests.count == 1 {
+                request.setValue("again", forHTTPHeaderField: "Accept")
+            }
+            answer(.success(request))
+        }
+        let session = Session(
+            interceptor: Scripted(
+                adapting: adapting,
+                retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) }),
+            transport: transport)
+        let request = session.request("http://mock/").validate(statusCode: 200..<300)
+        let response = await request.serializingResponse(using: Bytes()).response
+        #expect(response.error?.isSessionTaskError == true)
+        #expect(response.data == nil)
+        #expect(response.response == nil)
+        #expect(request.requests.count == 4)
+    }
+
+    @Test func aHandlerAddedBetweenAttemptsIsCalledOnceWithTheLast() async {
+        let transport = MockTransport { request in request.fields[.accept] == nil ? .status(500) : .text("second") }
+        let added = Deferred<DataTask<Data>>()
+        let session = Session(
+            interceptor: Scripted(
+                adapting: { request, answer in
+                    var request = request
+                    if !transport.requests.isEmpty { request.setValue("text/plain", forHTTPHeaderField: "Accept") }
+                    answer(.success(request))
+                },
+                retrying: { request, answer in
+                    if let request = request as? DataRequest {
+                        added.fulfil(request.serializingResponse(using: Bytes()))
+                    }
+                    answer(.retry)
+                }),
+            transport: transport)
+        let first = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        #expect(await first.response.value == Data("second".utf8))
+        #expect(await added.value.response.value == Data("second".utf8))
+        #expect(transport.requests.count == 2)
+    }
 }

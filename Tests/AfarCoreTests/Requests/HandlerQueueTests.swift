@@ -5,7 +5,7 @@ import Testing
 @Suite struct HandlerQueueTests {
     private var queue = HandlerQueue<Void>()
 
-    private func handler() -> HandlerQueue<Void>.Handler { { _ in .init(error: nil, release: {}) } }
+    private func handler() -> HandlerQueue<Void>.Handler { { _ in .init(error: nil, release: { _ in }) } }
 
     @Test mutating func handlersAddedBeforeTheEndWaitForIt() {
         let drains1 = queue.append(handler())
@@ -17,10 +17,15 @@ import Testing
     @Test mutating func completionsAreReleasedTogetherAndOnce() {
         for _ in 0..<2 { _ = queue.append(handler()) }
         queue.open()
-        while case .serialize = queue.step() { queue.keep {} }
+        for _ in 0..<2 {
+            guard case .serialize = queue.step() else { Issue.record("a handler was lost"); return }
+            queue.keep { _ in }
+        }
+        guard case .release(let releases) = queue.step() else { Issue.record("nothing was released"); return }
+        #expect(releases.count == 2)
+        guard case .done = queue.step() else { Issue.record("something ran twice"); return }
         queue.open()
-        guard case .release(let releases) = queue.step() else { Issue.record("a handler ran twice"); return }
-        #expect(releases.isEmpty)
+        guard case .done = queue.step() else { Issue.record("something ran again"); return }
     }
 
     @Test mutating func aHandlerAddedWhileDrainingIsTakenByTheDrain() {
@@ -32,9 +37,20 @@ import Testing
         guard case .serialize = queue.step() else { Issue.record("the second handler was lost"); return }
     }
 
-    @Test mutating func aLateHandlerNeedsADrainOfItsOwn() {
+    @Test mutating func aHandlerAddedWhileCompletionsAreReleasedComesAfterThem() {
+        _ = queue.append(handler())
         queue.open()
         _ = queue.step()
+        queue.keep { _ in }
+        guard case .release = queue.step() else { Issue.record("nothing was released"); return }
+        let drains = queue.append(handler())
+        #expect(!drains)
+        guard case .serialize = queue.step() else { Issue.record("the late handler was lost"); return }
+    }
+
+    @Test mutating func aLateHandlerNeedsADrainOfItsOwn() {
+        queue.open()
+        while case .serialize = queue.step() {}
         let drains3 = queue.append(handler())
         #expect(drains3)
         let drains4 = queue.append(handler())
@@ -45,7 +61,7 @@ import Testing
         _ = queue.append(handler())
         queue.open()
         _ = queue.step()
-        queue.keep {}
+        queue.keep { _ in }
         queue.rewind()
         let drains5 = queue.append(handler())
         #expect(!drains5)

@@ -152,6 +152,50 @@ import Testing
         await expectCancelled(request, request.serializingResponse(using: Bytes()))
     }
 
+    @Test func theErrorOfACancelledRequestIsTheCancelWhateverElseHappened() async {
+        let session = Session(
+            transport: MockTransport { _ in
+                await Task.yield()
+                return .status(500)
+            })
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                group.addTask {
+                    let request = session.request("http://mock/").validate()
+                    let task = request.serializingResponse(using: Bytes())
+                    for _ in 0..<(number % 9) { await Task.yield() }
+                    request.cancel()
+                    let error = await task.response.error
+                    #expect(request.isCancelled == (request.error?.isExplicitlyCancelledError == true))
+                    #expect(request.isCancelled == (error?.isExplicitlyCancelledError == true))
+                }
+            }
+        }
+    }
+
+    @Test func suspendingAndResumingFromManyThreadsNeverLeavesARequestHeld() async {
+        let session = Session(
+            transport: MockTransport { _ in
+                await Task.yield()
+                return .text("ok")
+            })
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    let request = session.request("http://mock/")
+                    let task = request.serializingResponse(using: Bytes())
+                    await withTaskGroup(of: Void.self) { group in
+                        for number in 0..<6 {
+                            group.addTask { _ = number.isMultiple(of: 2) ? request.suspend() : request.resume() }
+                        }
+                    }
+                    request.resume()
+                    #expect(await task.response.value == Data("ok".utf8))
+                }
+            }
+        }
+    }
+
     @Test func thousandsCancelledAtRandomCompleteOnceEach() async {
         let session = Session(
             transport: MockTransport { _ in

@@ -55,6 +55,114 @@ import Testing
         #expect(order.withLock { $0 } == [0, 1, 2, 3, 4])
     }
 
+    @Test func handlersOnSeveralQueuesWaitForAllSerializers() async {
+        let (session, _) = session(startRequestsImmediately: false)
+        let events = Locked<[String]>([])
+        let called = [Deferred<Void>(), Deferred<Void>(), Deferred<Void>()]
+        let request = session.request("http://mock/")
+        for (number, call) in called.enumerated() {
+            let serializer = DataResponseSerializer<Int> { _, _, _, _ in
+                events.withLock { $0.append("serialized") }
+                return number
+            }
+            request.response(queue: DispatchQueue(label: "\(number)"), responseSerializer: serializer) { response in
+                #expect(response.value == number)
+                events.withLock { $0.append("called") }
+                call.fulfil(())
+            }
+        }
+        request.resume()
+        for call in called { await call.value }
+        #expect(events.withLock { $0 } == ["serialized", "serialized", "serialized", "called", "called", "called"])
+    }
+
+    @Test func handlersAddedFromInsideHandlersComeAfterAllOthers() async {
+        for _ in 0..<50 {
+            let (session, transport) = session(startRequestsImmediately: false)
+            let order = Locked<[Int]>([])
+            let done = Deferred<Void>()
+            let request = session.request("http://mock/")
+            for number in 0..<4 {
+                request.response(queue: queue) { _ in
+                    order.withLock { $0.append(number) }
+                    guard number == 0 else { return }
+                    request.response(queue: queue) { response in
+                        #expect(response.data == Data("ok".utf8))
+                        order.withLock { $0.append(4) }
+                        done.fulfil(())
+                    }
+                }
+            }
+            request.resume()
+            await done.value
+            #expect(order.withLock { $0 } == [0, 1, 2, 3, 4])
+            #expect(transport.requests.count == 1)
+        }
+    }
+
+    @Test func noQueueMeansMain() async {
+        let (session, _) = session()
+        let called = Deferred<Void>()
+        session.request("http://mock/").response(queue: nil) { _ in
+            dispatchPrecondition(condition: .onQueue(.main))
+            called.fulfil(())
+        }
+        await called.value
+    }
+
+    @Test func aSerializerThatCanDoWithoutAResponseSucceeds() async {
+        let (session, _) = session { _ in .failure(.connectionLost) }
+        let serializer = DataResponseSerializer<String> { _, _, _, error in error == nil ? "fresh" : "kept" }
+        let request = session.request("http://mock/")
+        #expect(await request.serializingResponse(using: serializer).response.value == "kept")
+        #expect(request.error?.isSessionTaskError == true)
+    }
+
+    @Test func aFailedSerializationIsNoErrorOfTheRequest() async {
+        struct Wrong: Error {}
+        let (session, _) = session()
+        let request = session.request("http://mock/")
+        let failing = DataResponseSerializer<Data> { _, _, _, _ in throw Wrong() }
+        let first = request.serializingResponse(using: failing)
+        let second = request.serializingResponse(using: Bytes())
+        #expect(await first.response.error?.underlyingError is Wrong)
+        #expect(await second.response.value == Data("ok".utf8))
+        #expect(request.error == nil)
+    }
+
+    @Test func theStatesThatACallMayLeadTo() {
+        let states: [Request.State] = [.initialized, .resumed, .suspended, .cancelled, .finished]
+        let allowed: [Request.State: [Request.State]] = [
+            .initialized: [.resumed, .suspended, .cancelled, .finished],
+            .resumed: [.suspended, .cancelled, .finished],
+            .suspended: [.resumed, .cancelled, .finished],
+            .cancelled: [],
+            .finished: [],
+        ]
+        for state in states {
+            #expect(states.filter(state.canTransition) == allowed[state], "\(state)")
+        }
+    }
+
+    @Test func nothingIsMadeBeforeTheStart() async {
+        struct Noting: URLRequestConvertible {
+            let made: Locked<Bool>
+            func asURLRequest() throws -> URLRequest {
+                made.withLock { $0 = true }
+                return try URLRequest(url: "http://mock/", method: .get)
+            }
+        }
+        let (session, _) = session(startRequestsImmediately: false)
+        let made = Locked(false)
+        let request = session.request(Noting(made: made))
+        let task = request.serializingResponse(using: Bytes())
+        #expect(!made.withLock { $0 })
+        #expect(request.requests.isEmpty)
+        request.resume()
+        _ = await task.response
+        #expect(made.withLock { $0 })
+    }
+
     @Test func theDefaultQueueIsMain() async {
         let (session, _) = session()
         let called = Deferred<Void>()

@@ -22,11 +22,11 @@ import Testing
         #expect(fields[try #require(HTTPField.Name("X-Default"))] == "session")
     }
 
-    @Test func acceptEncodingNamesWhatTheTransportDecodes() {
+    @Test func acceptEncodingNamesWhatTheTransportDecodes() throws {
         var capabilities = TransportCapabilities.mock
         capabilities.contentCodings = ["br", "gzip"]
         let transport = MockTransport(capabilities: capabilities) { _ in .text("ok") }
-        let options = SessionConfiguration().exchangeOptions(for: transport)
+        let options = try SessionConfiguration().exchangeOptions(for: transport)
         #expect(options.defaultFields.fields[.acceptEncoding] == "br, gzip")
     }
 
@@ -56,6 +56,19 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    @Test(arguments: [
+        HTTPHeader(name: "X-Session", value: "a\r\nX-Injected: 1"), HTTPHeader(name: "X Session", value: "1"),
+    ])
+    func aDefaultHeaderThatCannotBeSentFailsTheRequests(header: HTTPHeader) async {
+        let transport = MockTransport { _ in .text("ok") }
+        var configuration = SessionConfiguration()
+        configuration.headers.add(header)
+        let session = Session(configuration: configuration, transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(response.error?.isURLRequestValidationError == true, "\(response)")
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test(arguments: ["", "A B", "X:", "Ä", "a\r\n"])
     func aHeaderNameThatIsNoTokenIsRefused(name: String) async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
@@ -78,12 +91,13 @@ import Testing
         }
     }
 
-    @Test func aContentLengthThatContradictsTheBodyIsRefused() async throws {
+    @Test(arguments: ["4", "+5", "05", "5, 5", "five", ""])
+    func aContentLengthThatContradictsTheBodyIsRefused(length: String) async throws {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         var urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
         urlRequest.httpMethod = "POST"
         urlRequest.httpBody = Data("12345".utf8)
-        urlRequest.setValue("4", forHTTPHeaderField: "Content-Length")
+        urlRequest.setValue(length, forHTTPHeaderField: "Content-Length")
         let response = await session.request(urlRequest).serializingResponse(using: Bytes()).response
         guard case .urlRequestValidationFailed(.conflictingContentLength) = response.error else {
             Issue.record("not the length's error: \(String(describing: response.error))")

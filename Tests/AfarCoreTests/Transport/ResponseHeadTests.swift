@@ -8,6 +8,30 @@ import Testing
 #endif
 
 @Suite struct ResponseHeadTests {
+    @Test func fieldsOfOneNameAreJoinedWhateverTheirCase() throws {
+        let fields: HTTPFields = [
+            try #require(HTTPField.Name("Vary")): "a", try #require(HTTPField.Name("vary")): "b",
+            try #require(HTTPField.Name("VARY")): "c",
+        ]
+        let response = try #require(ResponseHead(status: 200, fields: fields, url: "http://mock/").httpURLResponse)
+        #expect(response.value(forHTTPHeaderField: "Vary") == "a, b, c")
+    }
+
+    @Test(arguments: [
+        ("Content-Type", ";"), ("Content-Type", "text/plain; charset="), ("Content-Type", "/;=\"\"\""),
+        ("Content-Length", "99999999999999999999"), ("Content-Length", "-1"), ("Content-Length", "x"),
+        ("Content-Disposition", "attachment; filename="), ("Content-Disposition", "attachment; filename=\""),
+        ("Content-Disposition", ";;=;filename=\"\\"), ("Location", "http://["), ("Set-Cookie", "="),
+        ("Last-Modified", "yesterday"), ("X-Bytes", "\u{FFFD}\u{0}"), ("Content-Type", ""),
+        ("Content-Disposition", "attachment; filename*=UTF-8''%"), ("Content-Type", "text/plain; charset=\""),
+    ])
+    func oddValuesDoNotHarm(name: String, value: String) throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name(name)): value]
+        let head = ResponseHead(status: 200, fields: fields, url: "http://mock/")
+        let response = try #require(head.httpURLResponse)
+        _ = (response.expectedContentLength, response.suggestedFilename, response.mimeType, response.textEncodingName)
+    }
+
     private func head(_ lines: String) -> ResponseHead {
         ResponseHead(
             status: 200, httpVersion: "HTTP/1.1", raw: RawHead(bytes: Array(("HTTP/1.1 200 OK\r\n" + lines).utf8)),

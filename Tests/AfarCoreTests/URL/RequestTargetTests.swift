@@ -58,7 +58,7 @@ import Testing
         #expect(url.absoluteString.hasPrefix(scheme))
     }
 
-    @Test(arguments: ["http:", "http:/x", "http:///x", "/relative"])
+    @Test(arguments: ["http:", "http:/x", "http:///x", "/relative", "http://:80/", "http://ada@:80/", "http://@/"])
     func urlsWithoutAHostAreInvalid(url: String) throws {
         guard let url = URL(string: url) else { return }
         let error = #expect(throws: AFError.self) { try RequestTarget(url) }

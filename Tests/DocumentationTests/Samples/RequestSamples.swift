@@ -55,7 +55,7 @@ enum RequestSamples {
             .validate(statusCode: [200, 203])
             .validate(contentType: ["text/plain"])
             .validate { _, response, _ in
-                response.value(forHTTPHeaderField: "X-Api-Version") == "2" ? .success(()) : .failure(WrongVersion())
+                response.value(forHTTPHeaderField: "X-Api-Version") == "2" ? .success : .failure(WrongVersion())
             }
             .serializingString()
             .value

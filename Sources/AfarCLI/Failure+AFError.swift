@@ -1,0 +1,86 @@
+import Afar
+import Foundation
+
+extension Failure {
+    /// The failure of a request to `url`.
+    init(_ error: AFError, url: String) {
+        let place = URLText.withoutUserinfo(url)
+        if let cause = error.transportError {
+            self.init(cause, url: cause.url ?? place)
+            return
+        }
+        switch error {
+        case .invalidURL, .urlRequestValidationFailed, .createURLRequestFailed, .parameterEncodingFailed,
+            .parameterEncoderFailed:
+            self.init(.usage, error.localizedDescription)
+        default:
+            self.init(.other, "\(error.localizedDescription) The URL is \(place).")
+        }
+    }
+
+    /// What a transport's failure means to the person who asked for `url`.
+    init(_ error: TransportError, url: String) {
+        let host = URLText.host(of: url)
+        let reason = error.systemError.map { String(cString: strerror($0)).lowercased() } ?? error.message
+        switch error.code {
+        case .invalidURL, .unsupportedURL:
+            self.init(.usage, "This URL cannot be requested: \(url): \(error.message).")
+        case .unsupportedByTransport:
+            self.init(.usage, "\(error.message.capitalizedFirst). Try another --transport.")
+        case .cannotFindHost:
+            self.init(.connection, "The host \(host) was not found. Check its spelling, and your network.")
+        case .cannotConnect:
+            self.init(.connection, "Could not connect to \(host): \(reason). Is a server running there?")
+        case .notConnected:
+            self.init(.connection, "\(host) cannot be reached: \(reason). Check your network.")
+        case .secureConnectionFailed:
+            self.init(.connection, "No TLS with \(host): \(reason). If it speaks plain HTTP, write http:// before it.")
+        case .certificateUntrusted, .certificateHasBadDate, .certificateNotYetValid, .certificateHasUnknownRoot:
+            self.init(.connection, "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent.")
+        case .clientCertificateRejected, .clientCertificateRequired:
+            self.init(.connection, "\(host) wants a client certificate, which afar does not have: \(reason).")
+        case .connectionLost where error.phase.isBeforeSending:
+            self.init(.connection, "The connection to \(host) broke before anything was sent: \(reason).")
+        case .timedOut where error.phase.isBeforeSending && error.phase != .queued:
+            self.init(
+                .timeout, "No connection to \(host) in time: \(error.message). Is it up, and is nothing in between?")
+        case .timedOut:
+            self.init(.timeout, "\(url) took too long: \(error.message). Allow more with --timeout.")
+        case .connectionLost, .bodyIncomplete:
+            self.init(.response, "The response from \(url) broke off: \(reason). Try again.")
+        case .malformedResponse:
+            self.init(.response, "What \(host) answered is not valid HTTP: \(error.message). Is it a web server?")
+        case .headTooLarge:
+            self.init(.response, "The response from \(url) has too large a head.")
+        case .responseTooLarge:
+            self.init(.response, "The response from \(url) is too large: \(error.message).")
+        case .undecodableContent:
+            self.init(
+                .response,
+                "The body from \(url) cannot be decoded: \(error.message). Try -H 'Accept-Encoding: identity'.")
+        default:
+            self.init(.other, "The request to \(url) failed while \(error.phase.rawValue): \(reason) (\(error.code)).")
+        }
+    }
+}
+
+extension AFError {
+    /// What the transport said, where it was the transport that failed.
+    var transportError: TransportError? {
+        guard case .sessionTaskFailed(let error) = self else { return nil }
+        return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
+    }
+}
+
+extension TransportError.Phase {
+    fileprivate var isBeforeSending: Bool {
+        switch self {
+        case .queued, .resolving, .connecting, .securing: true
+        case .sending, .waiting, .receiving: false
+        }
+    }
+}
+
+extension String {
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

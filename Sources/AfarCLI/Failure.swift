@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+
+/// Why the tool ends before its work is done: an exit code, and one line for the person who called it.
+struct Failure: Error, Equatable {
+    var status: ExitReason
+    /// What, where, and what to do.
+    var message: String
+
+    /// Makes a failure. Whatever a server or a file put into the message, it stays one line.
+    init(_ status: ExitReason, _ message: String) {
+        self.status = status
+        self.message = TerminalText.line(message)
+    }
+
+    /// A failure of ArgumentParser's, which ends a sentence of its own making where it can.
+    init(parsing error: any Error, message: String, arguments: [String]) {
+        let isUsage = AfarTool.exitCode(for: error) == .validationFailure
+        let command = arguments.dropFirst().first { !$0.hasPrefix("-") }
+        let names = AfarTool.configuration.subcommands.map { $0._commandName }
+        if isUsage, let command, !names.contains(command), command != "help" {
+            let isAddress = command.contains { ".:/".contains($0) } || command == "localhost"
+            let hint =
+                isAddress
+                ? "Perhaps you meant: afar get \(command)" : "The commands are: \(names.joined(separator: ", "))."
+            self.init(.usage, "\"\(command)\" is not a command. \(hint)")
+        } else {
+            let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")
+            self.init(isUsage ? .usage : .other, isUsage ? "\(Self.sentence(message)) See \(help)." : message)
+        }
+    }
+
+    /// Writes the message to the standard error stream and gives the status back.
+    func reported() -> ExitReason {
+        try? FileHandle.standardError.write(contentsOf: Data("afar: \(message)\n".utf8))
+        return status
+    }
+
+    private static func sentence(_ text: String) -> String {
+        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.last.map { ".!?".contains($0) } == true ? text : text + "."
+    }
+}

@@ -1,0 +1,8 @@
+import ArgumentParser
+
+/// What `--color` can be.
+enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
+    case auto
+    case always
+    case never
+}

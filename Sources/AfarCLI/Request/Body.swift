@@ -1,0 +1,84 @@
+import Foundation
+
+/// A request's body and what it is.
+struct Body: Equatable {
+    var bytes: Data
+    var contentType: String
+
+    /// Makes the body that the options describe; nil when they describe none.
+    init?(_ options: BodyOptions) throws {
+        let kinds = [
+            ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty), ("--data", options.data != nil),
+        ]
+        .filter(\.1).map(\.0)
+        guard kinds.count <= 1 else {
+            throw Failure(.usage, "A request has one body: choose between \(kinds.joined(separator: " and ")).")
+        }
+        if !options.json.isEmpty {
+            self.init(bytes: Data(try Self.jsonObject(options.json).utf8), contentType: "application/json")
+        } else if !options.form.isEmpty {
+            let fields = try options.form.map { try NamedValue($0, option: "--form") }
+            self.init(bytes: Data(fields.urlEncoded.utf8), contentType: "application/x-www-form-urlencoded")
+        } else if let data = options.data {
+            self.init(bytes: try Self.read(data))
+        } else {
+            return nil
+        }
+    }
+
+    init(bytes: Data, contentType: String) {
+        self.bytes = bytes
+        self.contentType = contentType
+    }
+
+    /// Makes a body of unknown bytes and looks at them for the content type.
+    init(bytes: Data) {
+        let text = String(data: bytes, encoding: .utf8)
+        let isJSON = text.map {
+            $0.first { !$0.isWhitespace }.map { "{[".contains($0) } == true && JSONText.isValid($0)
+        }
+        let contentType =
+            switch (text, isJSON) {
+            case (nil, _): "application/octet-stream"
+            case (_, true): "application/json"
+            default: "text/plain; charset=utf-8"
+            }
+        self.init(bytes: bytes, contentType: contentType)
+    }
+
+    /// A JSON object of "name=text" and "name:=value", with the members in the order given.
+    static func jsonObject(_ members: [String]) throws -> String {
+        var names: Set<String> = []
+        let lines = try members.map { member in
+            var pair = try NamedValue(member, option: "--json")
+            var value = JSONText.string(pair.value)
+            if pair.name.hasSuffix(":") {
+                guard JSONText.isValid(pair.value) else {
+                    let plain = "\(pair.name.dropLast())=\(pair.value)"
+                    throw Failure(
+                        .usage,
+                        "--json \(member): after := comes a JSON value, such as 3, true or [1,2]; for text: \(plain)")
+                }
+                pair.name.removeLast()
+                value = pair.value.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            guard names.insert(pair.name).inserted else {
+                throw Failure(.usage, "--json names \"\(pair.name)\" twice.")
+            }
+            return "\(JSONText.string(pair.name)):\(value)"
+        }
+        return "{\(lines.joined(separator: ","))}"
+    }
+
+    private static func read(_ source: String) throws -> Data {
+        if source == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
+        guard source.hasPrefix("@") else { return Data(source.utf8) }
+        let path = String(source.dropFirst())
+        do {
+            return try Data(contentsOf: URL(filePath: path))
+        } catch {
+            let reason = FileManager.default.fileExists(atPath: path) ? "it cannot be read" : "there is none"
+            throw Failure(.usage, "--data @\(path) means a file, but \(reason).")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Afar
+
+/// A request, checked as far as that is possible before it is made.
+struct RequestPlan {
+    var method: HTTPMethod
+    var url: String
+    var headers: HTTPHeaders
+    var body: Body?
+
+    init(_ method: HTTPMethod, _ options: RequestOptions, _ bodyOptions: BodyOptions) throws {
+        self.method = method
+        guard options.url.contains(where: { !$0.isWhitespace }) else {
+            throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
+        }
+        let query = try options.query.map { try NamedValue($0, option: "--query") }
+        url = URLText.complete(options.url, query: query)
+        headers = try HTTPHeaders(arguments: options.headers)
+        let isWithoutBody = method == .get || method == .head
+        if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {
+            throw Failure(
+                .usage, "A \(method.rawValue) has no body. Use --query for its parameters, or afar post to send a body."
+            )
+        }
+        body = try Body(bodyOptions)
+        if let body, headers.value(for: "Content-Type") == nil {
+            headers.add(.contentType(body.contentType))
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Afar
+import ArgumentParser
+
+/// The transports that a person can choose between.
+enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
+    #if canImport(AfarCurl)
+        case curl
+    #endif
+    case urlsession
+
+    /// The one that `Session` takes by itself.
+    static var standard: TransportChoice { allCases.first ?? .urlsession }
+
+    func makeTransport(for configuration: SessionConfiguration) -> any Transport {
+        switch self {
+        #if canImport(AfarCurl)
+            case .curl: CurlTransport(configuration: .init(configuration))
+        #endif
+        case .urlsession: URLSessionTransport()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// A terminal without a screen.
+struct PseudoTerminal {
+    struct Unavailable: Error { var code: Int32 }
+
+    /// The end for the tool.
+    let tool: FileHandle
+    /// The end where its output is read.
+    let person: FileHandle
+
+    init() throws {
+        let (master, name) = try Self.master()
+        person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
+        let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw Unavailable(code: errno) }
+        tool = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+        // Line breaks are to stay as they are written.
+        var mode = termios()
+        tcgetattr(slave, &mode)
+        mode.c_oflag &= ~tcflag_t(OPOST)
+        tcsetattr(slave, TCSANOW, &mode)
+    }
+
+    #if os(Linux)
+        /// By hand, because Swift's Glibc hides `posix_openpt` and macros that are computed (ioctl_tty(2)).
+        private static func master() throws -> (descriptor: Int32, name: String) {
+            let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
+            let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+            var number: Int32 = 0
+            guard master >= 0, ioctl(master, setLock, &number) == 0, ioctl(master, getNumber, &number) == 0 else {
+                throw Unavailable(code: errno)
+            }
+            return (master, "/dev/pts/\(number)")
+        }
+    #else
+        private static func master() throws -> (descriptor: Int32, name: String) {
+            let master = posix_openpt(O_RDWR | O_NOCTTY)
+            guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
+                throw Unavailable(code: errno)
+            }
+            return (master, String(cString: name))
+        }
+    #endif
+}

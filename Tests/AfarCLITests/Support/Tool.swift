@@ -1,0 +1,121 @@
+import Foundation
+
+/// The built executable, run as people run it.
+enum Tool {
+    struct Outcome {
+        var status: Int32
+        var output: Data
+        var errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+
+        /// The JSON object printed.
+        func json() throws -> NSDictionary {
+            guard let object = try JSONSerialization.jsonObject(with: output) as? NSDictionary else { throw NoObject() }
+            return object
+        }
+    }
+
+    /// Few at a time: dozens of processes started at once would slow down the tests beside these, some of which
+    /// measure time.
+    private static let turns = Turnstile(places: 3)
+
+    struct NoObject: Error {}
+    struct NotBuilt: Error { var path: String }
+
+    /// The executable beside the test bundle that runs this.
+    static func url() throws -> URL {
+        let folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])).deletingLastPathComponent()
+        let tool = folder.appending(path: "afar")
+        guard FileManager.default.isExecutableFile(atPath: tool.path) else { throw NotBuilt(path: tool.path) }
+        return tool
+    }
+
+    /// Runs the tool and returns when it has ended.
+    ///
+    /// - Parameters:
+    ///   - input: What its standard input holds; nothing by default.
+    ///   - environment: Variables in addition to those of this process.
+    static func run(
+        _ arguments: String..., input: Data? = nil, environment: [String: String] = [:]
+    ) async throws -> Outcome {
+        try await run(executable: url(), arguments, input: input, environment: environment)
+    }
+
+    /// Runs a line of bash, in which "$afar" is the tool.
+    static func bash(_ line: String, environment: [String: String] = [:]) async throws -> Outcome {
+        var environment = environment
+        environment["afar"] = try url().path
+        return try await run(executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment)
+    }
+
+    /// Runs the tool with a terminal for its standard output.
+    static func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
+        let terminal = try PseudoTerminal()
+        return try await run(
+            executable: url(), arguments, environment: environment, output: terminal.tool, reader: terminal.person)
+    }
+
+    private static func run(
+        executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
+        output: FileHandle? = nil, reader: FileHandle? = nil
+    ) async throws -> Outcome {
+        await turns.enter()
+        defer { turns.leave() }
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "NO_COLOR" && !$0.key.lowercased().hasSuffix("_proxy") }
+            .merging(["TERM": "xterm"]) { $1 }
+            .merging(environment) { $1 }
+        let pipe = Pipe()
+        let errorPipe = Pipe()
+        let inputPipe = input.map { _ in Pipe() }
+        process.standardOutput = output ?? pipe
+        process.standardError = errorPipe
+        process.standardInput = inputPipe ?? FileHandle.nullDevice
+        let status: Int32
+        async let bytes = read(reader ?? pipe.fileHandleForReading)
+        async let errors = read(errorPipe.fileHandleForReading)
+        status = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+                // The tool's ends are its own from here on; the readers see the end when it closes them.
+                try output?.close()
+                if let input, let inputPipe {
+                    try inputPipe.fileHandleForWriting.write(contentsOf: input)
+                    try inputPipe.fileHandleForWriting.close()
+                }
+            } catch {
+                process.terminationHandler = nil
+                try? pipe.fileHandleForWriting.close()
+                try? errorPipe.fileHandleForWriting.close()
+                continuation.resume(throwing: error)
+            }
+        }
+        if output != nil { try? pipe.fileHandleForWriting.close() }
+        return Outcome(status: status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
+    }
+
+    /// All bytes, read on a thread of its own. A terminal ends with an error (EIO) instead of an end, which is why this
+    /// does not use what `FileHandle` offers: that throws away what it had read before.
+    private static func read(_ handle: FileHandle) async -> Data {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var bytes = Data()
+                var buffer = [UInt8](repeating: 0, count: 1 << 16)
+                while true {
+                    let count = systemRead(handle.fileDescriptor, &buffer, buffer.count)
+                    if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { break }
+                }
+                continuation.resume(returning: bytes)
+            }
+        }
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}

@@ -1,0 +1,98 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+/// A session that ends takes its requests with it, wherever they are.
+@Suite struct SessionEndTests {
+    private let transport = MockTransport { _ in .status(500) }
+
+    private func expectDeinitialized(
+        _ task: DataTask<Data>?, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await task?.response.error
+        #expect(
+            error?.isSessionDeinitializedError == true, "\(String(describing: error))", sourceLocation: sourceLocation)
+    }
+
+    @Test func releasedWhileAnAdapterNeverAnswers() async {
+        let entered = Deferred<Void>()
+        var session: Session? = Session(
+            interceptor: Scripted(adapting: { _, _ in entered.fulfil(()) }), transport: transport)
+        let task = session?.request("http://mock/").serializingResponse(using: Bytes())
+        await entered.value
+        session = nil
+        await expectDeinitialized(task)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func releasedWhileARetrierNeverAnswers() async {
+        let asked = Deferred<Void>()
+        var session: Session? = Session(
+            interceptor: Scripted(retrying: { _, _ in asked.fulfil(()) }), transport: transport)
+        let task = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
+        await asked.value
+        session = nil
+        await expectDeinitialized(task)
+    }
+
+    @Test func releasedBetweenAttempts() async {
+        let asked = Deferred<Void>()
+        var session: Session? = Session(
+            interceptor: Scripted(retrying: { _, answer in
+                answer(.retryWithDelay(60))
+                asked.fulfil(())
+            }), transport: transport)
+        let task = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
+        await asked.value
+        session = nil
+        await expectDeinitialized(task)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func invalidatedWhileARetrierDecides() async {
+        struct Reason: Error {}
+        let asked = Deferred<Void>()
+        let session = Session(interceptor: Scripted(retrying: { _, _ in asked.fulfil(()) }), transport: transport)
+        let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        await asked.value
+        session.invalidate(with: Reason())
+        let error = await task.response.error
+        #expect(error?.isSessionInvalidatedError == true, "\(String(describing: error))")
+        #expect(error?.underlyingError is Reason)
+    }
+
+    @Test func invalidatedWhileSuspendedInFlight() async {
+        let entered = Deferred<Void>()
+        let session = Session(
+            transport: MockTransport { _ in
+                entered.fulfil(())
+                return .text("never").delayed(by: .seconds(60))
+            })
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await entered.value
+        request.suspend()
+        session.invalidate()
+        #expect(await task.response.error?.isSessionInvalidatedError == true)
+        #expect(request.isFinished)
+    }
+
+    @Test func aRequestThatIsOverIsLeftAlone() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(request.isFinished)
+        request.end(with: .sessionDeinitialized)
+        #expect(request.error == nil)
+        #expect(await request.serializingResponse(using: Bytes()).response.value == Data("ok".utf8))
+    }
+
+    @Test func aCancelIsNotOverwritten() async {
+        let session = Session(startRequestsImmediately: false, transport: transport)
+        let request = session.request("http://mock/").cancel()
+        session.invalidate()
+        #expect(await request.serializingResponse(using: Bytes()).response.error?.isExplicitlyCancelledError == true)
+    }
+}

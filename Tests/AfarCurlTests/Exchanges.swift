@@ -1,0 +1,131 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension Exchange {
+    /// An exchange with a URL; the fields' names must be tokens.
+    init(
+        _ url: URL,
+        _ method: HTTPRequest.Method = .get,
+        fields: [(String, String)] = [],
+        body: RequestBody = .none,
+        delivery: ResponseDelivery = .collect()
+    ) {
+        let components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        let port = url.port.map { ":\($0)" } ?? ""
+        let query = components?.percentEncodedQuery.map { "?\($0)" } ?? ""
+        var request = HTTPRequest(
+            method: method, scheme: url.scheme, authority: (components?.encodedHost ?? "") + port,
+            path: (components?.percentEncodedPath ?? "/") + query)
+        if request.path?.isEmpty != false { request.path = "/" }
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { request.headerFields.append(HTTPField(name: name, value: value)) }
+        }
+        self.init(request: request, body: body, delivery: delivery)
+    }
+
+    /// A copy with other options.
+    func with(_ change: (inout ExchangeOptions) -> Void) -> Exchange {
+        var copy = self
+        change(&copy.options)
+        return copy
+    }
+}
+
+extension TransportResponse {
+    /// The bytes of a collected body.
+    var data: Data {
+        get throws {
+            guard case .data(let data) = body else { throw WrongKind() }
+            return data
+        }
+    }
+
+    /// The chunks of a streamed body.
+    var stream: ResponseBodyStream {
+        get throws {
+            guard case .stream(let stream) = body else { throw WrongKind() }
+            return stream
+        }
+    }
+
+    /// A collected body as text.
+    var text: String { get throws { String(decoding: try data, as: UTF8.self) } }
+
+    /// A collected body as a JSON object.
+    var json: [String: Any] {
+        get throws {
+            guard let object = try JSONSerialization.jsonObject(with: data) as? [String: Any] else { throw WrongKind() }
+            return object
+        }
+    }
+
+    /// The fields that an echoing endpoint has seen, in order.
+    var echoedFields: [[String]] { get throws { try json["headerList"] as? [[String]] ?? [] } }
+
+    /// The values of a field that an echoing endpoint has seen.
+    func echoed(_ name: String) throws -> [String] {
+        try echoedFields.filter { $0.first?.lowercased() == name.lowercased() }.map { $0[1] }
+    }
+}
+
+extension CurlTransport {
+    /// Performs an exchange, and gives its collected body as text.
+    func text(of exchange: Exchange) async throws -> String { try await send(exchange).text }
+}
+
+struct WrongKind: Error {}
+
+/// An error that a test throws on purpose.
+struct Intended: Error, Equatable {}
+
+/// Runs what must fail with a ``TransportError`` and returns the error.
+func transportError(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> some Any
+) async throws -> TransportError {
+    try #require(
+        await #expect(throws: TransportError.self, sourceLocation: sourceLocation) { _ = try await body() },
+        sourceLocation: sourceLocation)
+}
+
+/// Runs a test against a server of its own.
+func withServer(_ body: (TestServer) async throws -> Void) async throws {
+    let server = try await TestServer.start()
+    do {
+        try await body(server)
+    } catch {
+        await server.stop()
+        throw error
+    }
+    await server.stop()
+}
+
+/// Runs a test against a server that plays scripts, one for each connection.
+func withRawServer(_ scripts: [RawServer.Step]..., body: (RawServer) async throws -> Void) async throws {
+    let server = try await RawServer.start(scripts: scripts)
+    do {
+        try await body(server)
+    } catch {
+        await server.stop()
+        throw error
+    }
+    await server.stop()
+}
+
+/// All bytes of a stream.
+func collect(_ stream: ResponseBodyStream) async throws -> Data {
+    var data = Data()
+    for try await chunk in stream { data += chunk }
+    return data
+}
+
+/// How long something took, in seconds.
+func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+    let start = ContinuousClock.now
+    try await body()
+    return (ContinuousClock.now - start) / .seconds(1)
+}

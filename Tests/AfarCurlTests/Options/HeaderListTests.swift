@@ -1,0 +1,57 @@
+import AfarCore
+import CLibcurl
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension HeaderList {
+    /// The lines as libcurl reads them.
+    var lines: [String] {
+        var lines: [String] = []
+        var next = first
+        while let node = next {
+            lines.append(String(cString: node.pointee.data))
+            next = node.pointee.next
+        }
+        return lines
+    }
+}
+
+struct HeaderListTests {
+    private func fields(_ pairs: [(String, String)]) -> [HTTPField] {
+        pairs.compactMap { pair in HTTPField.Name(pair.0).map { HTTPField(name: $0, value: pair.1) } }
+    }
+
+    @Test func linesKeepTheirOrderAndRepeat() {
+        let list = HeaderList(fields([("B", "2"), ("A", "1"), ("B", "3")]))
+        #expect(list.lines == ["B: 2", "A: 1", "B: 3"])
+    }
+
+    @Test func anEmptyValueHasAFormOfItsOwn() {
+        #expect(HeaderList(fields([("A", ""), ("B", "x")])).lines == ["A;", "B: x"])
+    }
+
+    @Test func nothingIsNoList() {
+        #expect(HeaderList([]).first == nil)
+    }
+
+    @Test func extraLinesFollow() {
+        #expect(HeaderList(fields([("A", "1")]), extra: ["Expect:", "B: c"]).lines == ["A: 1", "Expect:", "B: c"])
+        #expect(HeaderList([], extra: ["Expect:"]).lines == ["Expect:"])
+    }
+
+    @Test func aListGoesOnWithAnotherAndKeepsItAlive() {
+        func make() -> HeaderList {
+            HeaderList(fields([("A", "1")]), extra: ["X:"], next: HeaderList(fields([("B", "2"), ("C", "")])))
+        }
+        #expect(make().lines == ["A: 1", "X:", "B: 2", "C;"])
+        func makeEmpty() -> HeaderList { HeaderList([], next: HeaderList(fields([("B", "2")]))) }
+        #expect(makeEmpty().lines == ["B: 2"])
+    }
+
+    @Test func bytesArriveAsTheyAre() {
+        let long = String(repeating: "ü", count: 40_000)
+        #expect(HeaderList(fields([("A", long), ("B", "日本語")])).lines == ["A: " + long, "B: 日本語"])
+    }
+}

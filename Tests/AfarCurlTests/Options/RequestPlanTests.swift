@@ -1,0 +1,128 @@
+import AfarCore
+import CLibcurl
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+struct RequestPlanTests {
+    private func exchange(
+        _ authority: String? = "host", path: String? = "/", scheme: String? = "http",
+        _ method: HTTPRequest.Method = .get, fields: [(String, String)] = [], body: RequestBody = .none
+    ) -> Exchange {
+        var request = HTTPRequest(method: method, scheme: scheme, authority: authority, path: path)
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { request.headerFields.append(HTTPField(name: name, value: value)) }
+        }
+        return Exchange(request: request, body: body)
+    }
+
+    private func defaults(_ pairs: [(String, String)]) -> DefaultFields {
+        var fields = HTTPFields()
+        for (name, value) in pairs {
+            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+        }
+        return DefaultFields(fields)
+    }
+
+    // MARK: The URL
+
+    @Test func theURLIsPutTogether() throws {
+        let plan = try RequestPlan(exchange("host:81", path: "/a/../b?c=%20"))
+        #expect(plan.url == "http://host:81/a/../b?c=%20")
+        #expect(!plan.isSecure)
+        #expect(try RequestPlan(exchange(path: nil, scheme: "https")).url == "https://host/")
+    }
+
+    @Test(arguments: ["ftp", "file", "HTTP", "ws", ""])
+    func otherSchemesAreRefused(_ scheme: String) {
+        let error = #expect(throws: TransportError.self) { try RequestPlan(exchange(scheme: scheme)) }
+        #expect(error?.code == .unsupportedURL)
+    }
+
+    @Test(arguments: [nil, "", "user@host", "host/path", "host?q", "host#f", "ho st", "host\\x", "ho\r\nst", "ho\0st"])
+    func misleadingHostsAreRefused(_ authority: String?) {
+        let error = #expect(throws: TransportError.self) { try RequestPlan(exchange(authority)) }
+        #expect(error?.code == .invalidURL)
+    }
+
+    /// Put behind "http://host", these would change which host is asked.
+    @Test(arguments: ["", "*", "x", ".evil.example/", "@evil.example/", ":81/", "?q", "/a b", "/a\r\nX: y", "/a\0b"])
+    func misleadingPathsAreRefused(_ path: String) {
+        let error = #expect(throws: TransportError.self) { try RequestPlan(exchange(path: path)) }
+        #expect(error?.code == .invalidURL)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", false), ("127.0.0.1:8080", false), ("[::1]", false), ("[fe80::1]:80", false),
+        ("host", true), ("host:80", true), ("1.example", true), ("１２７.0.0.1", true), ("-1", true),
+    ])
+    func onlyNamesNeedALookup(_ authority: String, _ needsLookup: Bool) throws {
+        #expect(try RequestPlan(exchange(authority)).needsLookup == needsLookup)
+    }
+
+    @Test func spellingsOfAHostAreOneHost() throws {
+        let key = try RequestPlan(exchange("host")).host
+        #expect(try RequestPlan(exchange("HOST:80")).host == key)
+        #expect(try RequestPlan(exchange("host:443")).host != key)
+        #expect(try RequestPlan(exchange("host", scheme: "https")).host != key)
+        #expect(
+            try RequestPlan(exchange("host:443", scheme: "https")).host
+                == RequestPlan(exchange("Host", scheme: "https")).host)
+    }
+
+    // MARK: The header lines
+
+    @Test func aPlainRequestHasNoLinesButOne() throws {
+        #expect(try RequestPlan(exchange()).headers.lines == ["Accept-Encoding:"])
+    }
+
+    @Test func libcurlsOwnFieldsAreHeldBack() throws {
+        let body = RequestBody.data(Data("x".utf8))
+        let plan = try RequestPlan(exchange(.some("host"), .post, body: body))
+        #expect(plan.headers.lines.sorted() == ["Accept-Encoding:", "Content-Type:", "Expect:"])
+        let given = [("Expect", "100-continue"), ("Content-Type", "a/b"), ("Accept-Encoding", "gzip")]
+        let full = try RequestPlan(exchange(.some("host"), .put, fields: given, body: body))
+        #expect(full.headers.lines == given.map { "\($0.0): \($0.1)" })
+    }
+
+    @Test func aBodyOfUnknownLengthIsChunked() throws {
+        let stream = RequestBodyStream(isReplayable: false) { { nil } }
+        let plan = try RequestPlan(exchange(.some("host"), .post, body: .stream(stream)))
+        #expect(plan.headers.lines.filter { $0.hasPrefix("Transfer-Encoding") } == ["Transfer-Encoding: chunked"])
+    }
+
+    @Test func theFramingIsNobodyElsesBusiness() throws {
+        let fields = [("content-length", "7"), ("Transfer-Encoding", "gzip"), ("A", "b")]
+        var exchange = exchange(.some("host"), .post, fields: fields, body: .data(Data("x".utf8)))
+        exchange.options.defaultFields = defaults([("Content-Length", "9"), ("transfer-encoding", "x"), ("C", "d")])
+        let lines = try RequestPlan(exchange).headers.lines
+        #expect(lines.filter { $0.lowercased().contains("length") || $0.lowercased().contains("transfer") }.isEmpty)
+        #expect(lines.contains("A: b"))
+        #expect(lines.contains("C: d"))
+    }
+
+    @Test func ownFieldsOverrideDefaults() throws {
+        var exchange = exchange(fields: [("user-agent", "mine"), ("X", "1")])
+        exchange.options.defaultFields = defaults([("User-Agent", "theirs"), ("Accept-Language", "de"), ("x", "2")])
+        let lines = try RequestPlan(exchange).headers.lines
+        #expect(lines == ["user-agent: mine", "X: 1", "Accept-Encoding:", "Accept-Language: de"])
+    }
+
+    @Test func defaultsAreMadeOnceAndShared() throws {
+        var exchange = exchange()
+        exchange.options.defaultFields = defaults([("A", "1"), ("B", "")])
+        let first = try RequestPlan(exchange).headers
+        let second = try RequestPlan(exchange).headers
+        #expect(first.lines == ["Accept-Encoding:", "A: 1", "B;"])
+        #expect(first.first?.pointee.next == second.first?.pointee.next)
+    }
+
+    @Test func aHeadRequestHasNoBody() throws {
+        #expect(throws: TransportError.self) {
+            try RequestPlan(exchange(.some("host"), .head, body: .data(Data("x".utf8))))
+        }
+        #expect(throws: Never.self) { try RequestPlan(exchange(.some("host"), .head, body: .data(Data()))) }
+    }
+}

@@ -1,0 +1,121 @@
+import AfarTestServer
+import Foundation
+
+/// An HTTPS server for tests: OpenSSL's, with certificates of a private authority that are made when it starts.
+final class TLSServer {
+    /// What the server's certificate says.
+    enum Certificate {
+        case good, expired, future, wrongHost, selfSigned
+    }
+
+    struct Failure: Error {
+        var output: String
+    }
+
+    /// The authority's certificate.
+    let authority: URL
+    let url: URL
+    private let folder: URL
+    private let server: Process
+
+    init(_ certificate: Certificate, arguments: [String] = []) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        authority = folder.appending(path: "ca.pem")
+        try Self.makeCertificates(certificate, in: folder)
+        // The port is given back just before the server takes it.
+        let port = try ClosedPort().number
+        guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw Failure(output: "no URL") }
+        self.url = url
+        server = Process()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        server.arguments =
+            ["openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "cert.pem", "-key", "key.pem", "-www"]
+            + arguments
+        server.currentDirectoryURL = folder
+        let output = Pipe()
+        server.standardInput = FileHandle.nullDevice
+        server.standardOutput = output
+        server.standardError = FileHandle.nullDevice
+        try server.run()
+        guard await Self.says("ACCEPT", output.fileHandleForReading) else {
+            stop()
+            throw Failure(output: "the server did not start")
+        }
+    }
+
+    /// Returns when a text has come, or the end before it.
+    private static func says(_ text: String, _ output: FileHandle) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var said = Data()
+                while !said.contains(text.utf8) {
+                    let more = output.availableData
+                    guard !more.isEmpty else { return continuation.resume(returning: false) }
+                    said += more
+                }
+                continuation.resume(returning: true)
+            }
+        }
+    }
+
+    /// Ends the server's process and removes its files.
+    func stop() {
+        // It inherits the signals that the starting thread blocks, so a mere wish to end does not reach it.
+        kill(server.processIdentifier, SIGKILL)
+        server.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private static func makeCertificates(_ certificate: Certificate, in folder: URL) throws {
+        let host = certificate == .wrongHost ? "DNS:other.example" : "IP:127.0.0.1"
+        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout"]
+        let isOwnAuthority = certificate == .selfSigned
+        try openssl(
+            ["req", "-x509"] + key + ["ca.key", "-out", "ca.pem", "-subj", "/CN=Authority", "-days", "2"], in: folder)
+        if isOwnAuthority {
+            try openssl(
+                ["req", "-x509"] + key + [
+                    "key.pem", "-out", "cert.pem", "-subj", "/CN=server", "-addext", "subjectAltName=\(host)",
+                ],
+                in: folder)
+            return
+        }
+        try openssl(["req"] + key + ["key.pem", "-out", "request.pem", "-subj", "/CN=server"], in: folder)
+        let period: (start: String, end: String) =
+            switch certificate {
+            case .expired: ("20200101000000Z", "20200102000000Z")
+            case .future: ("20900101000000Z", "20900102000000Z")
+            default: ("20200101000000Z", "20900101000000Z")
+            }
+        try Data(
+            "[ca]\ndatabase = index\nserial = serial\nnew_certs_dir = .\ndefault_md = sha256\npolicy = any\n[any]\n[ext]\nsubjectAltName = \(host)\n"
+                .utf8
+        )
+        .write(to: folder.appending(path: "ca.conf"))
+        try Data().write(to: folder.appending(path: "index"))
+        try Data("01\n".utf8).write(to: folder.appending(path: "serial"))
+        try openssl(
+            [
+                "ca", "-batch", "-notext", "-config", "ca.conf", "-name", "ca", "-cert", "ca.pem", "-keyfile", "ca.key",
+                "-in",
+                "request.pem", "-out", "cert.pem", "-extensions", "ext", "-startdate", period.start, "-enddate",
+                period.end,
+                "-subj", "/CN=server",
+            ], in: folder)
+    }
+
+    private static func openssl(_ arguments: [String], in folder: URL) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
+        process.currentDirectoryURL = folder
+        let output = Pipe()
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = output
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(output: String(decoding: text, as: UTF8.self)) }
+    }
+}

@@ -1,0 +1,136 @@
+import AfarCore
+import Foundation
+import Testing
+
+@testable import AfarCurl
+
+@Suite(.timeLimit(.minutes(1)))
+struct BodyPumpTests {
+    /// A pump, and its calls that something is ready.
+    private struct Line {
+        let pump: BodyPump
+        private var calls: AsyncStream<Void>.Iterator
+
+        init(_ chunks: [Data], length: Int64? = nil, failing error: (any Error)? = nil) {
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            calls = stream.makeAsyncIterator()
+            pump = BodyPump { continuation.yield() }
+            let body = ChunkSource(chunks, failing: error)
+            pump.start(RequestBodyStream(length: length, isReplayable: false) { { try body.next() } })
+        }
+
+        /// Reads as the loop does: what is there, or after the call that something is.
+        mutating func read(_ count: Int) async throws -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: count)
+            while true {
+                if let taken = try bytes.withUnsafeMutableBytes({ try pump.read(into: $0) }) {
+                    return Array(bytes.prefix(taken))
+                }
+                await calls.next()
+            }
+        }
+
+        mutating func readAll(_ count: Int) async throws -> [UInt8] {
+            var all: [UInt8] = []
+            while true {
+                let bytes = try await read(count)
+                if bytes.isEmpty { return all }
+                all += bytes
+            }
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 100])
+    func chunksArriveWholeAndInOrder(_ room: Int) async throws {
+        var line = Line([Data([1, 2, 3]), Data(), Data([4]), Data([5, 6])])
+        #expect(try await line.readAll(room) == [1, 2, 3, 4, 5, 6])
+        #expect(try await line.read(room).isEmpty)
+    }
+
+    @Test func aBodyOfNoChunksEndsAtOnce() async throws {
+        var line = Line([])
+        #expect(try await line.read(9).isEmpty)
+    }
+
+    @Test func anErrorOfTheMakersIsTheCause() async throws {
+        var line = Line([Data([1])], failing: Intended())
+        #expect(try await line.read(9) == [1])
+        let fault = await #expect(throws: Fault.self) { try await line.read(9) }
+        #expect(fault?.code == .requestBodyFailed)
+        #expect(fault?.underlying is Intended)
+    }
+
+    @Test(arguments: [
+        [Data([1, 2, 3])], [Data([1, 2]), Data([3])], [Data([1, 2]), Data(), Data([3])],
+        [Data([1]), Data([2]), Data([3])],
+    ])
+    func moreThanAnnouncedIsAFault(_ chunks: [Data]) async throws {
+        var line = Line(chunks, length: 2)
+        let fault = await #expect(throws: Fault.self) { try await line.readAll(9) }
+        #expect(fault?.code == .requestBodyFailed)
+    }
+
+    @Test func whatWasAnnouncedIsGood() async throws {
+        var line = Line([Data([1]), Data([2]), Data()], length: 2)
+        #expect(try await line.readAll(9) == [1, 2])
+    }
+
+    @Test func theNextChunkIsMadeWhenTheLastIsTaken() async throws {
+        let (made, continuation) = AsyncStream.makeStream(of: Int.self)
+        let numbers = ChunkSource((0..<3).map { Data([UInt8($0), 9]) })
+        let (calls, ready) = AsyncStream.makeStream(of: Void.self)
+        let pump = BodyPump { ready.yield() }
+        pump.start(
+            RequestBodyStream(isReplayable: false) {
+                {
+                    let chunk = try numbers.next()
+                    continuation.yield(Int(chunk?.first ?? 255))
+                    return chunk
+                }
+            })
+        var iterator = made.makeAsyncIterator()
+        #expect(await iterator.next() == 0)
+        var byte: UInt8 = 0
+        func readByte() throws -> Int? { try withUnsafeMutableBytes(of: &byte) { try pump.read(into: $0) } }
+        var call = calls.makeAsyncIterator()
+        while try readByte() == nil { await call.next() }
+        #expect(numbers.left == 2)
+        #expect(try readByte() == 1)
+        #expect(await iterator.next() == 1)
+        #expect(numbers.left == 1)
+        pump.cancel()
+    }
+
+    @Test func cancellingLetsTheMakerGo() async throws {
+        let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let pump = BodyPump {}
+        pump.start(
+            RequestBodyStream(isReplayable: false) {
+                {
+                    do {
+                        try await Task.sleep(for: .seconds(3600))
+                    } catch {
+                        continuation.yield(Task.isCancelled)
+                    }
+                    return nil
+                }
+            })
+        pump.cancel()
+        var iterator = ended.makeAsyncIterator()
+        #expect(await iterator.next() == true)
+    }
+
+    @Test func aCancelledPumpKeepsNothingAlive() {
+        final class Owner: Sendable {}
+        weak var owner: Owner?
+        let pump: BodyPump
+        do {
+            let kept = Owner()
+            owner = kept
+            pump = BodyPump { withExtendedLifetime(kept) {} }
+        }
+        #expect(owner != nil)
+        pump.cancel()
+        #expect(owner == nil)
+    }
+}

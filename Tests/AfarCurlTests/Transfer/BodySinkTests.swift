@@ -1,0 +1,57 @@
+import AfarCore
+import Foundation
+import Testing
+
+@testable import AfarCurl
+
+struct BodySinkTests {
+    private func write(_ text: String, to sink: inout BodySink) throws -> BodySink.Answer {
+        try Array(text.utf8).withUnsafeBytes { try sink.write($0) }
+    }
+
+    @Test func memoryHoldsUpToTheLimit() throws {
+        var sink = BodySink(collecting: 6)
+        sink.expect(.max)
+        _ = try write("abc", to: &sink)
+        _ = try write("def", to: &sink)
+        let fault = #expect(throws: Fault.self) { try write("g", to: &sink) }
+        #expect(fault?.code == .responseTooLarge)
+        #expect(sink.byteCount == 6)
+        guard case .data(let data) = sink.complete() else { throw WrongKind() }
+        #expect(data == Data("abcdef".utf8))
+    }
+
+    @Test func aFileGetsTheBytesUpToTheLimit() throws {
+        var ends: [Int32] = [0, 0]
+        let answer = pipe(&ends)
+        try #require(answer == 0)
+        defer { ends.forEach { close($0) } }
+        var sink = BodySink(descriptor: ends[1], limit: 3)
+        _ = try write("abc", to: &sink)
+        #expect(throws: Fault.self) { try write("d", to: &sink) }
+        var bytes = [UInt8](repeating: 0, count: 10)
+        let count = read(ends[0], &bytes, 10)
+        #expect(count == 3)
+        guard case .file(3) = sink.complete() else { throw WrongKind() }
+    }
+
+    @Test func aFileThatCannotBeWrittenIsAFault() throws {
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        var sink = BodySink(descriptor: full, limit: nil)
+        let fault = #expect(throws: Fault.self) { try write("abc", to: &sink) }
+        #expect(fault?.code == .deliveryFailed)
+        #expect(fault?.systemError == ENOSPC)
+        #expect(sink.byteCount == 0)
+    }
+
+    @Test func aStreamThatIsFullTakesNothing() throws {
+        let (stream, source) = ResponseBodyStream.make(highWater: 4, onDemand: {}, onCancel: {})
+        var sink = BodySink(source: source)
+        #expect(try write("abcd", to: &sink) == .taken)
+        #expect(try write("e", to: &sink) == .full)
+        #expect(sink.byteCount == 4)
+        #expect(sink.complete() == nil)
+        withExtendedLifetime(stream) {}
+    }
+}

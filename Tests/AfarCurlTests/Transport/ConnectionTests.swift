@@ -1,0 +1,198 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct ConnectionTests {
+        private let transport = CurlTransport()
+
+        private static func ok(_ body: String) -> String {
+            "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+
+        @Test func connectionsAreUsedAgain() async throws {
+            try await withServer { server in
+                var reused: [Bool?] = []
+                for _ in 0..<5 {
+                    let response = try await transport.send(Exchange(server.url("/get")))
+                    reused.append(response.report.transactions.first?.isReusedConnection)
+                }
+                #expect(reused == [false, true, true, true, true])
+                #expect(server.connectionCount == 1)
+            }
+        }
+
+        @Test func theServersWishToCloseIsKept() async throws {
+            let answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
+            try await withRawServer([.loop([.respond(answer)])]) { server in
+                for _ in 0..<2 {
+                    let text = try await transport.text(of: Exchange(server.url))
+                    #expect(text == "ok")
+                }
+                #expect(server.connectionCount == 2)
+            }
+        }
+
+        @Test func aConnectionThatTheServerClosedIsReplaced() async throws {
+            try await withRawServer([.respond(Self.ok("one")), .close], [.respond(Self.ok("two"))]) { server in
+                let text = try await transport.text(of: Exchange(server.url))
+                #expect(text == "one")
+                let exchange = Exchange(server.url, .post, body: .data(Data("x".utf8)))
+                #expect(try await transport.text(of: exchange) == "two")
+            }
+        }
+
+        @Test func aBodyThatWasNotReadIsNotTakenForTheNextAnswer() async throws {
+            try await withRawServer(
+                [.respond(Self.ok("good") + Self.ok("evil"))], [.respond(Self.ok("fresh"))]
+            ) { server in
+                #expect(try await transport.text(of: Exchange(server.url)) == "good")
+                try await server.peerClosed(0)
+                #expect(try await transport.text(of: Exchange(server.url)) == "fresh")
+            }
+        }
+
+        /// Bytes that come when nothing was asked would be taken for the answer to whatever is asked next.
+        @Test(arguments: ["GET", "POST"])
+        func anAnswerThatNobodyAskedForIsNotTaken(_ method: String) async throws {
+            let gate = RawServer.Gate()
+            try await withRawServer(
+                [.respond(Self.ok("good")), .hold(gate), .send(Self.ok("evil"))], [.loop([.respond(Self.ok("fresh"))])]
+            ) { server in
+                #expect(try await transport.text(of: Exchange(server.url)) == "good")
+                gate.open()
+                // Another connection to the same server takes longer than these few bytes.
+                let other = try await CurlTransport().send(Exchange(server.url))
+                #expect(try other.text == "fresh")
+                try await Task.sleep(for: .milliseconds(100))
+                let body: RequestBody = method == "GET" ? .none : ChunkSource.body([Data("ab".utf8)])
+                let exchange = Exchange(server.url, try #require(HTTPRequest.Method(method)), body: body)
+                let response = try await transport.send(exchange)
+                #expect(try response.text == "fresh")
+                #expect(response.report.transactions.first?.isReusedConnection == false)
+                #expect(server.requests.filter { $0.hasPrefix(method) }.count == (method == "GET" ? 3 : 1))
+                try await server.peerClosed(0)
+            }
+        }
+
+        // MARK: Limits
+
+        @Test func aHostHasSixConnectionsAndTheRestWait() async throws {
+            let gate = RawServer.Gate()
+            try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
+                server in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<20 {
+                        let exchange = Exchange(server.url.appending(path: "\(number)"))
+                        group.addTask { _ = try await transport.send(exchange) }
+                    }
+                    for connection in 0..<6 { try await server.head(0, connection: connection) }
+                    #expect(server.connectionCount == 6)
+                    #expect(server.requests.count == 6)
+                    gate.open()
+                    try await group.waitForAll()
+                }
+                #expect(server.connectionCount == 6)
+                #expect(server.requests.count == 20)
+            }
+        }
+
+        @Test func theLimitIsASetting() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumConnectionsPerHost = 2
+            let transport = CurlTransport(configuration: configuration)
+            try await withServer { server in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<10 {
+                        group.addTask { _ = try await transport.send(Exchange(server.url("/drip?seconds=0.02"))) }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(server.connectionCount == 2)
+            }
+        }
+
+        @Test func hundredsOfExchangesRunAtOnce() async throws {
+            try await withServer { server in
+                let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for number in 0..<200 {
+                        group.addTask {
+                            let response = try await transport.send(Exchange(server.url("/large/\(number * 50)")))
+                            #expect(try response.data == PatternBytes.bytes(number * 50))
+                            return number
+                        }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                #expect(sum == 199 * 100)
+                #expect(server.requestCount == 200)
+                #expect(server.connectionCount <= 6)
+            }
+        }
+
+        // MARK: Closing idle connections
+
+        @Test func idleConnectionsAreClosed() async throws {
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
+                _ = try await transport.send(Exchange(server.url))
+                transport.closeIdleConnections()
+                try await server.peerClosed(0)
+                let response = try await transport.send(Exchange(server.url))
+                #expect(response.report.transactions.first?.isReusedConnection == false)
+                transport.closeIdleConnections()
+                transport.closeIdleConnections()
+                try await server.peerClosed(1)
+            }
+        }
+
+        @Test func idleConnectionsAreClosedWhileOthersRun() async throws {
+            let gate = RawServer.Gate()
+            let slow: [RawServer.Step] = [
+                .respond("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"), .hold(gate), .send("def"),
+            ]
+            try await withRawServer(slow, [.respond(Self.ok("idle"))], [.respond(Self.ok("new"))]) { server in
+                let stream = try await transport.send(Exchange(server.url, delivery: .stream())).stream
+                #expect(try await transport.text(of: Exchange(server.url)) == "idle")
+                transport.closeIdleConnections()
+                try await server.peerClosed(1)
+                #expect(try await transport.text(of: Exchange(server.url)) == "new")
+                gate.open()
+                #expect(try await collect(stream) == Data("abcdef".utf8))
+                // It became idle after the others were closed, and is not kept either.
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func aPausedExchangeKeepsItsConnection() async throws {
+            try await withServer { server in
+                let exchange = Exchange(server.url("/large/20000000"), delivery: .stream(highWater: 1000))
+                let stream = try await transport.send(exchange).stream
+                transport.closeIdleConnections()
+                _ = try await transport.send(Exchange(server.url("/get")))
+                transport.closeIdleConnections()
+                #expect(try await collect(stream) == PatternBytes.bytes(20_000_000))
+            }
+        }
+
+        @Test func closingIdleConnectionsDisturbsNobody() async throws {
+            try await withServer { server in
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<100 {
+                        group.addTask {
+                            try await transport.send(Exchange(server.url("/drip?seconds=0.02&bytes=50"))).data.count
+                        }
+                        group.addTask {
+                            transport.closeIdleConnections()
+                            return 50
+                        }
+                    }
+                    for try await count in group { #expect(count == 50) }
+                }
+            }
+        }
+    }
+}

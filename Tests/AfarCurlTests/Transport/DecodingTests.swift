@@ -1,0 +1,80 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct DecodingTests {
+        private let transport = CurlTransport()
+
+        @Test(arguments: ["gzip", "deflate"])
+        func codingsAreDecoded(_ coding: String) async throws {
+            #expect(transport.capabilities.contentCodings.contains(coding))
+            try await withServer { server in
+                let exchange = Exchange(server.url("/" + coding), fields: [("Accept-Encoding", coding)])
+                let response = try await transport.send(exchange)
+                #expect(try response.json["encoding"] as? String == coding)
+                #expect(try response.echoed("Accept-Encoding") == [coding])
+                let raw = try await transport.send(exchange.with { $0.decodesContent = false })
+                #expect(try response.data != raw.data)
+                #expect(Int64(try raw.data.count) == raw.head.contentLength)
+            }
+        }
+
+        @Test func anUnknownCodingFails() async throws {
+            let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: zipzap\r\nContent-Length: 3\r\n\r\nabc"
+            try await withRawServer([.loop([.respond(answer)])]) { server in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == .undecodableContent)
+                let raw = try await transport.send(Exchange(server.url).with { $0.decodesContent = false })
+                #expect(try raw.text == "abc")
+            }
+        }
+
+        @Test(arguments: ["gzip", "deflate", "br"])
+        func aBrokenCodingFails(_ coding: String) async throws {
+            let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 9\r\n\r\nnot coded"
+            try await withRawServer([.loop([.respond(answer)])]) { server in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == .undecodableContent)
+                #expect(error.phase == .receiving)
+            }
+        }
+
+        @Test func moreCodingsThanFiveFail() async throws {
+            let codings = Array(repeating: "gzip", count: 30).joined(separator: ", ")
+            let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(codings)\r\nContent-Length: 3\r\n\r\nabc"
+            try await withRawServer([.loop([.respond(answer)])]) { server in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == .undecodableContent)
+            }
+        }
+
+        @Test func aBombStopsAtTheLimit() async throws {
+            try await withServer { server in
+                let exchange = Exchange(server.url("/gzip-bomb"), delivery: .collect(limit: 1_000_000))
+                let error = try await transportError { try await transport.send(exchange) }
+                #expect(error.code == .responseTooLarge)
+                #expect(error.report.transactions.first?.responseBodyBytesAfterDecoding ?? .max <= 1_000_000)
+                let whole = try await transport.send(Exchange(server.url("/gzip-bomb?bytes=3000000")))
+                #expect(try whole.data.count == 3_000_000)
+            }
+        }
+
+        /// libcurl keeps up to 64 MB of what it has decoded while the reader is slow, and fails beyond.
+        @Test func theDensestBombIsReadSlowly() async throws {
+            let runs = 400_000
+            let bomb = DeflatedZeros.data(runs: runs)
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count)\r\n\r\n"
+            try await withRawServer([.receiveHead, .send(Data(head.utf8) + bomb)]) { server in
+                let response = try await transport.send(Exchange(server.url, delivery: .stream(highWater: 1024)))
+                var count = 0
+                for try await chunk in try response.stream { count += chunk.count }
+                #expect(count == 1 + runs * 258)
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct MetricsTests {
+        private let transport = CurlTransport()
+
+        @Test func momentsFollowEachOther() async throws {
+            try await withServer { server in
+                let before = Date()
+                let response = try await transport.send(Exchange(server.url("/delay/0.05")))
+                let after = Date()
+                let metrics = try #require(response.report.transactions.first)
+                let moments = [
+                    before, metrics.fetchStartDate, metrics.domainLookupStartDate, metrics.domainLookupEndDate,
+                    metrics.connectStartDate, metrics.connectEndDate, metrics.requestStartDate,
+                    metrics.responseStartDate,
+                    metrics.responseEndDate, after,
+                ].compactMap { $0 }
+                #expect(moments.count == 10)
+                // The wall clock and libcurl's do not tick together.
+                for (earlier, later) in zip(moments, moments.dropFirst()) {
+                    #expect(later.timeIntervalSince(earlier) > -0.002)
+                }
+                let waited = try #require(metrics.responseStartDate).timeIntervalSince(
+                    try #require(metrics.requestStartDate))
+                #expect(waited > 0.045)
+                #expect(metrics.secureConnectionStartDate == nil)
+                #expect(metrics.networkProtocolName == "http/1.1")
+                #expect(!metrics.isReusedConnection)
+            }
+        }
+
+        @Test func aKeptConnectionHasNoConnectPhases() async throws {
+            try await withServer { server in
+                _ = try await transport.send(Exchange(server.url("/get")))
+                let response = try await transport.send(Exchange(server.url("/get")))
+                let metrics = try #require(response.report.transactions.first)
+                #expect(metrics.isReusedConnection)
+                #expect(metrics.domainLookupStartDate == nil)
+                #expect(metrics.connectStartDate == nil)
+                #expect(metrics.connectEndDate == nil)
+                #expect(metrics.requestStartDate != nil)
+                #expect(metrics.remotePort == server.url.port)
+            }
+        }
+
+        @Test func bytesAndAddressesAreCounted() async throws {
+            try await withServer { server in
+                let body = RequestBody.data(Data(count: 1234))
+                let response = try await transport.send(
+                    Exchange(server.url("/gzip-bomb?bytes=100000"), .post, body: body))
+                let metrics = try #require(response.report.transactions.first)
+                #expect(metrics.requestBodyBytes == 1234)
+                #expect(metrics.responseBodyBytes == response.head.contentLength)
+                #expect(metrics.responseBodyBytesAfterDecoding == Int64(try response.data.count))
+                #expect(metrics.responseBodyBytes < metrics.responseBodyBytesAfterDecoding)
+                #expect(metrics.requestHeaderBytes > 50)
+                #expect(metrics.responseHeaderBytes > 50)
+                #expect(metrics.remoteAddress == "127.0.0.1")
+                #expect(metrics.remotePort == server.url.port)
+                #expect(metrics.localAddress == "127.0.0.1")
+                #expect(metrics.localPort ?? 0 > 0)
+            }
+        }
+
+        @Test func failuresHaveMetricsToo() async throws {
+            try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]) { server in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                let metrics = try #require(error.report.transactions.first)
+                #expect(metrics.responseBodyBytes == 4)
+                #expect(metrics.responseEndDate != nil)
+            }
+        }
+
+        @Test func trailersAreReported() async throws {
+            let answer =
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\nX-Sum: 8\r\n\r\n"
+            try await withRawServer([.respond(answer)], [.respond(answer)]) { server in
+                let name = try #require(HTTPField.Name("X-Sum"))
+                let response = try await transport.send(Exchange(server.url))
+                #expect(response.report.trailers[values: name] == ["7", "8"])
+                #expect(response.head.fields[name] == nil)
+                let stream = try await CurlTransport().send(Exchange(server.url, delivery: .stream())).stream
+                #expect(try await collect(stream) == Data("abc".utf8))
+                #expect(await stream.report().trailers[values: name] == ["7", "8"])
+            }
+        }
+
+        // MARK: The observer
+
+        private final class Recorder: ExchangeObserver {
+            let events = Locked<[String]>([])
+
+            func exchangeDidReceiveInformational(_ head: ResponseHead) { note("informational \(head.status)") }
+            func exchangeDidReceiveHead(_ head: ResponseHead) { note("head \(head.status)") }
+            func exchangeDidSend(bytes: Int64, expected: Int64?) { note("sent \(bytes) of \(expected ?? -1)") }
+            func exchangeDidReceive(bytes: Int64, expected: Int64?) { note("received \(bytes) of \(expected ?? -1)") }
+
+            private func note(_ event: String) { events.withLock { $0.append(event) } }
+        }
+
+        @Test func theObserverSeesEverythingInOrder() async throws {
+            let answer = "HTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+            try await withRawServer([.receiveHead, .receive(3), .send(answer)]) { server in
+                let recorder = Recorder()
+                var exchange = Exchange(server.url, .post, body: .data(Data("abc".utf8)))
+                exchange.observer = recorder
+                _ = try await transport.send(exchange)
+                let events = recorder.events.withLock { $0 }
+                #expect(events == ["informational 103", "sent 3 of 3", "head 200", "received 2 of 2"])
+            }
+        }
+
+        @Test func progressGrowsToTheWhole() async throws {
+            try await withServer { server in
+                let recorder = Recorder()
+                var exchange = Exchange(server.url("/upload"), .post, body: .data(Data(count: 1_000_000)))
+                exchange.observer = recorder
+                _ = try await transport.send(exchange)
+                let sent = recorder.events.withLock { $0 }.filter { $0.hasPrefix("sent") }
+                #expect(sent.count > 1)
+                #expect(sent.last == "sent 1000000 of 1000000")
+            }
+        }
+    }
+}

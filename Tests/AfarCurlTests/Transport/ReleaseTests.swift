@@ -1,0 +1,128 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    /// What a transport takes from the system it gives back. Each test has a process to itself, because it counts all of its
+    /// descriptors and threads.
+    @Suite struct ReleaseTests {
+        struct Resources: Equatable {
+            var descriptors = Self.count("/proc/self/fd")
+            var threads = Self.names().filter { $0 == "afar.curl" }.count
+
+            private static func count(_ folder: String) -> Int {
+                (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? -1
+            }
+
+            private static func names() -> [String] {
+                let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+                return threads.compactMap {
+                    try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8).trimmingCharacters(
+                        in: .newlines)
+                }
+            }
+
+            /// Threads end a moment after they are told to.
+            func areBack() async throws -> Bool {
+                for _ in 0..<200 {
+                    if Resources().descriptors <= descriptors, Resources().threads <= threads { return true }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                return false
+            }
+        }
+
+        @Test func transportsGiveBackWhatTheyTook() async {
+            await #expect(processExitsWith: .success) {
+                let server = try await TestServer.start()
+                _ = try await CurlTransport().send(Exchange(server.url("/get")))
+                try await Task.sleep(for: .milliseconds(200))
+                let before = Resources()
+                for _ in 0..<50 {
+                    let transport = CurlTransport()
+                    _ = try await transport.send(Exchange(server.url("/get")))
+                }
+                do { _ = (0..<50).map { _ in CurlTransport() } }
+                let areBack = try await before.areBack()
+                #expect(areBack, "\(before) \(Resources())")
+            }
+        }
+
+        @Test func cancelledExchangesGiveBackWhatTheyTook() async {
+            await #expect(processExitsWith: .success) {
+                let server = try await TestServer.start()
+                _ = try await CurlTransport().send(Exchange(server.url("/get")))
+                try await Task.sleep(for: .milliseconds(200))
+                let before = Resources()
+                var generator = SeededGenerator(seed: 5)
+                for round in 0..<3 {
+                    let transport = CurlTransport()
+                    let tasks = (0..<100).map { number in
+                        Task {
+                            let delivery: ResponseDelivery = number % 2 == 0 ? .stream(highWater: 1_000) : .collect()
+                            let body = ChunkSource.body([Data(count: 100_000), Data(count: 100_000)])
+                            let exchange = Exchange(server.url("/large/1000000"), .post, body: body, delivery: delivery)
+                            let response = try await transport.send(exchange)
+                            if case .stream(let stream) = response.body, round != 0 { _ = try await collect(stream) }
+                        }
+                    }
+                    for task in tasks {
+                        try await Task.sleep(for: .microseconds(Int.random(in: 0...500, using: &generator)))
+                        task.cancel()
+                    }
+                    for task in tasks { _ = await task.result }
+                }
+                let areBack = try await before.areBack()
+                #expect(areBack, "\(before) \(Resources())")
+            }
+        }
+
+        /// The maker of a request's body may go on after its exchange is over, and even after the transport is.
+        @Test func aMakerThatHangsKeepsNothing() async {
+            await #expect(processExitsWith: .success) {
+                let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n"
+                let server = try await RawServer.start([.respond(answer), .receiveAll, .close])
+                _ = try? await CurlTransport().send(Exchange(server.url))
+                try await Task.sleep(for: .milliseconds(200))
+                let before = Resources()
+                let held = Locked<[UnsafeContinuation<Void, Never>]>([])
+                for _ in 0..<10 {
+                    let body = RequestBodyStream(isReplayable: false) {
+                        {
+                            await withUnsafeContinuation { continuation in held.withLock { $0.append(continuation) } }
+                            return nil
+                        }
+                    }
+                    _ = try await CurlTransport().send(Exchange(server.url, .post, body: .stream(body)))
+                }
+                let areBack = try await before.areBack()
+                #expect(areBack, "\(before) \(Resources())")
+                for continuation in held.withLock({ $0 }) { continuation.resume() }
+                let areStillBack = try await before.areBack()
+                #expect(areStillBack)
+            }
+        }
+
+        @Test func aStreamThatOutlivesItsTransportKeepsNothingWhenDropped() async {
+            await #expect(processExitsWith: .success) {
+                let server = try await TestServer.start()
+                _ = try await CurlTransport().send(Exchange(server.url("/get")))
+                try await Task.sleep(for: .milliseconds(200))
+                let before = Resources()
+                var streams: [ResponseBodyStream] = []
+                for _ in 0..<10 {
+                    let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWater: 1_000))
+                    streams.append(try await CurlTransport().send(exchange).stream)
+                }
+                #expect(Resources().threads >= 10)
+                streams = []
+                let areBack = try await before.areBack()
+                #expect(areBack, "\(before) \(Resources())")
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct StreamTests {
+        private let transport = CurlTransport()
+
+        private func stream(_ url: URL, highWater: Int = 64 * 1024) async throws -> ResponseBodyStream {
+            try await transport.send(Exchange(url, delivery: .stream(highWater: highWater))).stream
+        }
+
+        @Test(arguments: [1, 10_000, 10_000_000])
+        func aStreamHasTheWholeBody(_ highWater: Int) async throws {
+            try await withServer { server in
+                let body = try await stream(server.url("/large/5000000"), highWater: highWater)
+                #expect(try await collect(body) == PatternBytes.bytes(5_000_000))
+                let report = await body.report()
+                #expect(report.transactions.first?.responseBodyBytes == 5_000_000)
+            }
+        }
+
+        @Test func anEmptyBodyEndsAtOnce() async throws {
+            try await withServer { server in
+                let body = try await stream(server.url("/empty"))
+                #expect(try await collect(body).isEmpty)
+            }
+        }
+
+        @Test func theResponseIsThereBeforeItsBody() async throws {
+            let gate = RawServer.Gate()
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+            try await withRawServer([.respond(head + "abc"), .hold(gate), .send("def")]) { server in
+                let body = try await stream(server.url)
+                var iterator = body.makeAsyncIterator()
+                #expect(try await iterator.next() == Data("abc".utf8))
+                gate.open()
+                #expect(try await iterator.next() == Data("def".utf8))
+                #expect(try await iterator.next() == nil)
+                #expect(try await iterator.next() == nil)
+            }
+        }
+
+        /// 200 MB are more than all buffers between server and reader hold.
+        @Test func theServerIsHeldBackWhileNobodyReads() async throws {
+            let total = 200_000_000
+            let written = Locked(0)
+            try await withServer { server in
+                server.route("/counted") { _ in
+                    ServerResponse(length: total) { body in
+                        let block = Data(repeating: 1, count: 1_000_000)
+                        for _ in 0..<(total / block.count) {
+                            try body.write(block)
+                            written.withLock { $0 += block.count }
+                        }
+                    }
+                }
+                let body = try await stream(server.url("/counted"), highWater: 100_000)
+                var before = -1
+                // Quiet for half a second is as long as it needs to be sure that the server stands still.
+                while case let now = written.withLock({ $0 }), now != before {
+                    before = now
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+                #expect(before < total / 2)
+                var count = 0
+                for try await chunk in body { count += chunk.count }
+                #expect(count == total)
+            }
+        }
+
+        @Test func aBrokenBodyIsTheReadersError() async throws {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+            try await withRawServer([.respond(head + "half"), .close]) { server in
+                let body = try await stream(server.url)
+                let error = try await transportError { try await collect(body) }
+                #expect(error.code == .bodyIncomplete)
+                #expect(error.phase == .receiving)
+                #expect(await body.report().transactions.first?.responseBodyBytes == 4)
+            }
+        }
+
+        @Test func aSecondReaderIsRefused() async throws {
+            let gate = RawServer.Gate()
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+            try await withRawServer([.respond(head), .hold(gate), .send("x")]) { server in
+                let body = try await stream(server.url)
+                // One of them comes second, whichever it is; the first goes on as if nothing had happened.
+                let results = await withTaskGroup(of: Result<Data, any Error>.self) { group in
+                    for _ in 0..<2 {
+                        group.addTask {
+                            do { return .success(try await collect(body)) } catch { return .failure(error) }
+                        }
+                    }
+                    var results: [Result<Data, any Error>] = []
+                    for await result in group {
+                        results.append(result)
+                        gate.open()
+                    }
+                    return results
+                }
+                let refusal = #expect(throws: TransportError.self) { try results[0].get() }
+                #expect(refusal?.code == .invalidUse)
+                #expect(try results[1].get() == Data("x".utf8))
+            }
+        }
+
+        // MARK: Ending early
+
+        private static let endless: [RawServer.Step] = [
+            .respond("HTTP/1.1 200 OK\r\n\r\n"),
+            .repeat([UInt8](repeating: 65, count: 10_000), every: 0, times: 1_000_000),
+        ]
+
+        @Test func droppingTheStreamEndsTheExchange() async throws {
+            try await withRawServer(Self.endless) { server in
+                do { _ = try await stream(server.url) }
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func droppingAStreamThatWaitsEndsTheExchange() async throws {
+            try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .waitForever]) { server in
+                do { _ = try await stream(server.url) }
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func leavingTheLoopEndsTheExchange() async throws {
+            try await withRawServer(Self.endless) { server in
+                do {
+                    for try await _ in try await stream(server.url) { break }
+                }
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func cancellingTheStreamEndsIt() async throws {
+            try await withRawServer(Self.endless) { server in
+                let body = try await stream(server.url)
+                body.cancel()
+                body.cancel()
+                let error = try await transportError { try await collect(body) }
+                #expect(error.code == .cancelled)
+                _ = await body.report()
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func cancellingTheReadersTaskEndsTheExchange() async throws {
+            try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .waitForever]) { server in
+                let body = try await stream(server.url)
+                let task = Task { try await collect(body) }
+                task.cancel()
+                let error = try await transportError { try await task.value }
+                #expect(error.code == .cancelled)
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func aStreamIsReadAfterItsTransportIsGone() async throws {
+            try await withServer { server in
+                let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWater: 1000))
+                var transport: CurlTransport? = CurlTransport()
+                let body = try await transport?.send(exchange).stream
+                transport = nil
+                #expect(try await collect(try #require(body)) == PatternBytes.bytes(5_000_000))
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct SuspensionTests {
+        private let transport = CurlTransport()
+
+        /// Suspends the exchange when the first bytes have arrived, before anything else can happen.
+        private final class Suspender: ExchangeObserver {
+            let suspended: AsyncStream<Void>
+            private let continuation: AsyncStream<Void>.Continuation
+            private let control: ExchangeControl
+
+            init(_ control: ExchangeControl) {
+                (suspended, continuation) = AsyncStream.makeStream()
+                self.control = control
+            }
+
+            func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+                guard bytes == 3 else { return }
+                control.suspend()
+                continuation.yield()
+            }
+        }
+
+        @Test(arguments: [ResponseDelivery.collect(), .stream()])
+        func aSuspendedExchangeStandsStillAndGoesOn(_ delivery: ResponseDelivery) async throws {
+            let gate = RawServer.Gate()
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+            try await withRawServer([.respond(head + "abc"), .hold(gate), .send("def")]) { server in
+                var exchange = Exchange(server.url, delivery: delivery).with { $0.idleTimeout = 0.4 }
+                let suspender = Suspender(exchange.control)
+                exchange.observer = suspender
+                let running = exchange
+                let task = Task {
+                    let response = try await transport.send(running)
+                    if case .stream(let stream) = response.body { return try await collect(stream) }
+                    return try response.data
+                }
+                var suspended = suspender.suspended.makeAsyncIterator()
+                _ = await suspended.next()
+                // Twice the idle timeout, which must not pass; nothing else can be awaited here.
+                try await Task.sleep(for: .seconds(0.8))
+                gate.open()
+                try await Task.sleep(for: .seconds(0.2))
+                exchange.control.resume()
+                #expect(try await task.value == Data("abcdef".utf8))
+            }
+        }
+
+        @Test func anExchangeSuspendedFromTheStartWaits() async throws {
+            try await withServer { server in
+                let exchange = Exchange(server.url("/large/30000")).with { $0.idleTimeout = 0.2 }
+                exchange.control.suspend()
+                let task = Task { try await transport.send(exchange).data }
+                try await Task.sleep(for: .seconds(0.5))
+                exchange.control.resume()
+                #expect(try await task.value == PatternBytes.bytes(30_000))
+            }
+        }
+
+        @Test func theIdleTimerGoesOnAfterResumption() async throws {
+            try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .waitForever]) {
+                server in
+                var exchange = Exchange(server.url).with { $0.idleTimeout = 0.2 }
+                let suspender = Suspender(exchange.control)
+                exchange.observer = suspender
+                let running = exchange
+                let task = Task { try await transport.send(running) }
+                var suspended = suspender.suspended.makeAsyncIterator()
+                _ = await suspended.next()
+                running.control.resume()
+                let error = try await transportError { try await task.value }
+                #expect(error.code == .timedOut)
+                #expect(error.message.contains("idle"))
+            }
+        }
+
+        @Test func theTotalTimerRunsWhileSuspended() async throws {
+            try await withServer { server in
+                let exchange = Exchange(server.url("/large/100000")).with { $0.totalTimeout = 0.3 }
+                exchange.control.suspend()
+                let error = try await transportError { try await transport.send(exchange) }
+                #expect(error.message.contains("total"))
+            }
+        }
+
+        @Test func aSuspendedUploadHoldsItsBodyBack() async throws {
+            try await withServer { server in
+                let body = PatternBytes.bytes(3_000_000)
+                let exchange = Exchange(server.url("/upload"), .post, body: .data(body))
+                exchange.control.suspend()
+                let task = Task { try await transport.send(exchange) }
+                // The connection is there; the request's body is not.
+                while server.connectionCount == 0 { await Task.yield() }
+                #expect(server.requestCount == 0)
+                exchange.control.resume()
+                let response = try await task.value
+                #expect(try response.json["bytes"] as? Int == body.count)
+            }
+        }
+
+        @Test func suspendingAndResumingAtRandomChangesNoByte() async throws {
+            try await withServer { server in
+                var generator = SeededGenerator(seed: 7)
+                for delivery in [ResponseDelivery.collect(), .stream(highWater: 10_000)] {
+                    let exchange = Exchange(server.url("/large/20000000"), delivery: delivery)
+                    let task = Task {
+                        let response = try await transport.send(exchange)
+                        if case .stream(let stream) = response.body { return try await collect(stream) }
+                        return try response.data
+                    }
+                    for _ in 0..<200 {
+                        exchange.control.suspend()
+                        try await Task.sleep(for: .microseconds(Int.random(in: 0...300, using: &generator)))
+                        exchange.control.resume()
+                        try await Task.sleep(for: .microseconds(Int.random(in: 0...100, using: &generator)))
+                    }
+                    #expect(try await task.value == PatternBytes.bytes(20_000_000))
+                }
+            }
+        }
+
+        /// Two threads that suspend and resume at once leave their messages in any order; the last word counts.
+        @Test func theControlsLastWordCounts() async throws {
+            try await withServer { server in
+                let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWater: 1_000))
+                let stream = try await transport.send(exchange).stream
+                DispatchQueue.concurrentPerform(iterations: 2_000) { index in
+                    if index.isMultiple(of: 2) { exchange.control.suspend() } else { exchange.control.resume() }
+                }
+                exchange.control.resume()
+                #expect(try await collect(stream).count == 5_000_000)
+            }
+        }
+
+        /// Data that libcurl has kept is handed over when the transfer goes on, and a refusal is reported there only.
+        @Test func whatCannotBeWrittenAfterResumptionFailsAtOnce() async throws {
+            let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+            defer { close(full) }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+            try await withRawServer([.respond(head + "abc"), .waitForever]) { server in
+                var exchange = Exchange(server.url, delivery: .file(descriptor: full))
+                exchange.control.suspend()
+                let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
+                exchange.onHead = { _ in continuation.yield() }
+                let running = exchange
+                let task = Task { try await transport.send(running) }
+                var iterator = heads.makeAsyncIterator()
+                _ = await iterator.next()
+                running.control.resume()
+                let error = try await transportError { try await task.value }
+                #expect(error.code == .deliveryFailed)
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func theDensestBombWaitsWhileSuspended() async throws {
+            let bomb = DeflatedZeros.data(runs: 400_000)
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count)\r\n\r\n"
+            try await withRawServer([.receiveHead, .send(Data(head.utf8) + bomb)]) { server in
+                let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+                defer { close(null) }
+                let exchange = Exchange(server.url, delivery: .file(descriptor: null))
+                exchange.control.suspend()
+                let task = Task { try await transport.send(exchange) }
+                try await server.head()
+                try await Task.sleep(for: .milliseconds(200))
+                exchange.control.resume()
+                guard case .file(let count) = try await task.value.body else { throw WrongKind() }
+                #expect(count == 1 + 400_000 * 258)
+            }
+        }
+    }
+}
+
+/// Random numbers that are the same each time.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,112 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct TLSTests {
+        private func withTLSServer(
+            _ certificate: TLSServer.Certificate, arguments: [String] = [],
+            _ body: (TLSServer, CurlTransport) async throws -> Void
+        ) async throws {
+            let server = try await TLSServer(certificate, arguments: arguments)
+            defer { server.stop() }
+            var configuration = CurlTransport.Configuration()
+            configuration.certificateBundle = server.authority
+            try await body(server, CurlTransport(configuration: configuration))
+        }
+
+        @Test func aTrustedCertificateIsAccepted() async throws {
+            try await withTLSServer(.good) { server, transport in
+                for _ in 0..<2 {
+                    let response = try await transport.send(Exchange(server.url))
+                    #expect(response.head.status == 200)
+                    #expect(try response.text.contains("TLSv1.3"))
+                    let metrics = try #require(response.report.transactions.first)
+                    #expect(metrics.secureConnectionStartDate != nil)
+                    #expect(metrics.secureConnectionEndDate == metrics.connectEndDate)
+                }
+            }
+        }
+
+        @Test(arguments: [
+            (TLSServer.Certificate.expired, TransportError.Code.certificateHasBadDate),
+            (.future, .certificateNotYetValid),
+            (.wrongHost, .certificateUntrusted), (.selfSigned, .certificateHasUnknownRoot),
+        ])
+        func aBadCertificateIsRefused(_ certificate: TLSServer.Certificate, _ code: TransportError.Code) async throws {
+            try await withTLSServer(certificate) { server, transport in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == code, "\(error)")
+                #expect(error.phase == .securing)
+                #expect(error.peer != nil)
+                try await withServer { plain in
+                    let response = try await transport.send(Exchange(plain.url("/get")))
+                    #expect(response.head.status == 200)
+                }
+            }
+        }
+
+        @Test func aPrivateAuthorityIsNotTrustedByItself() async throws {
+            try await withTLSServer(.good) { server, _ in
+                let error = try await transportError { try await CurlTransport().send(Exchange(server.url)) }
+                #expect(error.code == .certificateHasUnknownRoot)
+            }
+        }
+
+        @Test func aMissingBundleTrustsNobody() async throws {
+            try await withTLSServer(.good) { server, _ in
+                var configuration = CurlTransport.Configuration()
+                configuration.certificateBundle = URL(fileURLWithPath: "/nonexistent.pem")
+                let transport = CurlTransport(configuration: configuration)
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == .secureConnectionFailed)
+            }
+        }
+
+        @Test func oldVersionsAreRefused() async throws {
+            try await withTLSServer(.good, arguments: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]) { server, transport in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == .secureConnectionFailed)
+                #expect(error.phase == .securing)
+            }
+        }
+
+        @Test func theMinimumVersionIsASetting() async throws {
+            try await withTLSServer(.good, arguments: ["-tls1_2"]) { server, transport in
+                let exchange = Exchange(server.url)
+                #expect(try await transport.send(exchange).head.status == 200)
+                let error = try await transportError {
+                    try await transport.send(exchange.with { $0.minimumTLSVersion = .v13 })
+                }
+                #expect(error.code == .secureConnectionFailed)
+            }
+        }
+
+        @Test func aServerWithoutTLSFails() async throws {
+            let plain: [RawServer.Step] = [.receive(10), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .receiveAll]
+            try await withRawServer(plain, [.respond("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]) { server in
+                let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+                let transport = CurlTransport()
+                let error = try await transportError { try await transport.send(Exchange(url)) }
+                #expect(error.code == .secureConnectionFailed)
+                #expect(error.phase == .securing)
+                #expect(try await transport.send(Exchange(server.url)).head.status == 200)
+            }
+        }
+
+        @Test func aSilentServerMeetsTheConnectTimeout() async throws {
+            try await withRawServer([.waitForever]) { server in
+                let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+                let exchange = Exchange(url).with { $0.connectTimeout = 0.5 }
+                let error = try await transportError { try await CurlTransport().send(exchange) }
+                #expect(error.code == .timedOut)
+                #expect(error.phase == .securing)
+                try await server.peerClosed(0)
+            }
+        }
+    }
+}
