@@ -83,6 +83,13 @@ let package = Package(
             ]
         ),
         .testTarget(name: "AfarTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "Afar", "AfarCore", "AfarTesting", "AfarTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),
         .testTarget(
             name: "AfarCurlTests",

@@ -1,0 +1,106 @@
+import Afar
+import AfarTestServer
+import Testing
+
+/// Runs the samples and looks at what they print.
+@Suite(.timeLimit(.minutes(1))) struct SampleTests {
+    @Test func theFirstRequestWithAHandlerAndAwaited() async throws {
+        ReadMeSamples.handler()
+        #expect(await Output.has("Hello, Ada"))
+        try await ReadMeSamples.awaiting()
+        #expect(await Output.has("Hello again, Ada"))
+    }
+
+    @Test func parametersAreEncodedAsTheGuideSays() async throws {
+        RequestSamples.query()
+        #expect(await Output.has("/search?limit=10&q=sea%20shells"))
+        try await RequestSamples.formAndJSON()
+        #expect(await Output.has("name=Grace&tags%5B%5D=admin&tags%5B%5D=navy"))
+        #expect(await Output.has(where: { $0.contains(#""tags":["admin","navy"]"#) }))
+        try await RequestSamples.configuredEncoder()
+        #expect(await Output.has("POST /filter?tag=a&tag=b 0"))
+    }
+
+    @Test func headersAndModifiersReachTheRequest() async throws {
+        try await RequestSamples.headers()
+        #expect(await Output.has("Bearer s3cret, trace 42"))
+        try await RequestSamples.modifier()
+        try await RequestSamples.validation()
+        #expect(await Output.has("nobody, trace none"))
+    }
+
+    @Test func serializersMakeWhatTheGuideSays() async throws {
+        ResponseSamples.string()
+        #expect(await Output.has("Be kind."))
+        ResponseSamples.json()
+        #expect(await Output.has("JSON says Ada"))
+        try await ResponseSamples.decoder()
+        #expect(await Output.has("Decoded Ada"))
+        try await ResponseSamples.propertyList()
+        #expect(await Output.has("The theme is dark"))
+        try await ResponseSamples.empty()
+        #expect(await Output.has("Gone"))
+    }
+
+    @Test func anOwnSerializerLooksBuiltIn() async throws {
+        ResponseSamples.ownSerializer()
+        #expect(await Output.has(#"["red", "green", "blue"]"#))
+        try await ResponseSamples.ownSerializerAwaited()
+        #expect(await Output.has("3 tags"))
+    }
+
+    @Test func severalHandlersShareOneResponse() async {
+        ResponseSamples.severalHandlers()
+        #expect(await Output.has("First Grace"))
+        #expect(await Output.has("then 23 bytes"))
+        #expect(await Output.has("and off the main queue"))
+    }
+
+    @Test func awaitingAndCancelling() async throws {
+        try await AsyncSamples.twoAtOnce()
+        #expect(await Output.has("Ada and Grace"))
+        await AsyncSamples.wholeResponse()
+        #expect(await Output.has(where: { $0.hasPrefix("200, 21 bytes, latency ") }))
+        await AsyncSamples.cancelling()
+        #expect(await Output.has("cancelled, true"))
+        AsyncSamples.cancellingTheRequest()
+        #expect(await Output.has("We changed our mind"))
+    }
+
+    @Test func aProgramGetsItsAnswer() async throws {
+        try await AsyncSamples.program()
+        // Blocks its thread, as such a program does, and so must not block one of the pool that tests run on.
+        await withCheckedContinuation { continuation in
+            Thread {
+                AsyncSamples.handlerInAProgram()
+                continuation.resume()
+            }.start()
+        }
+        #expect(await Output.has("Be kind."))
+    }
+
+    @Test func errorsTellWhatAndWhere() async throws {
+        await ErrorSamples.kinds()
+        #expect(await Output.has("The server answered 404"))
+        let port = try ClosedPort()
+        await ErrorSamples.causes(url: port.url)
+        #expect(await Output.has("true"))
+        #expect(await Output.has(where: { $0.hasPrefix("cannotConnect while connecting") }))
+    }
+
+    @Test func sessionsAreConfiguredAndIntercepted() async throws {
+        let session = SessionSamples.configured()
+        #expect(session.configuration.headers["User-Agent"] == "Weather/2.1")
+        #expect(SessionSamples.urlSession().transport is URLSessionTransport)
+        try await SessionSamples.intercepted()
+        #expect(await Output.has("At last"))
+        #expect(await Output.has("2 retries"))
+    }
+
+    @Test func aTransportOfOnesOwnAnswers() async throws {
+        let session = Session(transport: Teapot())
+        let response = await session.request("https://example.com/").serializingString().response
+        #expect(response.response?.statusCode == 418)
+        #expect(response.value == "short and stout")
+    }
+}

@@ -1,0 +1,64 @@
+import Afar
+
+struct Service: RequestInterceptor {
+    let token: String
+
+    func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        urlRequest.headers.update(.authorization(bearerToken: token))
+        completion(.success(urlRequest))
+    }
+
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let isBusy = request.response?.statusCode == 503
+        completion(isBusy && request.retryCount < 3 ? .retryWithDelay(0.1) : .doNotRetry)
+    }
+}
+
+enum SessionSamples {
+    static func configured() -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.timeoutIntervalForConnect = 5
+        configuration.timeoutIntervalForRequest = 15
+        configuration.timeoutIntervalForResource = 60
+        configuration.maximumResponseBodySize = 8 * 1024 * 1024
+        configuration.httpMaximumConnectionsPerHost = 12
+        configuration.headers.update(.userAgent("Weather/2.1"))
+
+        let session = Session(configuration: configuration)
+        return session
+    }
+
+    static func intercepted() async throws {
+        let request = AF.request("https://api.example.com/busy", interceptor: Service(token: "s3cret"))
+        print(try await request.validate().serializingString().value)
+        print("\(request.retryCount) retries")
+    }
+
+    static func urlSession() -> Session {
+        let session = Session(transport: URLSessionTransport())
+        return session
+    }
+}
+
+#if canImport(AfarCurl)
+    extension SessionSamples {
+        static func ownAuthority() -> Session {
+            var configuration = CurlTransport.Configuration()
+            configuration.certificateBundle = URL(filePath: "/etc/ssl/our-own-authority.pem")
+            configuration.maximumConnectionsPerHost = 20
+
+            let session = Session(transport: CurlTransport(configuration: configuration))
+            return session
+        }
+    }
+#endif

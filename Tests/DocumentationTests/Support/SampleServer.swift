@@ -1,0 +1,56 @@
+import Afar
+import AfarTestServer
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// What the samples mean by `AF`: a session whose `api.example.com` is the server below.
+let AF = Session(transport: SampleTransport(base: Session.default.transport))
+
+/// Sends what is meant for `api.example.com` to a server in this process, and leaves everything else alone.
+struct SampleTransport: Transport {
+    let base: any Transport
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        let url = try await SampleServer.shared.value.url
+        let authority = "127.0.0.1:\(url.port ?? 0)"
+        return try await Rerouted(base: base, host: "api.example.com", authority: authority).send(exchange)
+    }
+}
+
+/// The service that the guides talk about.
+enum SampleServer {
+    static let shared = Task {
+        let server = try await TestServer.start()
+        server.route("/users/0") { _ in .text("no such user", status: 404) }
+        server.route("/users/1", methods: ["GET"]) { _ in json(#"{"id":1,"name":"Ada"}"#) }
+        server.route("/users/2", methods: ["GET"]) { _ in json(#"{"id":2,"name":"Grace"}"#) }
+        server.route("/users/1", methods: ["DELETE"]) { _ in ServerResponse(status: 204) }
+        server.route("/users", methods: ["POST"]) { request in .text(request.text ?? "") }
+        server.route("/search") { request in .text(request.target) }
+        server.route("/filter") { request in .text("\(request.method) \(request.target) \(request.bodyLength)") }
+        server.route("/me") { request in
+            let trace = request.headers["X-Trace"] ?? "none"
+            return .text("\(request.headers["Authorization"] ?? "nobody"), trace \(trace)").adding("X-Api-Version", "2")
+        }
+        server.route("/motd") { _ in .text("Be kind.") }
+        server.route("/tags") { _ in .text("red,green,blue") }
+        server.route("/settings") { _ in
+            let list = try PropertyListEncoder().encode(["theme": "dark"])
+            return .content("application/x-plist", list)
+        }
+        server.route("/busy") { request in
+            guard request.headers["Authorization"] == "Bearer s3cret" else { return .text("who?", status: 401) }
+            return server.requestCount(path: "/busy") > 2 ? .text("At last") : .text("busy", status: 503)
+        }
+        server.route("/never") { _ in
+            try await Task.sleep(for: .seconds(600))
+            return .text("never")
+        }
+        return server
+    }
+
+    private static func json(_ text: String) -> ServerResponse {
+        .content("application/json", Data(text.utf8))
+    }
+}
