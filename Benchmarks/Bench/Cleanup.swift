@@ -38,13 +38,13 @@ final class Cleanup: @unchecked Sendable {
         lock.withLock { processes.removeAll { $0 === process } }
     }
 
-    /// Ends everything that was added.
+    /// Ends everything that was added, the last first.
     func finish() {
         let (processes, site) = lock.withLock {
             defer { (self.processes, self.site) = ([], nil) }
             return (self.processes, self.site)
         }
-        for process in processes where process.isRunning {
+        for process in processes.reversed() where process.isRunning {
             process.terminate()
             process.waitUntilExit()
         }
