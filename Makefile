@@ -7,7 +7,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
 BUILD_PACKAGES := libcurl4-openssl-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl
-BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light
+BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
 # connections open that a test waits to see closed.
@@ -27,7 +27,7 @@ endef
 
 SWIFT_FILES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help run test bench lint format build-packages test-packages bench-packages
+.PHONY: help run test bench soak lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -44,6 +44,10 @@ test: test-packages lint ## Checks the format, then runs all tests.
 bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
+
+soak: bench-packages ## Makes 1.2 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
+	$(SWIFT) build --package-path Benchmarks -c release --product Soak
+	@Benchmarks/.build/release/Soak $(ARGS)
 
 lint: ## Checks the format of all Swift files.
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)

@@ -1,11 +1,12 @@
 import Foundation
+import Servers
 
 @main struct Bench {
     static func main() throws {
         Cleanup.shared.watchSignals()
         defer { Cleanup.shared.finish() }
         let site = try Site()
-        Cleanup.shared.add(site)
+        Cleanup.shared.add(site.folder)
         let stage = Stage(site: site, nginx: try Nginx(site: site), share: 1)
         for workload in Workload.all.prefix(4) {
             print(workload.name)

@@ -1,4 +1,5 @@
 import Foundation
+import Servers
 
 /// Where clients run: a server, its files, and their sizes.
 struct Stage {
