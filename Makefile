@@ -12,6 +12,7 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
 # connections open that a test waits to see closed.
 TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
+SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the Debian packages among $(1) that are missing, and says so.
 define install
@@ -27,10 +28,10 @@ endef
 
 SWIFT_FILES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help run test bench soak lint format build-packages test-packages bench-packages
+.PHONY: help run test sanitize sanitize-thread sanitize-address bench soak lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
 run: build-packages ## Builds the tool and runs its demo against an embedded server.
 	$(SWIFT) run $(TRAITS) afar demo
@@ -40,6 +41,14 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	@set -e; for target in $(TEST_TARGETS); do \
 	  echo "== $$target"; $(SWIFT) test $(TRAITS) --skip-build --filter "^$$target\."; done
 	Tests/Consumer/check
+
+sanitize: sanitize-thread sanitize-address ## Runs all tests under the two sanitizers below.
+
+sanitize-thread: test-packages ## Runs all tests under the thread sanitizer.
+	$(SANITIZE) thread
+
+sanitize-address: test-packages ## Runs all tests under the address and leak sanitizers.
+	$(SANITIZE) address
 
 bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
 	$(SWIFT) build --package-path Benchmarks -c release

@@ -18,7 +18,8 @@ extension Trial {
                 }
                 await request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
                     switch result {
-                    case .success where moment != .beforeTheStart: .expected("too late, \(moment)")
+                    // The first handler starts the request, and the cancelled task awaits it only then.
+                    case .success where moment != .beforeTheStart || byTask: .expected("too late, \(moment)")
                     case .success: .unexpected("cancelled \(moment), and yet an answer")
                     case .failure(.explicitlyCancelled): .expected("cancelled \(moment)")
                     case .failure(let error): .unexpected("cancelled \(moment): \(error.localizedDescription)")
