@@ -9,7 +9,10 @@ let hasPeers = ProcessInfo.processInfo.environment["PEERS"] == "1"
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "Afar", path: "..")],
+    dependencies: [
+        .package(name: "Afar", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+    ],
     targets: [
         .target(name: "Servers", path: "Servers"),
         .executableTarget(name: "Bench", dependencies: ["Servers"], path: "Bench"),
@@ -18,7 +21,10 @@ let package = Package(
             name: "RawCurl", path: "Clients/RawCurl", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
             name: "AfarClient",
-            dependencies: ["Measurement", .product(name: "Afar", package: "Afar")],
+            dependencies: [
+                "Measurement", .product(name: "Afar", package: "Afar"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Clients/Afar"
         ),
         .executableTarget(name: "URLSessionClient", dependencies: ["Measurement"], path: "Clients/URLSession"),
@@ -36,12 +42,17 @@ let package = Package(
 )
 
 if hasPeers {
-    package.dependencies.append(
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"))
+    package.dependencies += [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    ]
     package.targets.append(
         .executableTarget(
             name: "AsyncHTTPClientClient",
-            dependencies: ["Measurement", .product(name: "AsyncHTTPClient", package: "async-http-client")],
+            dependencies: [
+                "Measurement", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
             path: "Clients/AsyncHTTPClient"
         ))
 }

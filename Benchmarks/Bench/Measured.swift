@@ -1,5 +1,3 @@
-import Foundation
-
 /// What a client prints.
 struct Measured: Decodable {
     let requests: Int

@@ -15,6 +15,7 @@ struct Site {
 
     var files: URL { folder.appending(path: "files") }
     var large: URL { files.appending(path: "large") }
+    var uploaded: URL { files.appending(path: Self.uploads) }
     var downloaded: URL { folder.appending(path: "downloaded") }
 
     /// In memory where there is room for three copies of the large file, so that no disk is measured.

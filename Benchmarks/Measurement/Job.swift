@@ -32,7 +32,7 @@ public struct Job: Sendable {
     public let connections: Int
 
     /// Reads the command line; nil when it is none of the driver's.
-    public init?(_ arguments: [String] = CommandLine.arguments) {
+    init?(_ arguments: [String]) {
         guard arguments.count == 8,
             let action = Action(rawValue: arguments[1]),
             let url = URL(string: arguments[2]),

@@ -38,13 +38,13 @@ package final class Cleanup: @unchecked Sendable {
         lock.withLock { processes.removeAll { $0 === process } }
     }
 
-    /// Ends everything that was added.
+    /// Ends everything that was added, the last first.
     package func finish() {
         let (processes, folders) = lock.withLock {
             defer { (self.processes, self.folders) = ([], []) }
             return (self.processes, self.folders)
         }
-        for process in processes where process.isRunning {
+        for process in processes.reversed() where process.isRunning {
             // One that was started by a thread which blocks signals would not hear a mere wish to end.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

@@ -17,13 +17,15 @@ package enum Executable {
     }
 
     /// Runs a program to its end and returns what it printed.
-    package static func run(_ file: URL, _ arguments: [String], standardError: FileHandle = .standardError) throws
-        -> Data
-    {
+    package static func run(
+        _ file: URL, _ arguments: [String], environment: [String: String] = [:],
+        standardError: FileHandle = .standardError
+    ) throws -> Data {
         let process = Process()
         let output = Pipe()
         process.executableURL = file
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = standardError
         try process.run()
