@@ -1,4 +1,5 @@
 import Foundation
+import Servers
 
 /// A program that makes requests.
 struct Client: Sendable {

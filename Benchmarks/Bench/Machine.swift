@@ -1,4 +1,5 @@
 import Foundation
+import Servers
 
 /// What the figures were measured on, and with.
 struct Machine {

@@ -1,19 +1,19 @@
-import Foundation
+package import Foundation
 import Glibc
 
-/// Ends the processes that run, and removes the site's folder, whatever ends the benchmark.
-final class Cleanup: @unchecked Sendable {
+/// Ends the processes that run, and removes its folders, whatever ends the program.
+package final class Cleanup: @unchecked Sendable {
     // Sendable because the lock guards what changes.
 
-    static let shared = Cleanup()
+    package static let shared = Cleanup()
 
     private let lock = NSLock()
     private var processes: [Process] = []
-    private var site: Site?
+    private var folders: [URL] = []
     private var signals: [any DispatchSourceSignal] = []
 
     /// Makes SIGINT and SIGTERM end everything.
-    func watchSignals() {
+    package func watchSignals() {
         signals = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -26,28 +26,29 @@ final class Cleanup: @unchecked Sendable {
         }
     }
 
-    func add(_ site: Site) {
-        lock.withLock { self.site = site }
+    package func add(_ folder: URL) {
+        lock.withLock { folders.append(folder) }
     }
 
-    func add(_ process: Process) {
+    package func add(_ process: Process) {
         lock.withLock { processes.append(process) }
     }
 
-    func forget(_ process: Process) {
+    package func forget(_ process: Process) {
         lock.withLock { processes.removeAll { $0 === process } }
     }
 
     /// Ends everything that was added, the last first.
-    func finish() {
-        let (processes, site) = lock.withLock {
-            defer { (self.processes, self.site) = ([], nil) }
-            return (self.processes, self.site)
+    package func finish() {
+        let (processes, folders) = lock.withLock {
+            defer { (self.processes, self.folders) = ([], []) }
+            return (self.processes, self.folders)
         }
         for process in processes.reversed() where process.isRunning {
-            process.terminate()
+            // One that was started by a thread which blocks signals would not hear a mere wish to end.
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        site?.remove()
+        for folder in folders { try? FileManager.default.removeItem(at: folder) }
     }
 }
