@@ -20,8 +20,8 @@ struct Get: MethodCommand {
         usage: "afar get <url> [<options>]",
         discussion: "For example: afar get :8080/search --query q=swift")
     static let method = HTTPMethod.get
-    @OptionGroup var request: RequestOptions
     @OptionGroup(visibility: .hidden) var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Head: MethodCommand {
@@ -30,8 +30,8 @@ struct Head: MethodCommand {
         usage: "afar head <url> [<options>]",
         discussion: "For example: afar head example.com")
     static let method = HTTPMethod.head
-    @OptionGroup var request: RequestOptions
     @OptionGroup(visibility: .hidden) var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Post: MethodCommand {
@@ -40,8 +40,8 @@ struct Post: MethodCommand {
         usage: "afar post <url> [<body>] [<options>]",
         discussion: "For example: afar post :8080/users --json name=Ada --json age:=36")
     static let method = HTTPMethod.post
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Put: MethodCommand {
@@ -50,8 +50,8 @@ struct Put: MethodCommand {
         usage: "afar put <url> [<body>] [<options>]",
         discussion: "For example: afar put :8080/notes/1 --data @note.txt")
     static let method = HTTPMethod.put
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Patch: MethodCommand {
@@ -60,8 +60,8 @@ struct Patch: MethodCommand {
         usage: "afar patch <url> [<body>] [<options>]",
         discussion: "For example: afar patch :8080/users/7 --json name=Ada")
     static let method = HTTPMethod.patch
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Delete: MethodCommand {
@@ -70,6 +70,6 @@ struct Delete: MethodCommand {
         usage: "afar delete <url> [<body>] [<options>]",
         discussion: "For example: afar delete :8080/users/7 --check-status")
     static let method = HTTPMethod.delete
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }

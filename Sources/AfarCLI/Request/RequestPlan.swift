@@ -1,4 +1,10 @@
 import Afar
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// A request, checked as far as that is possible before it is made.
 struct RequestPlan {
@@ -12,9 +18,9 @@ struct RequestPlan {
         guard options.url.contains(where: { !$0.isWhitespace }) else {
             throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
         }
-        let query = try options.query.map { try NamedValue($0, option: "--query") }
+        let query = try options.sending.query.map { try NamedValue($0, option: "--query") }
         url = URLText.complete(options.url, query: query)
-        headers = try HTTPHeaders(arguments: options.headers)
+        headers = try HTTPHeaders(arguments: options.sending.headers)
         let isWithoutBody = method == .get || method == .head
         if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {
             throw Failure(
@@ -24,6 +30,16 @@ struct RequestPlan {
         body = try Body(bodyOptions)
         if let body, headers.value(for: "Content-Type") == nil {
             headers.add(.contentType(body.contentType))
+        }
+    }
+
+    /// Throws the failure that sending would throw before anything is sent.
+    func check() throws {
+        do {
+            let request = try URLRequest(url: url, method: method, headers: headers)
+            _ = try HTTPRequest(request, bodyLength: Int64(body?.bytes.count ?? 0))
+        } catch let error as AFError {
+            throw Failure(error, url: url)
         }
     }
 }

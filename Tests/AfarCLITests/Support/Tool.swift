@@ -39,6 +39,12 @@ enum Tool {
     static func run(
         _ arguments: String..., input: Data? = nil, environment: [String: String] = [:]
     ) async throws -> Outcome {
+        try await run(arguments, input: input, environment: environment)
+    }
+
+    static func run(
+        _ arguments: [String], input: Data? = nil, environment: [String: String] = [:]
+    ) async throws -> Outcome {
         try await run(executable: url(), arguments, input: input, environment: environment)
     }
 
@@ -49,16 +55,27 @@ enum Tool {
         return try await run(executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment)
     }
 
+    /// Runs a command line of any length in the system's shell.
+    static func sh(_ line: String) async throws -> Outcome {
+        try await run(executable: URL(filePath: "/bin/sh"), ["-s"], input: Data(line.utf8), environment: [:])
+    }
+
     /// Runs the tool with a terminal for its standard output.
     static func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
-        let terminal = try PseudoTerminal()
-        return try await run(
-            executable: url(), arguments, environment: environment, output: terminal.tool, reader: terminal.person)
+        try await run(executable: url(), arguments, environment: environment, output: PseudoTerminal())
+    }
+
+    /// Runs the tool with a terminal for its standard error stream only.
+    static func runWithErrorsOnTerminal(
+        _ arguments: String..., columns: UInt16 = 80, environment: [String: String] = [:]
+    ) async throws -> Outcome {
+        try await run(
+            executable: url(), arguments, environment: environment, errorOutput: PseudoTerminal(columns: columns))
     }
 
     private static func run(
         executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
-        output: FileHandle? = nil, reader: FileHandle? = nil
+        output: PseudoTerminal? = nil, errorOutput: PseudoTerminal? = nil
     ) async throws -> Outcome {
         await turns.enter()
         defer { turns.leave() }
@@ -72,18 +89,19 @@ enum Tool {
         let pipe = Pipe()
         let errorPipe = Pipe()
         let inputPipe = input.map { _ in Pipe() }
-        process.standardOutput = output ?? pipe
-        process.standardError = errorPipe
+        process.standardOutput = output?.tool ?? pipe
+        process.standardError = errorOutput?.tool ?? errorPipe
         process.standardInput = inputPipe ?? FileHandle.nullDevice
         let status: Int32
-        async let bytes = read(reader ?? pipe.fileHandleForReading)
-        async let errors = read(errorPipe.fileHandleForReading)
+        async let bytes = read(output?.person ?? pipe.fileHandleForReading)
+        async let errors = read(errorOutput?.person ?? errorPipe.fileHandleForReading)
         status = try await withCheckedThrowingContinuation { continuation in
             process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
             do {
                 try process.run()
                 // The tool's ends are its own from here on; the readers see the end when it closes them.
-                try output?.close()
+                try output?.tool.close()
+                try errorOutput?.tool.close()
                 if let input, let inputPipe {
                     try inputPipe.fileHandleForWriting.write(contentsOf: input)
                     try inputPipe.fileHandleForWriting.close()
@@ -96,6 +114,7 @@ enum Tool {
             }
         }
         if output != nil { try? pipe.fileHandleForWriting.close() }
+        if errorOutput != nil { try? errorPipe.fileHandleForWriting.close() }
         return Outcome(status: status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
     }
 
