@@ -4,9 +4,10 @@ SWIFT ?= swift
 TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# Libraries that the build needs, and programs that only the tests need.
+# Libraries that the build needs, and programs that only the tests or the benchmarks need.
 BUILD_PACKAGES := libcurl4-openssl-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl
+BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
 # connections open that a test waits to see closed.
@@ -24,7 +25,9 @@ define install
 	fi
 endef
 
-.PHONY: help run test lint format build-packages test-packages
+SWIFT_FILES := Package.swift Sources Tests Benchmarks
+
+.PHONY: help run test bench lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -38,14 +41,21 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	  echo "== $$target"; $(SWIFT) test $(TRAITS) --skip-build --filter "^$$target\."; done
 	Tests/Consumer/check
 
+bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
+	$(SWIFT) build --package-path Benchmarks -c release
+	@Benchmarks/.build/release/Bench $(ARGS)
+
 lint: ## Checks the format of all Swift files.
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)
 
 format: ## Formats all Swift files.
-	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+	$(SWIFT) format --in-place --recursive $(SWIFT_FILES)
 
 build-packages:
 	$(call install,$(BUILD_PACKAGES))
 
 test-packages:
 	$(call install,$(TEST_PACKAGES))
+
+bench-packages:
+	$(call install,$(BENCH_PACKAGES))

@@ -59,66 +59,22 @@ extension DataRequest {
         on queue: DispatchQueue?,
         completion: @escaping @Sendable (AFDataResponse<Value>) -> Void
     ) -> Self {
-        addHandler(serialize) { response in
-            // Handed over, never shared: nobody else has this response.
-            nonisolated(unsafe) let response = response
-            (queue ?? .main).async { completion(response) }
-        }
+        addHandler(on: queue, Self.respond(with: serialize), completion: completion)
         return self
     }
 
-    /// The way in for every kind of handler: adds it, and starts the request if that is what handlers do here.
+    /// Makes a response of what a request has received.
     ///
-    /// - Parameters:
-    ///   - serialize: Makes the value. What it throws becomes an `AFError`.
-    ///   - completion: Called once, when all serializers of this request have run.
-    func addHandler<Value>(
-        _ serialize: @escaping @Sendable (SerializationInput) throws -> Value,
-        completion: @escaping @Sendable (AFDataResponse<Value>) -> Void
-    ) {
-        let mustDrain = mutable.withLock { state in
-            state.handlers.append { request in
-                guard let request = request as? DataRequest else { return .init(error: nil, release: { _ in }) }
-                // Handed over, never shared: the queue releases it once.
-                nonisolated(unsafe) let response = request.makeResponse(serialize)
-                return .init(error: response.error) { failure in
-                    completion(failure.map(response.failing(with:)) ?? response)
-                }
+    /// - Parameter serialize: Makes the value. What it throws becomes an `AFError`.
+    static func respond<Value>(
+        with serialize: @escaping @Sendable (SerializationInput) throws -> Value
+    ) -> @Sendable (Request) -> AFDataResponse<Value> {
+        { request in
+            let data = (request as? DataRequest)?.data
+            let serialized = request.serialized { urlRequest, head, error in
+                try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
+            return DataResponse(serialized, data: data)
         }
-        if mustDrain {
-            Task { await RequestPipeline(request: self, context: context).runLateHandlers() }
-        } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
-            resume()
-        }
-    }
-
-    private func makeResponse<Value>(
-        _ serialize: (SerializationInput) throws -> Value
-    ) -> AFDataResponse<Value> {
-        let (error, head, attempt, startTime) = mutable.withLock { state in
-            (state.error, state.head, state.attempts.last, state.startTime)
-        }
-        let input = SerializationInput(request: request, head: head, data: data, error: error)
-        let began = Date.timeIntervalSinceReferenceDate
-        let result = AFResult<Value> { () throws(AFError) in
-            do {
-                return try serialize(input)
-            } catch {
-                throw error.asAFError(
-                    or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-            }
-        }
-        let ended = Date.timeIntervalSinceReferenceDate
-        let completed = attempt?.end.timeIntervalSinceReferenceDate ?? began
-        let timeline = Timeline(
-            requestStartTime: startTime,
-            initialResponseTime: attempt?.report.transactions.last?.responseStartDate?.timeIntervalSinceReferenceDate
-                ?? startTime,
-            requestCompletedTime: completed,
-            serializationCompletedTime: ended)
-        return DataResponse(
-            request: input.request, head: head, data: input.data, attempt: attempt, timeline: timeline,
-            serializationDuration: ended - began, result: result)
     }
 }

@@ -49,6 +49,9 @@ extension Request {
         var startTime: TimeInterval = 0
 
         var handlers = HandlerQueue<Request>()
+        /// The progress of the bodies; nil as long as nobody asked.
+        var sending: TransferProgress?
+        var receiving: TransferProgress?
 
         /// Returns whether the state changed.
         mutating func move(to other: State) -> Bool {

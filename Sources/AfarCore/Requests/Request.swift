@@ -40,8 +40,8 @@ public class Request: @unchecked Sendable {
 
     // MARK: What the kinds of requests fill in
 
-    /// Where the response's body goes.
-    var delivery: ResponseDelivery { .collect(limit: context.responseBodyLimit) }
+    /// Decides where the response's body goes, once for each attempt.
+    func openDelivery() throws -> ResponseDelivery { .collect(limit: context.responseBodyLimit) }
 
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
@@ -55,11 +55,23 @@ public class Request: @unchecked Sendable {
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
-        mutable.withLock { state in
+        let (sending, receiving) = mutable.withLock { state in
             state.head = nil
             state.failure = nil
+            return (state.sending, state.receiving)
         }
+        sending?.update(completed: 0, total: 0)
+        receiving?.update(completed: 0, total: 0)
     }
+
+    /// The attempt failed: a part of a body is of no use.
+    func abandonDelivery() {}
+
+    /// The response has passed the validators and is here to stay.
+    func keepResponse() throws {}
+
+    /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
+    var mayShowProgressLate: Bool { false }
 
     /// Runs the validators in the order in which they were added; the first failure wins.
     func runValidators() throws {}

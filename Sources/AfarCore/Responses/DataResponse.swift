@@ -22,13 +22,7 @@ public struct DataResponse<Success, Failure: Error> {
     public let serializationDuration: TimeInterval
     /// The value, or what went wrong.
     public let result: Result<Success, Failure>
-    private let origin: Origin
-
-    /// Where the head and the metrics come from; both are made when asked for.
-    private enum Origin: Sendable {
-        case network(ResponseHead?, Request.Attempt?)
-        case given(HTTPURLResponse?, TaskMetrics?)
-    }
+    private let origin: ResponseOrigin
 
     /// Makes a response by hand, for tests.
     public init(
@@ -47,21 +41,13 @@ public struct DataResponse<Success, Failure: Error> {
         origin = .given(response, metrics)
     }
 
-    init(
-        request: URLRequest?,
-        head: ResponseHead?,
-        data: Data?,
-        attempt: Request.Attempt?,
-        timeline: Timeline,
-        serializationDuration: TimeInterval,
-        result: Result<Success, Failure>
-    ) {
-        self.request = request
+    init(_ serialized: Serialized<Success>, data: Data?) where Failure == AFError {
+        request = serialized.request
         self.data = data
-        self.timeline = timeline
-        self.serializationDuration = serializationDuration
-        self.result = result
-        origin = .network(head, attempt)
+        timeline = serialized.timeline
+        serializationDuration = serialized.duration
+        result = serialized.result
+        origin = serialized.origin
     }
 
     private init<OldSuccess, OldFailure>(
@@ -72,32 +58,13 @@ public struct DataResponse<Success, Failure: Error> {
         timeline = other.timeline
         serializationDuration = other.serializationDuration
         self.result = result
-        origin =
-            switch other.origin {
-            case .network(let head, let attempt): .network(head, attempt)
-            case .given(let response, let metrics): .given(response, metrics)
-            }
+        origin = other.origin
     }
-
-    /// The same response with this error in place of its result.
-    func failing(with error: Failure) -> Self { Self(self, result: .failure(error)) }
 
     /// The response's head.
-    public var response: HTTPURLResponse? {
-        switch origin {
-        case .network(let head, _): head?.httpURLResponse
-        case .given(let response, _): response
-        }
-    }
-
+    public var response: HTTPURLResponse? { origin.response }
     /// What was measured of the last attempt.
-    public var metrics: TaskMetrics? {
-        switch origin {
-        case .network(_, let attempt): attempt?.metrics
-        case .given(_, let metrics): metrics
-        }
-    }
-
+    public var metrics: TaskMetrics? { origin.metrics }
     /// The value, if there is one.
     public var value: Success? { result.value }
     /// The error, if there is one.
@@ -105,6 +72,10 @@ public struct DataResponse<Success, Failure: Error> {
 }
 
 extension DataResponse: Sendable where Success: Sendable {}
+
+extension DataResponse: SettledResponse where Failure == AFError {
+    func failing(with error: AFError) -> Self { Self(self, result: .failure(error)) }
+}
 
 extension DataResponse {
     /// The same response with its value changed.

@@ -35,8 +35,10 @@ struct RequestPipeline {
             try checkEnd()
             try await perform(exchange, urlRequest)
             try request.runValidators()
+            try request.keepResponse()
         } catch {
             failure = fail(with: error)
+            request.abandonDelivery()
         }
         context.delegate.didCompleteAttempt(of: request, error: failure)
         if let failure {
@@ -92,7 +94,7 @@ struct RequestPipeline {
         var exchange = Exchange(
             request: try HTTPRequest(urlRequest, bodyLength: body.length),
             body: body,
-            delivery: request.delivery,
+            delivery: try request.openDelivery(),
             options: try context.options.get(),
             observer: context.delegate.observer(of: request))
         // 60 is what Foundation gives a request that says nothing.

@@ -154,15 +154,176 @@ open class Session: @unchecked Sendable {
             convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
+    // MARK: Downloads
+
+    /// Makes a download with parameters that an encoding puts into its URL or its body.
+    ///
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove. For
+    /// the rest it is as with ``request(_:method:parameters:encoding:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    open func download(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoding: any ParameterEncoding = URLEncoding.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        download(
+            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+                try encoding.encode(urlRequest, with: parameters)
+            },
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            modifier: requestModifier, to: destination)
+    }
+
+    /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
+    ///
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove. For
+    /// the rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    open func download<Parameters: Encodable & Sendable>(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        download(
+            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+                guard let parameters else { return urlRequest }
+                return try encoder.encode(parameters, into: urlRequest)
+            },
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            modifier: requestModifier, to: destination)
+    }
+
+    /// Makes a download from a value that can make a `URLRequest`.
+    ///
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove. For
+    /// the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func download(
+        _ convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        download(
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil,
+            to: destination)
+    }
+
+    // MARK: Uploads
+
+    /// Makes a request that sends bytes from memory.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ data: Data,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            .data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 },
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ data: Data,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            .data(data), with: convertible, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request that sends a file, which is read while it is sent.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ fileURL: URL,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            .file(fileURL), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 },
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ fileURL: URL,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            .file(fileURL), with: convertible, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    // MARK: The way in for each kind
+
     private func request(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         modifier: RequestModifier?
     ) -> DataRequest {
-        let request = DataRequest(
-            convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier)
+        setUp(
+            DataRequest(
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
+    }
+
+    private func download(
+        _ convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
+        modifier: RequestModifier?,
+        to destination: DownloadRequest.Destination?
+    ) -> DownloadRequest {
+        setUp(
+            DownloadRequest(
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
+                destination: destination))
+    }
+
+    private func upload(
+        _ uploadable: UploadRequest.Uploadable,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
+        modifier: RequestModifier?
+    ) -> UploadRequest {
+        setUp(
+            UploadRequest(
+                uploadable, convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
+    }
+
+    private func setUp<Kind: Request>(_ request: Kind) -> Kind {
         if requestSetup == .eager { request.startPipeline() }
         return request
     }

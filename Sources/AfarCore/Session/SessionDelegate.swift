@@ -59,14 +59,15 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Who listens to an exchange of this request; nil when nobody does.
     func observer(of request: Request) -> (any ExchangeObserver)? {
-        guard requestDidReceiveResponse != nil || requestDidSendBody != nil || requestDidReceiveBody != nil else {
-            return nil
-        }
+        guard
+            requestDidReceiveResponse != nil || requestDidSendBody != nil || requestDidReceiveBody != nil
+                || request.showsProgress
+        else { return nil }
         return ExchangeEvents(request: request, delegate: self)
     }
 }
 
-/// Carries an exchange's events from the transport to the delegate's closures.
+/// Carries an exchange's events from the transport to its request's progress and the delegate's closures.
 private final class ExchangeEvents: ExchangeObserver {
     private let request: Request
     private let delegate: SessionDelegate
@@ -84,11 +85,13 @@ private final class ExchangeEvents: ExchangeObserver {
     }
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
+        request.didSend(bytes: bytes, expected: expected)
         guard let closure = delegate.requestDidSendBody else { return }
         request.context.rootQueue.async { [request] in closure(request, bytes, expected) }
     }
 
     func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+        request.didReceive(bytes: bytes, expected: expected)
         guard let closure = delegate.requestDidReceiveBody else { return }
         request.context.rootQueue.async { [request] in closure(request, bytes, expected) }
     }

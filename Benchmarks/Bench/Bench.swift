@@ -1,0 +1,38 @@
+import Foundation
+
+/// Measures clients at workloads and shows the figures.
+@main struct Bench {
+    static func main() {
+        Cleanup.shared.watchSignals()
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if options.asksForHelp {
+                print(Options.help)
+            } else {
+                try run(options)
+            }
+            Cleanup.shared.finish()
+        } catch {
+            Cleanup.shared.finish()
+            FileHandle.standardError.write(Data("Bench: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ options: Options) throws {
+        let site = try Site()
+        Cleanup.shared.add(site)
+        let stage = Stage(site: site, nginx: try Nginx(site: site), share: options.isQuick ? 0.25 : 1)
+        let clients = try Client.available(folder: site.folder, named: options.clients)
+        let machine = try Machine(clients: clients)
+        print(machine.lines.joined(separator: "\n"))
+
+        var results: [WorkloadResult] = []
+        for workload in options.workloads {
+            let result = try stage.measure(workload, clients, options)
+            print("\n\(result.title)\n\(result.table.text)")
+            results.append(result)
+        }
+        if options.writes { try Documentation.write(results, machine) }
+    }
+}

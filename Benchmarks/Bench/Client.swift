@@ -1,0 +1,44 @@
+import Foundation
+
+/// A program that makes requests.
+struct Client: Sendable {
+    let name: String
+    let executable: URL
+    /// How much fewer requests it makes, because it is so much slower.
+    var slowness = 1
+    /// Whether it decodes what it fetches.
+    var decodes = true
+
+    static let yardstick = "libcurl"
+    static let names = [yardstick, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
+
+    /// The clients that there are on this machine, in the order of `names`, or those of them that are named.
+    ///
+    /// - Parameter folder: Where what must be built can be put.
+    static func available(folder: URL, named wanted: [String]?) throws -> [Client] {
+        let wanted = wanted ?? names
+        var clients = [
+            Client(name: yardstick, executable: built("RawCurl"), decodes: false),
+            Client(name: "Afar", executable: built("AfarClient")),
+            Client(name: "URLSession", executable: built("URLSessionClient"), slowness: 10),
+        ]
+        if wanted.contains("Go"), let go = try? Executable.find("go") {
+            clients.append(Client(name: "Go", executable: try buildGo(with: go, in: folder)))
+        }
+        if ProcessInfo.processInfo.environment["PEERS"] == "1" {
+            clients.append(
+                Client(name: "AsyncHTTPClient", executable: built("AsyncHTTPClientClient"), slowness: 2))
+        }
+        return clients.filter { wanted.contains($0.name) }
+    }
+
+    private static func built(_ name: String) -> URL { Executable.folder.appending(path: name) }
+
+    private static func buildGo(with go: URL, in folder: URL) throws -> URL {
+        let client = folder.appending(path: "GoClient")
+        let source = Repository.root.appending(path: "Benchmarks/Clients/Go/main.go")
+        _ = try Executable.run(
+            go, ["build", "-o", client.path, source.path], environment: ["GOPROXY": "off", "GOTOOLCHAIN": "local"])
+        return client
+    }
+}

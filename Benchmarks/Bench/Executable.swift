@@ -1,0 +1,39 @@
+import Foundation
+
+/// Programs that are started.
+enum Executable {
+    /// The folder with this program and the clients.
+    static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    /// A program on the path.
+    static func find(_ name: String) throws -> URL {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin"]
+        let files = folders.map { URL(filePath: $0).appending(path: name) }
+        guard let file = files.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
+            throw Failure("\(name) is not installed")
+        }
+        return file
+    }
+
+    /// Runs a program to its end and returns what it printed.
+    static func run(
+        _ file: URL, _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> Data {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = file
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = output
+        try process.run()
+        Cleanup.shared.add(process)
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        Cleanup.shared.forget(process)
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+            throw Failure("\(file.lastPathComponent) \(arguments.joined(separator: " ")) failed")
+        }
+        return data
+    }
+}

@@ -1,0 +1,8 @@
+/// Why the benchmark cannot go on.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,24 @@
+/// A client's figures at a workload: medians of the rounds.
+struct Figures {
+    let client: String
+    let requestsPerSecond: Double
+    let cpuSecondsPerRequest: Double
+    let peakMegabytes: Double
+    var instructions: Double?
+
+    init(client: String, rounds: [Measured]) {
+        self.client = client
+        requestsPerSecond = rounds.map { Double($0.requests) / $0.seconds }.median
+        cpuSecondsPerRequest = rounds.map { $0.cpuSeconds / Double($0.requests) }.median
+        peakMegabytes = rounds.map { Double($0.peakKilobytes) * 1024 / 1e6 }.median
+    }
+}
+
+extension [Double] {
+    /// The value in the middle, or between the two there; 0 of none.
+    fileprivate var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}

@@ -1,0 +1,9 @@
+/// What a client prints.
+struct Measured: Decodable {
+    let requests: Int
+    /// What the requests returned, added up.
+    let yield: Int
+    let seconds: Double
+    let cpuSeconds: Double
+    let peakKilobytes: Int
+}

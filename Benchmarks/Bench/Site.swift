@@ -1,0 +1,57 @@
+import Foundation
+
+/// The files that nginx serves, in a folder that goes away afterwards.
+struct Site {
+    static let tiny = "/tiny"
+    static let json = "/record.json"
+    static let large = "/large"
+    static let uploads = "/uploads/file"
+
+    static let tinyBody = "hello, world\n"
+    static let answer = 42
+    static let gibibyte = 1 << 30
+
+    let folder: URL
+
+    var files: URL { folder.appending(path: "files") }
+    var large: URL { files.appending(path: "large") }
+    var uploaded: URL { files.appending(path: Self.uploads) }
+    var downloaded: URL { folder.appending(path: "downloaded") }
+
+    /// In memory where there is room for three copies of the large file, so that no disk is measured.
+    init() throws {
+        let memory = URL(filePath: "/dev/shm")
+        let values = try? FileManager.default.attributesOfFileSystem(forPath: memory.path)
+        let free = (values?[.systemFreeSize] as? NSNumber)?.intValue ?? 0
+        let parent = free > 3 * Self.gibibyte ? memory : FileManager.default.temporaryDirectory
+        folder = parent.appending(path: "afar-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(
+            at: files.appending(path: "uploads"), withIntermediateDirectories: true)
+        try Data(Self.record.utf8).write(to: files.appending(path: "record.json"))
+        try Data().write(to: large)
+        // A hole: it takes no room, and reads as zeros.
+        let handle = try FileHandle(forWritingTo: large)
+        try handle.truncate(atOffset: UInt64(Self.gibibyte))
+        try handle.close()
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    static let record: String = {
+        let about = Array(repeating: "Writes programs for an engine that nobody has built.", count: 15)
+        return """
+            {
+              "answer": \(answer),
+              "name": "Ada Lovelace",
+              "email": "ada@example.com",
+              "isActive": true,
+              "score": 98.25,
+              "tags": ["mathematics", "engines", "notes"],
+              "about": "\(about.joined(separator: " "))"
+            }
+
+            """
+    }()
+}

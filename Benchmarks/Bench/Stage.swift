@@ -1,0 +1,85 @@
+import Foundation
+
+/// Where clients run: a server and its files.
+struct Stage {
+    let site: Site
+    let nginx: Nginx
+    /// The part of the workloads' requests that is made.
+    let share: Double
+
+    /// Lets the clients do a workload, in turns, so that what else the machine does falls on all alike.
+    func measure(_ workload: Workload, _ clients: [Client], _ options: Options) throws -> WorkloadResult {
+        let rounds = options.rounds ?? (options.isQuick ? (workload.isBulk ? 1 : 2) : workload.rounds)
+        var measured = clients.map { _ in [Measured]() }
+        for _ in 0..<rounds {
+            for (index, client) in clients.enumerated() {
+                let requests = workload.isBulk ? 1 : Int(Double(workload.requests) * share) / client.slowness
+                measured[index].append(try run(client, workload, requests: requests))
+            }
+        }
+        let figures = try zip(clients, measured).map { client, measured in
+            var figures = Figures(client: client.name, rounds: measured)
+            if options.countsInstructions { figures.instructions = try instructions(client, workload) }
+            return figures
+        }
+        return WorkloadResult(workload: workload, figures: figures)
+    }
+
+    private func run(_ client: Client, _ workload: Workload, requests: Int) throws -> Measured {
+        let job = job(client, workload, requests: requests, warmUp: requests / 8)
+        let output = try Executable.run(client.executable, job.arguments, environment: environment)
+        let measured = try JSONDecoder().decode(Measured.self, from: output)
+        guard measured.yield == requests * job.yield else {
+            throw Failure("\(client.name) did not do what \(workload.name) asks: \(measured)")
+        }
+        return measured
+    }
+
+    /// The instructions of one request, as callgrind counts them for the whole process. The difference of two runs has
+    /// no start and no end of the program in it.
+    private func instructions(_ client: Client, _ workload: Workload) throws -> Double? {
+        guard !workload.isBulk else { return nil }
+        let valgrind = try Executable.find("valgrind")
+        let few = max(200, 4 * workload.inFlight)
+        let counts = try [few, 3 * few].map { requests in
+            let file = site.folder.appending(path: "callgrind")
+            let job = job(client, workload, requests: requests, warmUp: few)
+            _ = try Executable.run(
+                valgrind,
+                ["--tool=callgrind", "--quiet", "--callgrind-out-file=\(file.path)", client.executable.path]
+                    + job.arguments,
+                environment: environment)
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            let totals = lines.last { $0.hasPrefix("totals: ") } ?? ""
+            guard let count = Double(totals.dropFirst("totals: ".count)) else {
+                throw Failure("valgrind counted nothing")
+            }
+            return count
+        }
+        return (counts[1] - counts[0]) / Double(2 * few)
+    }
+
+    /// A client's arguments, and what one of its requests returns. Files of earlier rounds are removed.
+    private func job(
+        _ client: Client, _ workload: Workload, requests: Int, warmUp: Int
+    ) -> (arguments: [String], yield: Int) {
+        try? FileManager.default.removeItem(at: site.downloaded)
+        try? FileManager.default.removeItem(at: site.uploaded)
+        let action = workload.action == .decode && !client.decodes ? .get : workload.action
+        let file = action == .upload ? site.large : site.downloaded
+        let arguments = [
+            action.rawValue, "http://127.0.0.1:\(nginx.port)\(workload.path)", file.path,
+            String(requests), String(warmUp), String(workload.inFlight), String(workload.inFlight),
+        ]
+        let yield =
+            switch action {
+            case .get: workload.path == Site.tiny ? Site.tinyBody.utf8.count : Site.record.utf8.count
+            case .decode: Site.answer
+            case .download, .discard, .upload: Site.gibibyte
+            }
+        return (arguments, yield)
+    }
+
+    /// Temporary files go where the rest is, so that moving them to their place is no copy.
+    private var environment: [String: String] { ["TMPDIR": site.folder.path] }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// All clients' figures at a workload.
+struct WorkloadResult {
+    let workload: Workload
+    let figures: [Figures]
+
+    var title: String {
+        let connections = workload.inFlight == 1 ? "one connection" : "\(workload.inFlight) connections"
+        return "\(workload.title) (\(workload.name), \(connections))"
+    }
+
+    /// The processor time of a request in the workload's unit.
+    func cpu(_ figures: Figures) -> Double {
+        figures.cpuSecondsPerRequest * (workload.isBulk ? 1e3 : 1e6)
+    }
+
+    var cpuUnit: String { workload.isBulk ? "ms" : "µs" }
+
+    var table: Table {
+        let yardstick = figures.first { $0.client == Client.yardstick }
+        let counts = figures.contains { $0.instructions != nil }
+        var columns = ["client", workload.isBulk ? "MB/s" : "requests/s", "CPU \(cpuUnit)"]
+        if counts { columns.append("instructions") }
+        columns += ["peak MB", "rate ÷ libcurl's", "CPU ÷ libcurl's"]
+        let rows = figures.map { figures in
+            let rate = figures.requestsPerSecond * (workload.isBulk ? Double(Site.gibibyte) / 1e6 : 1)
+            var row = [figures.client, rate.text(decimals: 0), cpu(figures).text(decimals: workload.isBulk ? 0 : 1)]
+            if counts { row.append(figures.instructions?.text(decimals: 0) ?? "–") }
+            row.append(figures.peakMegabytes.text(decimals: 0))
+            guard let yardstick else { return row + ["–", "–"] }
+            row.append((figures.requestsPerSecond / yardstick.requestsPerSecond).text(decimals: 2))
+            row.append((figures.cpuSecondsPerRequest / yardstick.cpuSecondsPerRequest).text(decimals: 2))
+            return row
+        }
+        return Table(columns: columns, rows: rows)
+    }
+}
+
+extension Double {
+    /// The number as people write it: 12,345.6.
+    func text(decimals: Int) -> String {
+        formatted(.number.precision(.fractionLength(decimals)).locale(Locale(identifier: "en_US")))
+    }
+}

@@ -1,0 +1,15 @@
+import Afar
+import HTTPTypes
+
+extension Transport {
+    /// Reads a body as it arrives and keeps nothing of it.
+    func countBody(of url: URL) async throws -> Int {
+        let request = HTTPRequest(
+            method: .get, scheme: url.scheme, authority: "\(url.host() ?? ""):\(url.port ?? 80)", path: url.path)
+        let response = try await send(Exchange(request: request, delivery: .stream(highWater: 1 << 20)))
+        guard case .stream(let chunks) = response.body else { return 0 }
+        var count = 0
+        for try await chunk in chunks { count += chunk.count }
+        return count
+    }
+}

@@ -1,0 +1,238 @@
+// The yardstick: libcurl alone, driven as well as it can be. One thread, epoll, handles that are set up once and used
+// again, and no more system calls than needed.
+//
+// RawCurl ACTION URL FILE REQUESTS WARM-UP IN-FLIGHT CONNECTIONS
+
+#define _GNU_SOURCE
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAXIMUM_DESCRIPTORS = 4096, EVENTS_AT_ONCE = 256, LARGE_BUFFER = 512 * 1024 };
+
+typedef struct {
+    const char *action, *url, *file;
+    long requests, warm_up, in_flight, connections;
+} Job;
+
+typedef struct {
+    CURL *easy;
+    long remaining;  // requests that this handle has still to make
+    int descriptor;  // of the file to write or read, or −1
+} Slot;
+
+static void fail(const char *what) {
+    fprintf(stderr, "RawCurl: %s\n", what);
+    exit(1);
+}
+
+// MARK: The loop
+
+static CURLM *multi;
+static int epoll;
+static double deadline = -1;  // when libcurl wants to be called, or −1
+static long long yield;       // bytes that were transferred
+
+// What libcurl wants to know of each descriptor, and what the kernel has been told. libcurl drops its interest after
+// each response and takes it again with the next request; only what differs in the end costs a system call.
+static struct {
+    uint32_t wanted, applied;
+    int is_listed;
+} interests[MAXIMUM_DESCRIPTORS];
+static int changed[MAXIMUM_DESCRIPTORS];
+static int changed_count;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+static int socket_changed(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
+    (void)easy, (void)context, (void)socket_context;
+    if (socket >= MAXIMUM_DESCRIPTORS) fail("too many descriptors");
+    interests[socket].wanted = what == CURL_POLL_REMOVE ? 0
+        : (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
+    if (!interests[socket].is_listed) {
+        interests[socket].is_listed = 1;
+        changed[changed_count++] = socket;
+    }
+    return 0;
+}
+
+static int timer_changed(CURLM *multi, long milliseconds, void *context) {
+    (void)multi, (void)context;
+    deadline = milliseconds < 0 ? -1 : now() + milliseconds / 1e3;
+    return 0;
+}
+
+// The kernel forgets a descriptor when it is closed.
+static int close_socket(void *context, curl_socket_t socket) {
+    (void)context;
+    if (socket < MAXIMUM_DESCRIPTORS) interests[socket].applied = interests[socket].wanted = 0;
+    return close(socket);
+}
+
+static void apply_interests(void) {
+    for (int index = 0; index < changed_count; index++) {
+        int socket = changed[index];
+        uint32_t wanted = interests[socket].wanted, applied = interests[socket].applied;
+        interests[socket].is_listed = 0;
+        if (wanted == applied) continue;
+        struct epoll_event event = {.events = wanted, .data.fd = socket};
+        epoll_ctl(epoll, !wanted ? EPOLL_CTL_DEL : !applied ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event);
+        interests[socket].applied = wanted;
+    }
+    changed_count = 0;
+}
+
+// Starts the next request of each handle that is done. Returns how many handles have nothing more to do.
+static long restart_finished(void) {
+    long finished = 0;
+    int rest;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &rest))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        if (message->data.result != CURLE_OK) fail(curl_easy_strerror(message->data.result));
+        CURL *easy = message->easy_handle;
+        Slot *slot;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &slot);
+        curl_multi_remove_handle(multi, easy);
+        if (--slot->remaining > 0) curl_multi_add_handle(multi, easy);
+        else finished++;
+    }
+    return finished;
+}
+
+static void run(Slot *slots, long count, long requests) {
+    struct epoll_event events[EVENTS_AT_ONCE];
+    long active = 0;
+    int running;
+    for (long index = 0; index < count; index++) {
+        slots[index].remaining = (requests + index) / count;
+        if (slots[index].remaining == 0) continue;
+        curl_multi_add_handle(multi, slots[index].easy);
+        active++;
+    }
+    while (active > 0) {
+        double wait = deadline < 0 ? 60 : deadline - now();
+        if (wait <= 0) {
+            deadline = -1;
+            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        } else {
+            apply_interests();
+            int ready = epoll_wait(epoll, events, EVENTS_AT_ONCE, (int)(wait * 1e3) + 1);
+            for (int index = 0; index < ready; index++) {
+                int bits = (events[index].events & EPOLLIN ? CURL_CSELECT_IN : 0)
+                    | (events[index].events & EPOLLOUT ? CURL_CSELECT_OUT : 0)
+                    | (events[index].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+                curl_multi_socket_action(multi, events[index].data.fd, bits, &running);
+            }
+        }
+        active -= restart_finished();
+    }
+}
+
+// MARK: Bodies
+
+static size_t count_body(char *bytes, size_t size, size_t count, void *context) {
+    (void)bytes, (void)context;
+    yield += size * count;
+    return size * count;
+}
+
+static size_t write_body(char *bytes, size_t size, size_t count, void *context) {
+    Slot *slot = context;
+    ssize_t written = write(slot->descriptor, bytes, size * count);
+    if (written > 0) yield += written;
+    return written < 0 ? 0 : written;
+}
+
+static size_t read_body(char *bytes, size_t size, size_t count, void *context) {
+    Slot *slot = context;
+    ssize_t length = read(slot->descriptor, bytes, size * count);
+    if (length > 0) yield += length;
+    return length < 0 ? CURL_READFUNC_ABORT : (size_t)length;
+}
+
+static void set_up(Slot *slot, const Job *job) {
+    CURL *easy = slot->easy = curl_easy_init();
+    slot->descriptor = -1;
+    curl_easy_setopt(easy, CURLOPT_URL, job->url);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, count_body);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    if (!strcmp(job->action, "download")) {
+        slot->descriptor = open(job->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (slot->descriptor < 0) fail("cannot open the file to write");
+        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LARGE_BUFFER);
+        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, write_body);
+        curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    } else if (!strcmp(job->action, "discard")) {
+        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LARGE_BUFFER);
+    } else if (!strcmp(job->action, "upload")) {
+        struct stat status;
+        slot->descriptor = open(job->file, O_RDONLY | O_CLOEXEC);
+        if (slot->descriptor < 0 || fstat(slot->descriptor, &status) < 0) fail("cannot open the file to read");
+        curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)LARGE_BUFFER);
+        curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
+        curl_easy_setopt(easy, CURLOPT_READFUNCTION, read_body);
+        curl_easy_setopt(easy, CURLOPT_READDATA, slot);
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl_slist_append(NULL, "Expect:"));
+    }
+}
+
+// MARK: Measuring
+
+static double cpu_seconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static long peak_kilobytes(void) {
+    char line[256];
+    long peak = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "VmHWM: %ld", &peak) != 1) {}
+    if (status) fclose(status);
+    return peak;
+}
+
+int main(int count, char **arguments) {
+    if (count != 8) return 64;
+    Job job = {
+        arguments[1], arguments[2], arguments[3],
+        atol(arguments[4]), atol(arguments[5]), atol(arguments[6]), atol(arguments[7]),
+    };
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    multi = curl_multi_init();
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer_changed);
+    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, job.connections);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, job.connections);
+    Slot *slots = calloc(job.in_flight, sizeof *slots);
+    if (!slots || epoll < 0 || !multi) fail("out of resources");
+    for (long index = 0; index < job.in_flight; index++) set_up(&slots[index], &job);
+
+    run(slots, job.in_flight, job.warm_up);
+    yield = 0;
+    double start = now(), cpu_start = cpu_seconds();
+    run(slots, job.in_flight, job.requests);
+    double cpu_end = cpu_seconds(), end = now();
+    printf("{\"requests\":%ld,\"yield\":%lld,\"seconds\":%.9f,\"cpuSeconds\":%.6f,\"peakKilobytes\":%ld}\n",
+        job.requests, yield, end - start, cpu_end - cpu_start, peak_kilobytes());
+    return 0;
+}

@@ -1,0 +1,28 @@
+import Dispatch
+import Foundation
+import Glibc
+
+/// Time that has passed, and processor time that this process has used.
+struct Usage {
+    let seconds: Double
+    let cpuSeconds: Double
+
+    static var now: Usage {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF.rawValue, &usage)
+        let time = DispatchTime.now().uptimeNanoseconds
+        return Usage(
+            seconds: Double(time) / 1e9, cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
+    }
+
+    /// The most memory that this process has held (VmHWM).
+    static var peakKilobytes: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        return Int(line.filter(\.isNumber)) ?? 0
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+    }
+}

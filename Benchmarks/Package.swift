@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+
+import Foundation
+import PackageDescription
+
+// AsyncHTTPClient takes minutes to build, so it takes part only when asked for.
+let hasPeers = ProcessInfo.processInfo.environment["PEERS"] == "1"
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "Afar", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+    ],
+    targets: [
+        .executableTarget(name: "Bench", path: "Bench"),
+        .target(name: "Measurement", path: "Measurement"),
+        .executableTarget(
+            name: "RawCurl", path: "Clients/RawCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "AfarClient",
+            dependencies: [
+                "Measurement", .product(name: "Afar", package: "Afar"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Clients/Afar"
+        ),
+        .executableTarget(name: "URLSessionClient", dependencies: ["Measurement"], path: "Clients/URLSession"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+if hasPeers {
+    package.dependencies += [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    ]
+    package.targets.append(
+        .executableTarget(
+            name: "AsyncHTTPClientClient",
+            dependencies: [
+                "Measurement", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Clients/AsyncHTTPClient"
+        ))
+}
+
+for target in package.targets where target.name != "RawCurl" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+    ]
+}

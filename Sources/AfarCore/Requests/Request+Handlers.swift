@@ -1,0 +1,82 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// Adds a handler that is called on a queue; nil means the main queue.
+    func addHandler<Response: SettledResponse>(
+        on queue: DispatchQueue?,
+        _ respond: @escaping @Sendable (Request) -> Response,
+        completion: @escaping @Sendable (Response) -> Void
+    ) {
+        addHandler(respond) { response in
+            // Handed over, never shared: nobody else has this response.
+            nonisolated(unsafe) let response = response
+            (queue ?? .main).async { completion(response) }
+        }
+    }
+
+    /// The way in for every kind of handler: adds it, and starts the request if that is what handlers do here.
+    ///
+    /// - Parameters:
+    ///   - respond: Makes the response of what the request has received.
+    ///   - completion: Called once, when all serializers of this request have run.
+    func addHandler<Response: SettledResponse>(
+        _ respond: @escaping @Sendable (Request) -> Response,
+        completion: @escaping @Sendable (Response) -> Void
+    ) {
+        let mustDrain = mutable.withLock { state in
+            state.handlers.append { request in
+                // Handed over, never shared: the queue releases it once.
+                nonisolated(unsafe) let response = respond(request)
+                return .init(error: response.error) { failure in
+                    completion(failure.map(response.failing(with:)) ?? response)
+                }
+            }
+        }
+        if mustDrain {
+            Task { await RequestPipeline(request: self, context: context).runLateHandlers() }
+        } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
+            resume()
+        }
+    }
+
+    /// Makes a value of what the request has received, and times that.
+    ///
+    /// - Parameter serialize: What it throws becomes an `AFError`.
+    func serialized<Value>(
+        _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
+    ) -> Serialized<Value> {
+        let (request, error, head, attempt, startTime) = mutable.withLock { state in
+            (state.requests.last, state.error, state.head, state.attempts.last, state.startTime)
+        }
+        let began = Date.timeIntervalSinceReferenceDate
+        let result = AFResult<Value> { () throws(AFError) in
+            do {
+                return try serialize(request, head, error)
+            } catch {
+                throw error.asAFError(
+                    or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+            }
+        }
+        let ended = Date.timeIntervalSinceReferenceDate
+        let timeline = Timeline(
+            requestStartTime: startTime,
+            initialResponseTime: attempt?.report.transactions.last?.responseStartDate?.timeIntervalSinceReferenceDate
+                ?? startTime,
+            requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
+            serializationCompletedTime: ended)
+        return Serialized(
+            request: request, origin: .network(head, attempt), timeline: timeline, duration: ended - began,
+            result: result)
+    }
+}
+
+/// A response whose error is an `AFError`, or can be made one.
+protocol SettledResponse: SendableMetatype {
+    var error: AFError? { get }
+    /// The same response with this error in place of its result.
+    func failing(with error: AFError) -> Self
+}

@@ -1,0 +1,127 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A download response whose failure is an ``AFError``.
+public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
+
+/// What a ``DownloadRequest`` came to: the request sent, the response, the place of its file, and the value made of it or
+/// the error.
+public struct DownloadResponse<Success, Failure: Error> {
+    /// The request that was sent, as adapted.
+    public let request: URLRequest?
+    /// Where the file is; nil when there is none.
+    public let fileURL: URL?
+    /// The moments of the request's life.
+    public let timeline: Timeline
+    /// How long serialization took, in seconds.
+    public let serializationDuration: TimeInterval
+    /// The value, or what went wrong.
+    public let result: Result<Success, Failure>
+    private let origin: ResponseOrigin
+
+    /// Makes a response by hand, for tests.
+    public init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        fileURL: URL?,
+        metrics: TaskMetrics?,
+        serializationDuration: TimeInterval,
+        result: Result<Success, Failure>
+    ) {
+        self.request = request
+        self.fileURL = fileURL
+        self.serializationDuration = serializationDuration
+        self.result = result
+        timeline = Timeline()
+        origin = .given(response, metrics)
+    }
+
+    init(_ serialized: Serialized<Success>, fileURL: URL?) where Failure == AFError {
+        request = serialized.request
+        self.fileURL = fileURL
+        timeline = serialized.timeline
+        serializationDuration = serialized.duration
+        result = serialized.result
+        origin = serialized.origin
+    }
+
+    private init<OldSuccess, OldFailure>(
+        _ other: DownloadResponse<OldSuccess, OldFailure>, result: Result<Success, Failure>
+    ) {
+        request = other.request
+        fileURL = other.fileURL
+        timeline = other.timeline
+        serializationDuration = other.serializationDuration
+        self.result = result
+        origin = other.origin
+    }
+
+    /// The response's head.
+    public var response: HTTPURLResponse? { origin.response }
+    /// What was measured of the last attempt.
+    public var metrics: TaskMetrics? { origin.metrics }
+    /// The value, if there is one.
+    public var value: Success? { result.value }
+    /// The error, if there is one.
+    public var error: Failure? { result.error }
+}
+
+extension DownloadResponse: Sendable where Success: Sendable {}
+
+extension DownloadResponse: SettledResponse where Failure == AFError {
+    func failing(with error: AFError) -> Self { Self(self, result: .failure(error)) }
+}
+
+extension DownloadResponse {
+    /// The same response with its value changed.
+    public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DownloadResponse<NewSuccess, Failure> {
+        DownloadResponse<NewSuccess, Failure>(self, result: result.map(transform))
+    }
+
+    /// The same response with its value changed by a function that may throw.
+    public func tryMap<NewSuccess>(
+        _ transform: (Success) throws -> NewSuccess
+    ) -> DownloadResponse<NewSuccess, any Error> {
+        DownloadResponse<NewSuccess, any Error>(
+            self, result: result.mapError { $0 as any Error }.flatMap { value in Result { try transform(value) } })
+    }
+
+    /// The same response with its error changed.
+    public func mapError<NewFailure: Error>(
+        _ transform: (Failure) -> NewFailure
+    ) -> DownloadResponse<Success, NewFailure> {
+        DownloadResponse<Success, NewFailure>(self, result: result.mapError(transform))
+    }
+
+    /// The same response with its error changed by a function that may throw.
+    public func tryMapError<NewFailure: Error>(
+        _ transform: (Failure) throws -> NewFailure
+    ) -> DownloadResponse<Success, any Error> {
+        DownloadResponse<Success, any Error>(
+            self,
+            result: result.mapError { error in
+                do { return try transform(error) } catch { return error }
+            })
+    }
+}
+
+extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The result.
+    public var description: String { "\(result)" }
+
+    /// Request, response, size, times and result, one a line.
+    public var debugDescription: String {
+        let method = request?.httpMethod ?? "GET"
+        let url = request?.url?.absoluteString.redactingUserinfo ?? "none"
+        return """
+            [Request]: \(request == nil ? "none" : "\(method) \(url)")
+            [Status]: \(response.map { "\($0.statusCode)" } ?? "none")
+            [File]: \(fileURL?.path ?? "none")
+            [Times]: \(timeline)
+            [Result]: \(result)
+            """
+    }
+}

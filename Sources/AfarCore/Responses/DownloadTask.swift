@@ -1,0 +1,50 @@
+/// A ``DownloadRequest`` whose response is awaited.
+///
+/// ```swift
+/// let file = try await AF.download("https://example.com/map.png").serializingDownloadedFileURL().value
+/// ```
+public struct DownloadTask<Value: Sendable>: Sendable {
+    private let request: DownloadRequest
+    private let deferred: Deferred<AFDownloadResponse<Value>>
+    private let shouldAutomaticallyCancel: Bool
+
+    init(request: DownloadRequest, deferred: Deferred<AFDownloadResponse<Value>>, shouldAutomaticallyCancel: Bool) {
+        self.request = request
+        self.deferred = deferred
+        self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
+    }
+
+    /// The response, once it is there. May be asked for several times.
+    ///
+    /// When the task that waits is cancelled, the request is cancelled too, unless automatic cancelling was switched
+    /// off; the response then has ``AFError/explicitlyCancelled`` as its error.
+    public var response: AFDownloadResponse<Value> {
+        get async {
+            guard shouldAutomaticallyCancel else { return await deferred.value }
+            return await withTaskCancellationHandler {
+                await deferred.value
+            } onCancel: {
+                request.cancel()
+            }
+        }
+    }
+
+    /// The value or the error, once it is there.
+    public var result: AFResult<Value> {
+        get async { await response.result }
+    }
+
+    /// The value, once it is there.
+    ///
+    /// - Throws: The ``AFError`` that ended the request.
+    public var value: Value {
+        get async throws { try await result.get() }
+    }
+
+    /// Cancels the request.
+    public func cancel() { request.cancel() }
+    /// Resumes the request.
+    public func resume() { request.resume() }
+    /// Suspends the request.
+    public func suspend() { request.suspend() }
+}
