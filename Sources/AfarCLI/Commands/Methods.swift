@@ -10,7 +10,9 @@ protocol MethodCommand: AsyncParsableCommand {
 
 extension MethodCommand {
     func run() async throws {
-        try await RequestRunner(plan: RequestPlan(Self.method, request, body), options: request).run()
+        try await RequestRunner(
+            plan: RequestPlan(Self.method, request.address, request.sending, body), options: request
+        ).run()
     }
 }
 

@@ -4,15 +4,10 @@ import Foundation
 /// The command line that makes curl send what the tool would send.
 struct CurlCommand {
     let plan: RequestPlan
-    let options: RequestOptions
-    /// Where curl is to write the body; nil for the standard output.
-    var destination: Destination?
-
-    enum Destination {
-        case path(String)
-        /// The name that the server gives, or the URL's last part.
-        case nameOfServer
-    }
+    /// In seconds.
+    var timeout: Double?
+    /// What curl is to do beside sending.
+    var options: [String] = []
 
     /// Linux takes no argument of more than 128 KiB; quoting may lengthen a text, too.
     private static let longestArgument = 100_000
@@ -29,8 +24,8 @@ struct CurlCommand {
         }
         if plan.headers["Accept-Encoding"] == nil { words.append("--compressed") }
         words += body.words
-        if let timeout = options.sending.timeout { words += ["--max-time", Self.seconds(timeout)] }
-        words += outputWords
+        if let timeout { words += ["--max-time", Self.seconds(timeout)] }
+        words += options
         words += urlWords(secrets)
         return body.pipe + words.map(ShellWord.quoted).joined(separator: " ")
     }
@@ -50,19 +45,6 @@ struct CurlCommand {
         case let method where plan.body == nil: ["-X", method.rawValue, "-H", "Content-Length: 0"]
         case let method: ["-X", method.rawValue]
         }
-    }
-
-    private var outputWords: [String] {
-        var words: [String] = []
-        if options.output.checkStatus { words.append("--fail-with-body") }
-        if options.output.include, plan.method != .head { words.append("--include") }
-        if options.inspection.verbose { words.append("--verbose") }
-        switch destination {
-        case nil: break
-        case .path(let path): words += ["--output", path]
-        case .nameOfServer: words += ["--remote-name", "--remote-header-name"]
-        }
-        return words
     }
 
     private func urlWords(_ secrets: Secrets) -> [String] {

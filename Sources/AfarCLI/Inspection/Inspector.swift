@@ -7,17 +7,18 @@ struct Inspector {
     private let output = OutputFacts.standardError
     private let secrets: Secrets
 
-    init(_ options: RequestOptions) {
-        self.options = options.inspection
-        style = Style(options.output.color, output: output)
-        secrets = Secrets(areShown: options.inspection.showSecrets)
+    init(_ options: InspectionOptions, color: ColorChoice) {
+        self.options = options
+        style = Style(color, output: output)
+        secrets = Secrets(areShown: options.showSecrets)
     }
 
     /// Puts a transport that writes everything down around another, with `--verbose`.
-    func watch(_ transport: any Transport) -> any Transport {
+    func watch(
+        _ transport: any Transport, write: @escaping @Sendable (String) -> Void = StandardError.write
+    ) -> any Transport {
         guard options.verbose else { return transport }
-        let log = VerboseLog(style: style, secrets: secrets) { StandardError.write($0) }
-        return VerboseTransport(base: transport, log: log)
+        return VerboseTransport(base: transport, log: VerboseLog(style: style, secrets: secrets, write: write))
     }
 
     /// Draws where the time went, with `--timing`.

@@ -68,12 +68,8 @@ struct Waterfall {
         let room = Double(width - space)
         let length = min(room, time.upperBound * scale - Double(space))
         guard isUTF8 else { return (space, String(repeating: "#", count: max(1, Int(length.rounded())))) }
-        let eighths = max(1, Int((length * 8).rounded()))
-        let end = eighths % 8 == 0 ? "" : String(Self.parts[eighths % 8 - 1])
-        return (space, String(repeating: "█", count: eighths / 8) + end)
+        return (space, BlockBar.text(max(1 / 8, length)))
     }
-
-    private static let parts: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
     /// The bytes of the response's body, as they travelled and as they became.
     private static func amount(_ metrics: TransactionMetrics) -> String {

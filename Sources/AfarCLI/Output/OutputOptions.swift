@@ -9,9 +9,6 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Exit with code 4 when the status is not 2xx; the body is printed all the same.")
     var checkStatus = false
 
-    @Option(help: "Colours and indented JSON: auto is for terminals; NO_COLOR is respected.")
-    var color = ColorChoice.auto
-
     /// Throws what `--check-status` promises.
     func check(_ head: ResponseHead, url: String) throws {
         guard checkStatus, !(200..<300).contains(head.status) else { return }

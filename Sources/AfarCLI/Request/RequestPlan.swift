@@ -13,14 +13,17 @@ struct RequestPlan {
     var headers: HTTPHeaders
     var body: Body?
 
-    init(_ method: HTTPMethod, _ options: RequestOptions, _ bodyOptions: BodyOptions) throws {
+    init(
+        _ method: HTTPMethod, _ address: AddressArgument, _ options: SendingOptions, _ bodyOptions: BodyOptions? = nil
+    ) throws {
         self.method = method
-        guard options.url.contains(where: { !$0.isWhitespace }) else {
+        guard address.url.contains(where: { !$0.isWhitespace }) else {
             throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
         }
-        let query = try options.sending.query.map { try NamedValue($0, option: "--query") }
-        url = URLText.complete(options.url, query: query)
-        headers = try HTTPHeaders(arguments: options.sending.headers)
+        let query = try options.query.map { try NamedValue($0, option: "--query") }
+        url = URLText.complete(address.url, query: query)
+        headers = try HTTPHeaders(arguments: options.headers)
+        guard let bodyOptions else { return }
         let isWithoutBody = method == .get || method == .head
         if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {
             throw Failure(

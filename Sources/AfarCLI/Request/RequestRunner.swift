@@ -7,12 +7,9 @@ struct RequestRunner {
     let options: RequestOptions
 
     func run() async throws {
-        let inspector = Inspector(options)
-        if options.inspection.curl {
-            try inspector.printCurlCommand(CurlCommand(plan: plan, options: options))
-            return
-        }
-        let session = options.sending.makeSession(wrap: inspector.watch)
+        let inspector = Inspector(options.inspection, color: options.colors.color)
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
+        let session = options.sending.makeSession { inspector.watch($0) }
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes
         }
@@ -26,11 +23,21 @@ struct RequestRunner {
         guard let head = request.responseHead, let body = response.value else {
             throw Failure(.other, "\(URLText.withoutUserinfo(plan.url)) gave no response.")
         }
-        let style = Style(options.output.color, output: .standardOutput)
+        let style = Style(options.colors.color, output: .standardOutput)
         let text = style.isPretty ? try? await request.serializingString(emptyResponseCodes: anyStatus).value : nil
         let printer = ResponsePrinter(style: style, includesHead: options.output.include || plan.method == .head)
         try StandardOutput.write(printer.output(head: head, body: body, text: text))
         inspector.showTiming(of: request)
         try options.output.check(head, url: plan.url)
+    }
+
+    private var curlCommand: CurlCommand {
+        let choices = [
+            ("--fail-with-body", options.output.checkStatus),
+            ("--include", options.output.include && plan.method != .head),
+            ("--verbose", options.inspection.verbose),
+        ]
+        return CurlCommand(
+            plan: plan, timeout: options.sending.timeout, options: choices.filter(\.1).map(\.0))
     }
 }
