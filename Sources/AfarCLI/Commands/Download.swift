@@ -8,7 +8,12 @@ struct Download: AsyncParsableCommand {
         discussion: """
             The file appears when it is whole; its path is all that is printed. A status that is not 2xx saves nothing and \
             ends with code 4.
-            """)
+            """,
+        examples: [
+            "afar download example.com/archive.tar.gz",
+            "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
+            "afar download :8080/report -o reports/ --no-progress",
+        ])
 
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "File") var file: FileOptions
