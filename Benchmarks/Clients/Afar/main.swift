@@ -2,7 +2,7 @@ import Afar
 import Foundation
 import Measurement
 
-await Job.main { job in
+Job.main { job in
     var configuration = SessionConfiguration.default
     configuration.httpMaximumConnectionsPerHost = job.connections
     let session = Session(configuration: configuration)

@@ -3,7 +3,7 @@ import Foundation
 import Measurement
 import NIOCore
 
-await Job.main { job in
+Job.main { job in
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = job.connections
     configuration.httpVersion = .http1Only

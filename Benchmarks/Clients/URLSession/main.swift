@@ -5,7 +5,7 @@ import Measurement
     import FoundationNetworking
 #endif
 
-await Job.main { job in
+Job.main { job in
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpMaximumConnectionsPerHost = job.connections
     configuration.urlCache = nil
