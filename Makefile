@@ -42,7 +42,7 @@ run: build-packages ## Builds the tool and runs its demo against an embedded ser
 
 install: build-packages ## Installs the tool with its manual and completions (PREFIX=/usr/local).
 	$(SWIFT) build $(TRAITS) -c release --product afar --static-swift-stdlib
-	$(AS_OWNER) install -D -m 755 $(BINARY) "$(PREFIX)/bin/afar"
+	$(AS_OWNER) install -D -s -m 755 $(BINARY) "$(PREFIX)/bin/afar"
 	$(AS_OWNER) install -D -m 644 Docs/afar.1 "$(PREFIX)/share/man/man1/afar.1"
 	@set -e; shares="bash-completion/completions/afar zsh/site-functions/_afar fish/vendor_completions.d/afar.fish"; \
 	for share in $$shares; do \

@@ -14,17 +14,17 @@ enum FileName {
     /// A name that stays in its directory, is not hidden, is no option to other programs, and steers no terminal; nil
     /// when nothing is left of it.
     static func safe(_ name: String) -> String? {
-        let last = name.split(omittingEmptySubsequences: false) { "/\\".contains($0) }.last ?? ""
-        let scalars = last.unicodeScalars.filter { scalar in
+        // By scalars: to a file system a slash is one whatever combines with it.
+        let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
+        let shown = (parts.last.map(Array.init) ?? []).filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator: false
             default: true
             }
         }
-        let text = String(String.UnicodeScalarView(scalars)).trimmingCharacters(in: .whitespaces)
-        let visible = text.drop { ".-~".contains($0) || $0.isWhitespace }
-        let trimmed = visible.reversed().drop { $0 == "." || $0.isWhitespace }.reversed()
-        return trimmed.isEmpty ? nil : shortened(String(trimmed))
+        let visible = shown.drop { ".-~".unicodeScalars.contains($0) || $0.properties.isWhitespace }
+        let trimmed = visible.reversed().drop { $0 == "." || $0.properties.isWhitespace }.reversed()
+        return trimmed.isEmpty ? nil : shortened(String(String.UnicodeScalarView(trimmed)))
     }
 
     private static func lastComponent(of url: String) -> String? {

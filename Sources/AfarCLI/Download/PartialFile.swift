@@ -9,7 +9,9 @@ struct PartialFile {
     init(beside place: String) throws {
         var template = Array(URL(filePath: place).appending(path: "afar-part-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw Failure(.other, "Nothing can be written into \(place): \(String(cString: strerror(errno))).")
+            let directory = place == "." ? "the current directory" : place
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw Failure(.other, "Nothing can be written into \(directory): \(reason).")
         }
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         setenv("TMPDIR", directory, 1)

@@ -64,7 +64,7 @@ struct Waterfall {
     /// Where the bar of a stage begins, and the bar.
     private func bar(_ time: ClosedRange<Double>, of total: Double, width: Int) -> (space: Int, bar: String) {
         let scale = total > 0 ? Double(width) / total : 0
-        let space = min(width - 1, Int(time.lowerBound * scale))
+        let space = Int(min(Double(width - 1), time.lowerBound * scale))
         let room = Double(width - space)
         let length = min(room, time.upperBound * scale - Double(space))
         guard isUTF8 else { return (space, String(repeating: "#", count: max(1, Int(length.rounded())))) }

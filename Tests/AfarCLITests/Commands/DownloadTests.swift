@@ -173,7 +173,7 @@ struct DownloadTests {
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhalf"), .waitForever,
         ])
         let outcome = try await Tool.runWithErrorsOnTerminal(
-            "download", server.url.absoluteString + "/x", "--timeout", "0.5", "--color", "never",
+            "download", server.url.absoluteString + "/x", "--timeout", "1.5", "--color", "never",
             directory: directory.url)
         #expect(outcome.status == 5)
         #expect(outcome.errors.contains("4 bytes"))

@@ -8,6 +8,7 @@ struct FileNameTests {
         (".bashrc", "bashrc"), ("..hidden", "hidden"), ("-rf", "rf"), ("--help", "help"), ("~root", "root"),
         ("a\u{0}b\nc\u{1B}[2J\u{7F}", "abc[2J"), ("gpj.\u{202E}exe", "gpj.exe"), ("  a b  ", "a b"), ("a. . ", "a"),
         (". -x", "x"), ("日本語.txt", "日本語.txt"), ("a:b*c?", "a:b*c?"),
+        ("../\u{301}x", "\u{301}x"), (".\u{301}x", "\u{301}x"), ("e\u{301}.txt", "e\u{301}.txt"),
     ])
     func namesAreMadeSafe(name: String, safe: String) {
         #expect(FileName.safe(name) == safe)

@@ -14,7 +14,7 @@ struct ShellWordTests {
 
     @Test(arguments: [
         "", "'", "''a'", #"\"#, #"\'"#, "$HOME `id` $(id) !! ~ * ? [a] {a,b}", "a\nb\n", "\t x \r", "日本語 ü \u{1F600}",
-        "-n", "%s",
+        "-n", "%s", "'\u{301}$(exit 1)'\u{200D}", "a\u{301}",
     ])
     func theShellReadsTheSame(text: String) async throws {
         let word = ShellWord.quoted(text)
