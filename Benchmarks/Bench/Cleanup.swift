@@ -17,10 +17,7 @@ final class Cleanup: @unchecked Sendable {
         signals = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                self.finish()
-                exit(128 + number)
-            }
+            source.setEventHandler { self.finish(exitStatus: 128 + number) }
             source.resume()
             return source
         }
@@ -38,16 +35,16 @@ final class Cleanup: @unchecked Sendable {
         lock.withLock { processes.removeAll { $0 === process } }
     }
 
-    /// Ends everything that was added, the last first.
-    func finish() {
-        let (processes, site) = lock.withLock {
-            defer { (self.processes, self.site) = ([], nil) }
-            return (self.processes, self.site)
+    /// Ends everything that was added, the last first; with a status, the program too.
+    func finish(exitStatus: Int32? = nil) {
+        lock.withLock {
+            for process in processes.reversed() where process.isRunning {
+                process.terminate()
+                process.waitUntilExit()
+            }
+            site?.remove()
+            (processes, site) = ([], nil)
+            if let exitStatus { exit(exitStatus) }
         }
-        for process in processes.reversed() where process.isRunning {
-            process.terminate()
-            process.waitUntilExit()
-        }
-        site?.remove()
     }
 }
