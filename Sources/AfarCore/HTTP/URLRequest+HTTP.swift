@@ -29,15 +29,16 @@ extension URLRequest {
         try method.validate()
         try headers?.validate()
         self.init(url: try url.asURL())
-        httpMethod = method.rawValue
-        allHTTPHeaderFields = headers?.dictionary
+        // Foundation compares a method with all that it knows, and has GET already.
+        if method != .get { httpMethod = method.rawValue }
+        if let headers { allHTTPHeaderFields = headers.dictionary }
     }
 
     /// Refuses a GET that has a body.
     ///
     /// - Throws: `AFError.urlRequestValidationFailed` with `bodyDataInGETRequest`.
     public func validate() throws {
-        if method == .get, let httpBody {
+        if let httpBody, method == .get {
             throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(httpBody))
         }
     }

@@ -37,6 +37,7 @@ extension Request {
         /// What went wrong in the last attempt.
         var failure: AFError?
         var error: AFError? { end ?? failure }
+        var isStarted = false
         var pipeline: Task<Void, Never>?
         var waiting: Waiting?
         var control: ExchangeControl?
@@ -52,6 +53,9 @@ extension Request {
         /// The progress of the bodies; nil as long as nobody asked.
         var sending: TransferProgress?
         var receiving: TransferProgress?
+
+        /// Whether the request is not to be sent yet.
+        var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
 
         /// Returns whether the state changed.
         mutating func move(to other: State) -> Bool {

@@ -136,21 +136,28 @@ public class Request: @unchecked Sendable {
 
     /// Starts the one task of this request, once.
     func startPipeline() {
-        mutable.withLock { state in
-            guard state.pipeline == nil else { return }
-            state.startTime = Date.timeIntervalSinceReferenceDate
-            state.pipeline = Task { await RequestPipeline(request: self, context: context).run() }
-            if state.state == .cancelled { state.pipeline?.cancel() }
+        let isFirst = mutable.withLock { state in
+            defer { state.isStarted = true }
+            if !state.isStarted { state.startTime = Date.timeIntervalSinceReferenceDate }
+            return !state.isStarted
         }
+        guard isFirst else { return }
+        let pipeline = RequestPipeline(request: self, context: context)
+        let task = Task.immediate { await pipeline.run() }
+        let mustCancel = mutable.withLock { state in
+            state.pipeline = task
+            return state.end != nil
+        }
+        if mustCancel { task.cancel() }
     }
 
     /// Returns once the request is to run: at once, or when it is resumed or ended.
     func waitUntilResumed() async {
+        guard mutable.withLock({ $0.mustWait }) else { return }
         await withUnsafeContinuation { (continuation: Waiting) in
             let mustWait = mutable.withLock { state in
-                let mustWait = state.error == nil && (state.state == .suspended || state.state == .initialized)
-                if mustWait { state.waiting = continuation }
-                return mustWait
+                if state.mustWait { state.waiting = continuation }
+                return state.mustWait
             }
             if !mustWait { continuation.resume() }
         }

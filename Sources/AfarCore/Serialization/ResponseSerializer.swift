@@ -19,9 +19,9 @@ extension ResponseSerializer {
     /// Bytes are left as they are.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
     /// HEAD (RFC 9110, section 9.3.2).
-    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { [.head] }
+    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { headOnly }
     /// 204 and 205 (RFC 9110, sections 15.3.5 and 15.3.6).
-    public static var defaultEmptyResponseCodes: Set<Int> { [204, 205] }
+    public static var defaultEmptyResponseCodes: Set<Int> { withoutContent }
 
     /// Bytes are left as they are.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
@@ -67,3 +67,7 @@ extension ResponseSerializer {
         return try dataPreprocessor.preprocess(data)
     }
 }
+
+// Made once, because every request's serializer holds them.
+private let headOnly: Set<HTTPMethod> = [.head]
+private let withoutContent: Set<Int> = [204, 205]

@@ -35,7 +35,7 @@ package struct RequestTarget: Sendable, Hashable {
                 throw Ambiguity("it holds spaces, control characters, backslashes or characters beyond ASCII")
             }
             let rest = text[(colon + 3)...]
-            let pathStart = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+            let pathStart = rest.firstIndex(where: Self.endsAuthority) ?? rest.endIndex
             var hostAndPort = rest[..<pathStart]
             if let at = hostAndPort.lastIndex(of: UInt8(ascii: "@")) {
                 guard !hostAndPort[..<at].contains(UInt8(ascii: "@")) else {
@@ -98,34 +98,62 @@ package struct RequestTarget: Sendable, Hashable {
         guard first == UInt8(ascii: ":") else { throw Ambiguity("something other than a port follows its host") }
         let digits = text.dropFirst()
         guard !digits.isEmpty else { return "" }
-        guard digits.allSatisfy(isDigit), let number = UInt16(String(decoding: digits, as: UTF8.self)), number > 0
-        else {
+        guard let number = number(digits, upTo: UInt16.max), number > 0 else {
             throw Ambiguity("its port is no number from 1 to 65535")
         }
-        return ":\(number)"
+        return ":" + String(number)
     }
 
     /// "0x7f.1", "2130706433" and "127.1" are addresses to some and names to others.
     private static func checkNumericHost(_ host: ArraySlice<UInt8>) throws(Ambiguity) {
-        let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard let last = labels.last(where: { !$0.isEmpty }), let first = last.first, isDigit(first) else { return }
+        let dot = UInt8(ascii: ".")
+        guard let end = host.lastIndex(where: { $0 != dot }) else { return }
+        let start = host[...end].lastIndex(of: dot).map { $0 + 1 } ?? host.startIndex
+        let last = host[start...end]
+        guard isDigit(host[start]) else { return }
         let isHex =
             last.count > 1 && last[last.startIndex + 1] | 0x20 == UInt8(ascii: "x")
             && last.dropFirst(2).allSatisfy(isHexDigit)
         guard isHex || last.allSatisfy(isDigit) else { return }
-        let isQuad =
-            labels.count == 4
-            && labels.allSatisfy { label in
-                label.allSatisfy(isDigit) && (label.count == 1 || label.first != UInt8(ascii: "0"))
-                    && UInt8(String(decoding: label, as: UTF8.self)) != nil
+        guard isQuad(host) else { throw Ambiguity("its host is a number that can be read as several addresses") }
+    }
+
+    /// Whether this is four numbers from 0 to 255, each written shortest.
+    private static func isQuad(_ host: ArraySlice<UInt8>) -> Bool {
+        var rest = host
+        for part in 1...4 {
+            let label = rest.prefix { $0 != UInt8(ascii: ".") }
+            guard number(label, upTo: UInt8.max) != nil, label.count == 1 || label.first != UInt8(ascii: "0") else {
+                return false
             }
-        guard isQuad else { throw Ambiguity("its host is a number that can be read as several addresses") }
+            rest = rest[label.endIndex...]
+            if part < 4 { guard rest.popFirst() != nil else { return false } }
+        }
+        return rest.isEmpty
     }
 
     // MARK: Bytes
 
     private static func lowercased(_ text: ArraySlice<UInt8>) -> String {
-        String(decoding: text.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        let isUppercase: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }
+        guard text.contains(where: isUppercase) else { return String(decoding: text, as: UTF8.self) }
+        return String(decoding: text.map { isUppercase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// The number that decimal digits stand for, nil when they are none or it is too large.
+    private static func number<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>, upTo limit: Number) -> Number? {
+        guard !digits.isEmpty else { return nil }
+        var number: UInt32 = 0
+        for digit in digits {
+            guard isDigit(digit) else { return nil }
+            number = number * 10 + UInt32(digit - 0x30)
+            guard number <= limit else { return nil }
+        }
+        return Number(number)
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
@@ -133,6 +161,9 @@ package struct RequestTarget: Sendable, Hashable {
     private static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (0x61...0x7A).contains(byte | 0x20) || "-._".utf8.contains(byte)
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 }

@@ -34,6 +34,8 @@ final class CurlLoop: @unchecked Sendable {
     private var resumptions: [Resumption] = []
     private var nextExpiry = UInt64.max
     private var isShutDown = false
+    /// When the events that are being handled were found.
+    private(set) var now = MonotonicClock.now
 
     init(configuration: CurlTransport.Configuration) throws {
         self.configuration = configuration
@@ -61,10 +63,11 @@ final class CurlLoop: @unchecked Sendable {
         blockSIGPIPE()
         while !hasEnded() {
             for pool in pools.values { pool.applyInterests() }
-            poller.wait(milliseconds: patience()) { event in
-                switch event {
-                case .woken: break
-                case .socket(let socket, let pool, let bits): pools[pool]?.socketIsReady(socket, bits: bits)
+            let count = poller.wait(milliseconds: patience())
+            now = MonotonicClock.now
+            for index in 0..<count {
+                if case .socket(let socket, let pool, let bits) = poller.event(index) {
+                    pools[pool]?.socketIsReady(socket, bits: bits)
                 }
             }
             takeMessages()
@@ -107,7 +110,7 @@ final class CurlLoop: @unchecked Sendable {
             case .cancel(let transfer): cancel(transfer)
             case .suspensionChanged(let transfer):
                 // Read here and not sent along: two threads may leave their messages in the wrong order.
-                transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: MonotonicClock.now)
+                transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
                 pauseChanged(transfer)
             case .demand(let transfer):
                 transfer.state.isReceivingPaused = false
@@ -133,7 +136,7 @@ final class CurlLoop: @unchecked Sendable {
                 start(transfer)
                 isQuiet = false
             }
-            let now = MonotonicClock.now
+            now = MonotonicClock.now
             for pool in pools.values {
                 if pool.runTimers(at: now) { isQuiet = false }
                 while let (easy, code) = pool.nextDone() {
@@ -151,8 +154,6 @@ final class CurlLoop: @unchecked Sendable {
     /// Ends the transfers whose time is up. Deadlines only ever move later, so a look at all of them is needed no more
     /// often than the shortest timeout.
     private func expire() {
-        guard nextExpiry != .max else { return }
-        let now = MonotonicClock.now
         guard nextExpiry <= now else { return }
         let expired = transfers.compactMap { transfer in transfer.state.expiry(at: now).map { (transfer, $0) } }
         for (transfer, fault) in expired {
@@ -176,7 +177,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.index = transfers.count
         transfers.append(transfer)
         if isShutDown { transfer.state.fail(.cancelled) }
-        transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: MonotonicClock.now)
+        transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
         transfer.place = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
@@ -218,7 +219,7 @@ final class CurlLoop: @unchecked Sendable {
         guard transfer.isAdded, transfer.state.phase >= .connected, let handle = transfer.handle else { return }
         // When waiting data is refused now, libcurl says so here and nowhere else.
         let code = transfer.applyPauses(to: handle)
-        transfer.state.pauseDidChange(at: MonotonicClock.now)
+        transfer.state.pauseDidChange(at: now)
         noteDeadline(of: transfer)
         if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT { finish(transfer, code: code) }
     }
@@ -261,6 +262,7 @@ final class CurlLoop: @unchecked Sendable {
         let result = transfer.result(of: code, phase: phase)
         if let handle = transfer.handle, let pool = transfer.pool {
             if transfer.isAdded { pool.remove(handle) }
+            if let socket = transfer.socket { pool.freed(socket) }
             transfer.handle = nil
             pool.giveBack(handle)
         }

@@ -14,6 +14,10 @@ final class CurlPool {
     private let keepsConnections: Bool
     private var interests = SocketInterests()
     private var sockets = OpenSockets()
+    /// Sockets whose peer sent something, or closed, while no request was under way.
+    private var disturbed: Set<Int32> = []
+    /// Sockets whose transfers have ended since the kernel was last asked.
+    private var justFreed: [Int32] = []
     private var idleHandles: [EasyHandle] = []
     private var deadline: UInt64?
     /// Transfers that libcurl is working on.
@@ -42,7 +46,7 @@ final class CurlPool {
             { _, socket, what, context, _ in
                 guard let context else { return 0 }
                 let pool = Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue()
-                pool.interests.want(Poller.events(for: what), of: socket)
+                pool.want(Poller.events(for: what), of: socket)
                 return 0
             }, context)
         _ = afar_multi_set_timer_function(
@@ -58,15 +62,15 @@ final class CurlPool {
 
     // MARK: Handles
 
-    /// A handle with nothing set, or nil when memory ran out.
+    /// A handle with the options of an earlier transfer, or none; nil when memory ran out.
     func takeHandle(isReusable: Bool) -> EasyHandle? {
         if isReusable, let handle = idleHandles.popLast() { return handle }
         return EasyHandle(isReusable: isReusable)
     }
 
     func giveBack(_ handle: EasyHandle) {
+        handle.transfer = nil
         guard handle.isReusable, idleHandles.count < Self.idleHandleLimit else { return handle.close() }
-        curl_easy_reset(handle.raw)
         idleHandles.append(handle)
     }
 
@@ -105,8 +109,26 @@ final class CurlPool {
     }
 
     private func closes(_ socket: Int32) {
+        disturbed.remove(socket)
         interests.forget(socket)
         sockets.close(socket)
+    }
+
+    private func want(_ events: UInt32, of socket: Int32) {
+        if events != 0, !disturbed.isEmpty { disturbed.remove(socket) }
+        interests.want(events, of: socket)
+    }
+
+    /// The transfer on a socket has ended; libcurl may use its connection again.
+    func freed(_ socket: Int32) { justFreed.append(socket) }
+
+    /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
+    /// connection that was freed after it was last asked: there it is asked now.
+    func isDisturbed(_ socket: Int32) -> Bool {
+        guard !disturbed.contains(socket) else { return true }
+        guard justFreed.contains(socket) else { return false }
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
     }
 
     /// The socket of a connection that libcurl describes.
@@ -130,13 +152,19 @@ final class CurlPool {
 
     // MARK: Events
 
-    /// Tells the kernel which sockets to watch.
+    /// Tells the kernel which sockets to watch, before it is asked.
     func applyInterests() {
         interests.drain { poller.apply($0, pool: number) }
+        justFreed.removeAll(keepingCapacity: true)
     }
 
     func socketIsReady(_ socket: Int32, bits: Int32) {
         guard interests.isWatched(socket) else { return }
+        if let change = interests.dismiss(socket) {
+            poller.apply(change, pool: number)
+            disturbed.insert(socket)
+            return
+        }
         var running: Int32 = 0
         curl_multi_socket_action(multi, socket, bits, &running)
     }

@@ -1,12 +1,29 @@
+import AfarCore
 import CLibcurl
+import Foundation
+import HTTPTypes
 
 /// One of libcurl's transfer handles, with its error text. It belongs to one loop's thread.
 final class EasyHandle {
+    /// The options that many transfers have in common, so that a handle that has them need not be told again.
+    struct Setup: Equatable {
+        var method: HTTPRequest.Method
+        var hasBody: Bool
+        var isSecure: Bool
+        var minimumTLSVersion: ExchangeOptions.TLSVersion
+        var connectTimeout: TimeInterval
+        var decodesContent: Bool
+    }
+
     let raw: UnsafeMutableRawPointer
+    /// What the handle has been told, nil when it is not fit to be used as it is.
+    var setup: Setup?
+    /// The transfer that the handle works for.
+    var transfer: Transfer?
     /// Whether other transfers use the handle again. libcurl sets a buffer's size only on a fresh handle, so a handle
     /// with a large one is used once.
     let isReusable: Bool
-    private let errorText: UnsafeMutablePointer<CChar>
+    let errorText: UnsafeMutablePointer<CChar>
 
     init?(isReusable: Bool) {
         guard let raw = curl_easy_init() else { return nil }
@@ -16,13 +33,25 @@ final class EasyHandle {
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
+    /// The handle that libcurl names in a callback; it is alive as long as libcurl knows it.
+    static func from(_ context: UnsafeMutableRawPointer) -> EasyHandle {
+        Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// What libcurl gives back in callbacks, for ``from(_:)``.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Makes libcurl forget all options.
+    func reset() {
+        setup = nil
+        curl_easy_reset(raw)
+    }
+
     /// What libcurl has to say about the last failure; may be empty.
     var errorMessage: String { String(cString: errorText) }
 
-    func useErrorText(_ set: (UnsafeMutablePointer<CChar>) throws -> Void) rethrows {
-        errorText.pointee = 0
-        try set(errorText)
-    }
+    /// Starts with no failure.
+    func clearError() { errorText.pointee = 0 }
 
     /// Frees the handle. Not in deinit: libcurl may call back while it cleans up.
     func close() {

@@ -2,5 +2,9 @@ import Foundation
 
 /// Nanoseconds of a clock that never goes back.
 enum MonotonicClock {
-    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 }

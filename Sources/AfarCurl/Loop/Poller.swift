@@ -13,7 +13,7 @@ final class Poller: @unchecked Sendable {
     private static let wakeTag = UInt64.max
     private let epoll: Int32
     private let eventfd: Int32
-    private var buffer = [epoll_event](repeating: epoll_event(), count: 256)
+    private let events: UnsafeMutableBufferPointer<epoll_event>
 
     init() throws {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -24,6 +24,7 @@ final class Poller: @unchecked Sendable {
             close(epoll)
             throw POSIXError(.init(rawValue: code) ?? .EMFILE)
         }
+        events = .allocate(capacity: 1024)
         // Edge-triggered: each write is one event, and the counter needs no reading.
         _ = afar_epoll_set(
             epoll, EPOLL_CTL_ADD, eventfd, EPOLLIN.rawValue | EPOLLET.rawValue, Self.wakeTag)
@@ -32,6 +33,7 @@ final class Poller: @unchecked Sendable {
     deinit {
         close(eventfd)
         close(epoll)
+        events.deallocate()
     }
 
     /// Makes `wait` return. May be called from any thread.
@@ -41,18 +43,19 @@ final class Poller: @unchecked Sendable {
     }
 
     /// Waits for events until so many milliseconds have passed; −1 waits for ever.
-    func wait(milliseconds: Int32, _ body: (Event) -> Void) {
-        let count = epoll_wait(epoll, &buffer, Int32(buffer.count), milliseconds)
-        guard count > 0 else { return }
-        for index in 0..<Int(count) {
-            let tag = withUnsafePointer(to: buffer[index], afar_epoll_tag)
-            if tag == Self.wakeTag {
-                body(.woken)
-            } else {
-                let socket = Int32(truncatingIfNeeded: tag & 0xFFFF_FFFF)
-                body(.socket(socket, pool: UInt32(tag >> 32), bits: Self.selectBits(buffer[index].events)))
-            }
-        }
+    ///
+    /// - Returns: How many there are. They stay until the next call.
+    func wait(milliseconds: Int32) -> Int {
+        max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)))
+    }
+
+    /// One of the events that were waited for.
+    func event(_ index: Int) -> Event {
+        let event = events[index]
+        let tag = withUnsafePointer(to: event, afar_epoll_tag)
+        guard tag != Self.wakeTag else { return .woken }
+        let socket = Int32(truncatingIfNeeded: tag & 0xFFFF_FFFF)
+        return .socket(socket, pool: UInt32(tag >> 32), bits: Self.selectBits(event.events))
     }
 
     func apply(_ change: SocketInterests.Change, pool: UInt32) {

@@ -1,7 +1,8 @@
 /// What libcurl wants to know of each socket, and what the kernel has been told: a pure value.
 ///
 /// libcurl says "no more" and "again" of a kept connection between two requests. Changes are gathered, the last one
-/// wins, and what comes out the same costs no system call.
+/// wins, and what comes out the same costs no system call. "No more" alone is not passed on: the kernel goes on
+/// watching until it has something to tell, which of an idle connection is rare, and worth knowing.
 struct SocketInterests {
     enum Change: Equatable {
         case add(Int32, UInt32)
@@ -44,20 +45,22 @@ struct SocketInterests {
         socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].wanted != 0
     }
 
+    /// Something happened on a socket of which libcurl wants to know nothing: what the kernel must be told, so that it
+    /// does not say so again.
+    mutating func dismiss(_ socket: Int32) -> Change? {
+        guard isWatched(socket), !isWanted(socket) else { return nil }
+        entries[Int(socket)].told = 0
+        return .remove(socket)
+    }
+
     /// Hands out what the kernel must be told, and takes it as told.
     mutating func drain(_ apply: (Change) -> Void) {
         guard !changed.isEmpty else { return }
         for socket in changed {
             var entry = entries[Int(socket)]
             entry.isChanged = false
-            if entry.wanted != entry.told {
-                if entry.wanted == 0 {
-                    apply(.remove(socket))
-                } else if entry.told == 0 {
-                    apply(.add(socket, entry.wanted))
-                } else {
-                    apply(.modify(socket, entry.wanted))
-                }
+            if entry.wanted != 0, entry.wanted != entry.told {
+                apply(entry.told == 0 ? .add(socket, entry.wanted) : .modify(socket, entry.wanted))
                 entry.told = entry.wanted
             }
             entries[Int(socket)] = entry

@@ -3,8 +3,7 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// Tells libcurl everything about one transfer. Every option is set each time, because the handle has just been reset,
-/// and every answer is checked: an option that a libcurl does not know must not be lost silently.
+/// Tells libcurl about transfers. Every answer is checked: an option that a libcurl does not know must not be lost silently.
 struct CurlOptions {
     struct Failure: Error {
         var code: CURLcode
@@ -54,38 +53,48 @@ struct CurlOptions {
 
     /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
     /// the bundle, which costs 45 ms of CPU a connection.
-    func setSecurity(_ options: ExchangeOptions, bundle: String?) throws(Failure) {
+    func setSecurity(_ minimumVersion: ExchangeOptions.TLSVersion, bundle: String?) throws(Failure) {
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_CAPATH, nil)
         if let bundle { try set(CURLOPT_CAINFO, bundle) }
         let version =
-            switch options.minimumTLSVersion {
+            switch minimumVersion {
             case .v12: CURL_SSLVERSION_TLSv1_2
             case .v13: CURL_SSLVERSION_TLSv1_3
             }
         try set(CURLOPT_SSLVERSION, version)
     }
 
-    /// The method, and the kind of body that goes with it.
-    func setMethod(_ plan: RequestPlan, body: RequestBody, length: Int64?) throws(Failure) {
-        let name = plan.method.rawValue
-        switch body {
-        case .none:
-            switch plan.method {
-            case .get: try set(CURLOPT_HTTPGET, 1)
-            case .head: try set(CURLOPT_NOBODY, 1)
-            case let method where method.expectsContent:
-                try set(CURLOPT_POST, 1)
-                try set(CURLOPT_POSTFIELDSIZE, 0)
-                try set(CURLOPT_COPYPOSTFIELDS, "")
-                try set(CURLOPT_CUSTOMREQUEST, name)
-            default: try set(CURLOPT_CUSTOMREQUEST, name)
-            }
-        case .data, .file, .stream:
+    /// The method, and whether a body goes with it.
+    func setMethod(_ method: HTTPRequest.Method, hasBody: Bool) throws(Failure) {
+        switch method {
+        case .get where !hasBody: try set(CURLOPT_HTTPGET, 1)
+        case .head where !hasBody: try set(CURLOPT_NOBODY, 1)
+        case let method where hasBody || method.expectsContent:
             try set(CURLOPT_POST, 1)
-            try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
-            try set(CURLOPT_CUSTOMREQUEST, name)
+            if !hasBody { try setBody(Data()) }
+            try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
+        default: try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
         }
+    }
+
+    /// The length of a body that libcurl will ask for, nil for a chunked one.
+    func setBodyLength(_ length: Int64?) throws(Failure) {
+        try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
+    }
+
+    /// A body of which libcurl takes a copy at once.
+    func setBody(_ data: Data) throws(Failure) {
+        try setBodyLength(Int64(data.count))
+        let code = data.withUnsafeBytes { bytes in
+            // An empty body still needs a pointer.
+            var none: CChar = 0
+            let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
+            return withUnsafeMutablePointer(to: &none) {
+                afar_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, start ?? UnsafeMutableRawPointer($0))
+            }
+        }
+        try check(code, CURLOPT_COPYPOSTFIELDS)
     }
 }

@@ -22,6 +22,7 @@ struct ResponseReader {
     private var headBytes = 0
     private var fieldCount = 0
     private var informationalCount = 0
+    private var framing = FramingFields()
     private(set) var head: ResponseHead?
     /// The body's declared length, after the checks.
     private(set) var contentLength: Int64?
@@ -44,6 +45,7 @@ struct ResponseReader {
             if lines.isEmpty { lines.reserveCapacity(512) }
             lines.append(contentsOf: line)
             if line.first != 0x20, line.first != 0x09 { fieldCount += 1 }
+            if head == nil { framing.note(line) }
             guard fieldCount <= maximumFieldCount + 1 else {
                 throw Fault(.headTooLarge, "the response's head has more than \(maximumFieldCount) fields")
             }
@@ -64,6 +66,7 @@ struct ResponseReader {
         let complete = ResponseHead(status: status, httpVersion: version, raw: RawHead(bytes: lines), url: url)
         lines = []
         fieldCount = 0
+        defer { framing = FramingFields() }
         if status < 200 {
             informationalCount += 1
             guard status != 101 else {
@@ -75,24 +78,24 @@ struct ResponseReader {
             }
             return .informational(complete)
         }
-        contentLength = try declaredLength(of: complete)
+        contentLength = framing.isPlain ? framing.contentLength : try declaredLength(of: complete)
         head = complete
         return .head(complete)
     }
 
     /// RFC 9112, section 4: the version, a space, and exactly three digits.
     private func statusLine() throws(Fault) -> (version: String, status: Int) {
-        let line = lines.prefix { $0 != 0x0D && $0 != 0x0A }
-        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        let isDigit: (UInt8) -> Bool = { (0x30...0x39).contains($0) }
-        guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8),
-            parts[1].count == 3, parts[1].allSatisfy(isDigit), parts[1].first != 0x30
+        let end = lines.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? lines.endIndex
+        let space = lines.firstIndex(of: 0x20) ?? end
+        let digits = lines[space..<end].dropFirst().prefix { $0 != 0x20 }
+        guard space < end, lines.starts(with: "HTTP/".utf8), digits.count == 3, digits.first != 0x30,
+            digits.allSatisfy({ (0x30...0x39).contains($0) })
         else {
-            throw Fault(.malformedResponse, "not a status line: \(Self.quoted(line))")
+            throw Fault(.malformedResponse, "not a status line: \(Self.quoted(lines[..<end]))")
         }
-        let status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        let version = parts[0].elementsEqual("HTTP/1.1".utf8) ? "HTTP/1.1" : String(decoding: parts[0], as: UTF8.self)
-        return (version, status)
+        let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        let version = lines[..<space]
+        return (version.elementsEqual("HTTP/1.1".utf8) ? "HTTP/1.1" : String(decoding: version, as: UTF8.self), status)
     }
 
     /// RFC 9110, section 8.6, and RFC 9112, section 6.3: digits only, and all the same. A Transfer-Encoding overrides it.

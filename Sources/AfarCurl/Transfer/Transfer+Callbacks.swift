@@ -2,16 +2,16 @@ import AfarCore
 import CLibcurl
 import Foundation
 
-/// libcurl's callbacks. They capture nothing: the transfer is their context, alive until its handle has left the multi.
+/// libcurl's callbacks. They capture nothing: the handle is their context, and knows its transfer.
 extension Transfer {
     private static let failed = Int.max
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+        context.flatMap { EasyHandle.from($0).transfer }
     }
 
-    func setCallbacks(_ options: CurlOptions) throws(CurlOptions.Failure) {
-        let context = Unmanaged.passUnretained(self).toOpaque()
+    static func setCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(CurlOptions.Failure) {
+        let context = handle.context
         try options.check(
             afar_set_header_function(
                 options.easy,
@@ -54,8 +54,8 @@ extension Transfer {
                 }, context), CURLOPT_OPENSOCKETFUNCTION)
     }
 
-    func setBodyCallbacks(_ options: CurlOptions) throws(CurlOptions.Failure) {
-        let context = Unmanaged.passUnretained(self).toOpaque()
+    static func setBodyCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(CurlOptions.Failure) {
+        let context = handle.context
         try options.check(
             afar_set_read_function(
                 options.easy,

@@ -88,60 +88,67 @@ final class Transfer: @unchecked Sendable {
     static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
         var context: UnsafeMutableRawPointer?
         guard afar_get_private(easy, &context) == CURLE_OK, let context else { return nil }
-        return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return EasyHandle.from(context).transfer
     }
 
     // MARK: Setting out
 
     func configure(_ handle: EasyHandle, pool: CurlPool, bundle: String?) throws {
         let options = CurlOptions(easy: handle.raw)
-        try options.set(CURLOPT_PRIVATE, pointer: Unmanaged.passUnretained(self).toOpaque())
-        try handle.useErrorText { try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer($0)) }
+        handle.transfer = self
+        handle.clearError()
+        let body = try sendableBody()
+        let setup = EasyHandle.Setup(
+            method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
+            minimumTLSVersion: exchange.options.minimumTLSVersion, connectTimeout: exchange.options.connectTimeout,
+            decodesContent: exchange.options.decodesContent)
+        if handle.setup != setup || feed != nil {
+            handle.reset()
+            try setUp(handle, setup, options, pool: pool, bundle: bundle)
+            if feed == nil { handle.setup = setup }
+        }
+        try options.set(CURLOPT_URL, plan.url)
+        try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
+        if let feed {
+            try options.setBodyLength(feed.length)
+        } else if case .data(let data) = body {
+            try options.setBody(data)
+        }
+    }
+
+    private func setUp(
+        _ handle: EasyHandle, _ setup: EasyHandle.Setup, _ options: CurlOptions, pool: CurlPool, bundle: String?
+    ) throws {
+        try options.set(CURLOPT_PRIVATE, pointer: handle.context)
+        try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
         try options.setRules()
         try pool.setShared(options)
-        try options.set(CURLOPT_URL, plan.url)
-        if plan.isSecure { try options.setSecurity(exchange.options, bundle: bundle) }
+        if setup.isSecure { try options.setSecurity(setup.minimumTLSVersion, bundle: bundle) }
         try options.set(
-            CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, exchange.options.connectTimeout.clamped) * 1000)))
-        if exchange.options.decodesContent { try options.set(CURLOPT_ACCEPT_ENCODING, "") }
-        try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
-        try configureBody(options)
-        try setCallbacks(options)
+            CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, setup.connectTimeout.clamped) * 1000)))
+        if setup.decodesContent { try options.set(CURLOPT_ACCEPT_ENCODING, "") }
+        try options.setMethod(setup.method, hasBody: setup.hasBody)
+        try Self.setCallbacks(options, of: handle)
+        if feed != nil { try Self.setBodyCallbacks(options, of: handle) }
         // What one buffer is decoded to is kept in memory while the transfer stands still, and libcurl allows itself 64 MB
         // for that. Deflate can make 1,032 bytes of one.
         if !handle.isReusable { try options.set(CURLOPT_BUFFERSIZE, 56 * 1024) }
     }
 
-    private func configureBody(_ options: CurlOptions) throws {
+    /// The body to send; one that libcurl is not to copy at once is opened here and becomes the feed.
+    private func sendableBody() throws -> RequestBody {
         // A HEAD request has passed the plan's checks, so its body is empty if there is one.
-        switch plan.method == .head ? .none : exchange.body {
-        case .none:
-            try options.setMethod(plan, body: .none, length: nil)
-        case .data(let data) where data.count <= 64 * 1024:
-            try options.setMethod(plan, body: exchange.body, length: Int64(data.count))
-            try data.withUnsafeBytes { bytes in
-                // libcurl takes a copy at once; an empty body still needs a pointer.
-                var none: CChar = 0
-                let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
-                try withUnsafeMutablePointer(to: &none) {
-                    try options.set(CURLOPT_COPYPOSTFIELDS, pointer: start ?? UnsafeMutableRawPointer($0))
-                }
-            }
-        case .data(let data):
-            try configureFeed(BodyFeed(data: data), options)
-        case .file(let url):
-            try configureFeed(BodyFeed(file: url), options)
+        guard plan.method != .head else { return .none }
+        switch exchange.body {
+        case .none: break
+        case .data(let data): if data.count > 64 * 1024 { feed = BodyFeed(data: data) }
+        case .file(let url): feed = try BodyFeed(file: url)
         case .stream(let stream):
             let pump = BodyPump(onReady: { [loop] in loop.post(.bodyReady(self)) })
-            try configureFeed(BodyFeed(pump: pump, length: stream.length), options)
+            feed = BodyFeed(pump: pump, length: stream.length)
             pump.start(stream)
         }
-    }
-
-    private func configureFeed(_ feed: BodyFeed, _ options: CurlOptions) throws {
-        self.feed = feed
-        try options.setMethod(plan, body: exchange.body, length: feed.length)
-        try setBodyCallbacks(options)
+        return exchange.body
     }
 
     // MARK: On the way
@@ -158,13 +165,12 @@ final class Transfer: @unchecked Sendable {
     /// take them for one.
     func canUseConnection(on socket: Int32?) -> Bool {
         self.socket = socket
-        if let socket, let handle, !hasStartedOver, handle.long(CURLINFO_NUM_CONNECTS) == 0 {
-            var byte: UInt8 = 0
-            guard recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 else {
-                mustStartOver = true
-                _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
-                return false
-            }
+        if let socket, let handle, !hasStartedOver, handle.long(CURLINFO_NUM_CONNECTS) == 0,
+            pool?.isDisturbed(socket) == true
+        {
+            mustStartOver = true
+            _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
+            return false
         }
         connectionIsThere()
         return true
@@ -175,6 +181,7 @@ final class Transfer: @unchecked Sendable {
         mustStartOver = false
         hasStartedOver = true
         socket = nil
+        handle.setup = nil
         _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, pool?.isRetired == true ? 1 : 0)
         _ = afar_set_long(handle.raw, CURLOPT_FRESH_CONNECT, 1)
     }
@@ -194,12 +201,12 @@ final class Transfer: @unchecked Sendable {
 
     func connectionIsThere() {
         loop.lookupEnded(self)
-        if state.connect(at: MonotonicClock.now) { loop.noteDeadline(of: self) }
+        if state.connect(at: loop.now) { loop.noteDeadline(of: self) }
     }
 
     func receive(line: UnsafeRawBufferPointer) throws(Fault) {
         connectionIsThere()
-        state.noteActivity(at: MonotonicClock.now)
+        state.noteActivity(at: loop.now)
         switch try reader.receive(line: line) {
         case .none: break
         case .informational(let head): exchange.observer?.exchangeDidReceiveInformational(head)
@@ -209,7 +216,7 @@ final class Transfer: @unchecked Sendable {
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         noteSent()
-        state.receiveHead(at: MonotonicClock.now)
+        state.receiveHead(at: loop.now)
         // libcurl stops sending after an error, but would wait for the end of a pause before it ends the transfer.
         if head.status >= 400, state.isSendingPaused { loop.post(.bodyReady(self)) }
         sink.expect(plan.method == .head ? nil : reader.contentLength)
@@ -230,10 +237,10 @@ final class Transfer: @unchecked Sendable {
         guard !state.isSuspended else { return false }
         guard try sink.write(body, evenIfFull: isGoingOn) == .taken else {
             state.isReceivingPaused = true
-            state.pauseDidChange(at: MonotonicClock.now)
+            state.pauseDidChange(at: loop.now)
             return false
         }
-        state.noteActivity(at: MonotonicClock.now)
+        state.noteActivity(at: loop.now)
         exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: reader.contentLength)
         return true
     }
@@ -243,10 +250,10 @@ final class Transfer: @unchecked Sendable {
         guard let feed else { return 0 }
         guard !state.isSuspended, case .bytes(let count) = try feed.read(into: buffer) else {
             if !state.isSuspended { state.isSendingPaused = true }
-            state.pauseDidChange(at: MonotonicClock.now)
+            state.pauseDidChange(at: loop.now)
             return nil
         }
-        state.noteActivity(at: MonotonicClock.now)
+        state.noteActivity(at: loop.now)
         exchange.observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
         return count
     }

@@ -1,0 +1,51 @@
+/// Looks out for the header fields that say where a body ends, while the lines of a head go by.
+///
+/// Nearly all heads have at most one Content-Length, of digits only. Of those, and of heads without, this knows enough;
+/// any other must be read again as a whole.
+struct FramingFields {
+    /// Whether ``contentLength`` is all there is to say.
+    private(set) var isPlain = true
+    private(set) var contentLength: Int64?
+
+    mutating func note(_ line: UnsafeRawBufferPointer) {
+        switch line.first {
+        case 0x20, 0x09: isPlain = false
+        case UInt8(ascii: "c"), UInt8(ascii: "C"):
+            guard Self.names(line, "content-length:") else { return }
+            let length = Self.number(in: line.dropFirst("content-length:".utf8.count))
+            if length == nil || contentLength != nil { isPlain = false }
+            contentLength = length
+        case UInt8(ascii: "t"), UInt8(ascii: "T"):
+            if Self.names(line, "transfer-encoding:") { isPlain = false }
+        default: break
+        }
+    }
+
+    private static func names(_ line: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+        line.count > name.utf8CodeUnitCount
+            && name.withUTF8Buffer { name in
+                name.indices.allSatisfy { lowercased(line[$0]) == name[$0] }
+            }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// The value, when it is nothing but a number that surely fits.
+    private static func number(in value: Slice<UnsafeRawBufferPointer>) -> Int64? {
+        var number: Int64 = 0
+        var digitCount = 0
+        var isOver = false
+        for byte in value {
+            switch byte {
+            case 0x30...0x39 where !isOver && digitCount < 18:
+                number = number * 10 + Int64(byte - 0x30)
+                digitCount += 1
+            case 0x20, 0x09, 0x0D, 0x0A: isOver = digitCount > 0
+            default: return nil
+            }
+        }
+        return digitCount > 0 ? number : nil
+    }
+}
