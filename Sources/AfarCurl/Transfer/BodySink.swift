@@ -40,6 +40,9 @@ struct BodySink {
         if case .stream(let source) = target { source } else { nil }
     }
 
+    /// Whether bytes may have to wait for their reader.
+    var mayRefuse: Bool { source != nil }
+
     /// Makes room for a body of a declared length.
     func expect(_ length: Int64?) {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }

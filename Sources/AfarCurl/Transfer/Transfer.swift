@@ -130,10 +130,16 @@ final class Transfer: @unchecked Sendable {
         try options.setMethod(setup.method, hasBody: setup.hasBody)
         try Self.setCallbacks(options, of: handle)
         if feed != nil { try Self.setBodyCallbacks(options, of: handle) }
-        // What one buffer is decoded to is kept in memory while the transfer stands still, and libcurl allows itself 64 MB
-        // for that. Deflate can make 1,032 bytes of one.
-        if !handle.isReusable { try options.set(CURLOPT_BUFFERSIZE, 56 * 1024) }
+        if !handle.isReusable {
+            try options.set(CURLOPT_BUFFERSIZE, sink.mayRefuse ? Self.smallBuffer : Self.largeBuffer)
+        }
+        if feed != nil { try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer) }
     }
+
+    private static let largeBuffer = 512 * 1024
+    /// For bodies of which some may be refused: libcurl keeps what one buffer is decoded to while the transfer stands
+    /// still, and allows itself 64 MB for that. Deflate can make 1,032 bytes of one.
+    private static let smallBuffer = 56 * 1024
 
     /// The body to send; one that libcurl is not to copy at once is opened here and becomes the feed.
     private func sendableBody() throws -> RequestBody {
@@ -201,7 +207,10 @@ final class Transfer: @unchecked Sendable {
 
     func connectionIsThere() {
         loop.lookupEnded(self)
-        if state.connect(at: loop.now) { loop.noteDeadline(of: self) }
+        guard state.connect(at: loop.now) else { return }
+        loop.noteDeadline(of: self)
+        // libcurl must not be told from inside its own callback.
+        if state.isSuspended { loop.post(.suspensionChanged(self)) }
     }
 
     func receive(line: UnsafeRawBufferPointer) throws(Fault) {
@@ -234,9 +243,8 @@ final class Transfer: @unchecked Sendable {
 
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
-        guard !state.isSuspended else { return false }
-        guard try sink.write(body, evenIfFull: isGoingOn) == .taken else {
-            state.isReceivingPaused = true
+        guard !(state.isSuspended && sink.mayRefuse), try sink.write(body, evenIfFull: isGoingOn) == .taken else {
+            if !state.isSuspended { state.isReceivingPaused = true }
             state.pauseDidChange(at: loop.now)
             return false
         }

@@ -16,8 +16,19 @@ struct SocketInterestsTests {
         #expect(changes(&interests).isEmpty)
         interests.want(5, of: 7)
         #expect(changes(&interests) == [.modify(7, 5)])
+    }
+
+    @Test func watchingEndsWithTheFirstEventThatNobodyWants() {
+        var interests = SocketInterests()
+        interests.want(1, of: 7)
+        _ = changes(&interests)
+        #expect(interests.dismiss(7) == nil)
         interests.want(0, of: 7)
-        #expect(changes(&interests) == [.remove(7)])
+        #expect(changes(&interests).isEmpty)
+        #expect(interests.dismiss(7) == .remove(7))
+        #expect(interests.dismiss(7) == nil)
+        interests.want(1, of: 7)
+        #expect(changes(&interests) == [.add(7, 1)])
     }
 
     @Test func theLastOfSeveralChangesCounts() {

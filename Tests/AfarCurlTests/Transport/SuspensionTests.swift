@@ -139,21 +139,16 @@ extension TransportTests {
             }
         }
 
-        /// Data that libcurl has kept is handed over when the transfer goes on, and a refusal is reported there only.
         @Test func whatCannotBeWrittenAfterResumptionFailsAtOnce() async throws {
             let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
             defer { close(full) }
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
             try await withRawServer([.respond(head + "abc"), .waitForever]) { server in
-                var exchange = Exchange(server.url, delivery: .file(descriptor: full))
+                let exchange = Exchange(server.url, delivery: .file(descriptor: full))
                 exchange.control.suspend()
-                let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
-                exchange.onHead = { _ in continuation.yield() }
-                let running = exchange
-                let task = Task { try await transport.send(running) }
-                var iterator = heads.makeAsyncIterator()
-                _ = await iterator.next()
-                running.control.resume()
+                let task = Task { try await transport.send(exchange) }
+                while server.connectionCount == 0 { await Task.yield() }
+                exchange.control.resume()
                 let error = try await transportError { try await task.value }
                 #expect(error.code == .deliveryFailed)
                 try await server.peerClosed(0)
