@@ -15,9 +15,9 @@ final class CurlLoop: @unchecked Sendable {
         case shutDown
     }
 
-    /// What is handed back to a waiting task once the loop has finished its ready events.
-    private struct Resumption {
-        var continuation: UnsafeContinuation<TransportResponse, any Error>
+    /// What is handed back once the loop has finished its ready events.
+    private struct Ending {
+        var completion: Transfer.Completion
         var result: Result<TransportResponse, any Error>
     }
 
@@ -32,7 +32,7 @@ final class CurlLoop: @unchecked Sendable {
     private var lastPoolNumber: UInt32 = 0
     private var gate: HostGate<Transfer>
     private var transfers: [Transfer] = []
-    private var resumptions: [Resumption] = []
+    private var endings: [Ending] = []
     private var nextExpiry = UInt64.max
     private var isShutDown = false
     /// When the events that are being handled were found.
@@ -74,7 +74,7 @@ final class CurlLoop: @unchecked Sendable {
             takeMessages()
             settle()
             expire()
-            resumeWaitingTasks()
+            callCompletions()
         }
         currentPool = nil
         for pool in pools { pool.shutDown() }
@@ -168,11 +168,11 @@ final class CurlLoop: @unchecked Sendable {
         if !expired.isEmpty { settle() }
     }
 
-    private func resumeWaitingTasks() {
-        guard !resumptions.isEmpty else { return }
-        let ready = resumptions
-        resumptions.removeAll(keepingCapacity: true)
-        for resumption in ready { resumption.continuation.resume(with: resumption.result) }
+    private func callCompletions() {
+        guard !endings.isEmpty else { return }
+        let ready = endings
+        endings.removeAll(keepingCapacity: true)
+        for ending in ready { ending.completion(ending.result) }
     }
 
     // MARK: Transfers
@@ -241,8 +241,8 @@ final class CurlLoop: @unchecked Sendable {
 
     /// The head of a streamed response is there: its task goes on.
     func deliver(_ response: TransportResponse, of transfer: Transfer) {
-        guard let continuation = transfer.takeContinuation() else { return }
-        resumptions.append(Resumption(continuation: continuation, result: .success(response)))
+        guard let completion = transfer.takeCompletion() else { return }
+        endings.append(Ending(completion: completion, result: .success(response)))
     }
 
     /// libcurl is done with a transfer.
@@ -272,9 +272,9 @@ final class CurlLoop: @unchecked Sendable {
         }
         leave(transfer)
         transfer.release()
-        // A streamed response has its task's continuation used up and needs no second result.
-        if let continuation = transfer.takeContinuation(), let result {
-            resumptions.append(Resumption(continuation: continuation, result: result))
+        // A streamed response has used up its completion and needs no second result.
+        if let completion = transfer.takeCompletion(), let result {
+            endings.append(Ending(completion: completion, result: result))
         }
     }
 
