@@ -7,11 +7,12 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
 BUILD_PACKAGES := libcurl4-openssl-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl groff-base
-BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light
+BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
 # connections open that a test waits to see closed.
 TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
+SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the Debian packages among $(1) that are missing, and says so.
 define install
@@ -32,10 +33,11 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test bench lint format build-packages test-packages bench-packages
+.PHONY: help run install test sanitize sanitize-thread sanitize-address bench soak lint format build-packages \
+	test-packages bench-packages
 
 help: ## Lists the targets.
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
 run: build-packages ## Builds the tool and runs its demo against an embedded server.
 	$(SWIFT) run $(TRAITS) afar demo
@@ -56,9 +58,21 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	  echo "== $$target"; $(SWIFT) test $(TRAITS) --skip-build --filter "^$$target\."; done
 	Tests/Consumer/check
 
+sanitize: sanitize-thread sanitize-address ## Runs all tests under the two sanitizers below.
+
+sanitize-thread: test-packages ## Runs all tests under the thread sanitizer.
+	$(SANITIZE) thread
+
+sanitize-address: test-packages ## Runs all tests under the address and leak sanitizers.
+	$(SANITIZE) address
+
 bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
+
+soak: bench-packages ## Makes 1.2 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
+	$(SWIFT) build --package-path Benchmarks -c release --product Soak
+	@Benchmarks/.build/release/Soak $(ARGS)
 
 lint: ## Checks the format of all Swift files.
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)

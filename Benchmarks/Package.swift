@@ -14,7 +14,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
     ],
     targets: [
-        .executableTarget(name: "Bench", path: "Bench"),
+        .target(name: "Servers", path: "Servers"),
+        .executableTarget(name: "Bench", dependencies: ["Servers"], path: "Bench"),
         .target(name: "Measurement", path: "Measurement"),
         .executableTarget(
             name: "RawCurl", path: "Clients/RawCurl", linkerSettings: [.linkedLibrary("curl")]),
@@ -27,6 +28,15 @@ let package = Package(
             path: "Clients/Afar"
         ),
         .executableTarget(name: "URLSessionClient", dependencies: ["Measurement"], path: "Clients/URLSession"),
+        .target(name: "Counters", path: "Counters"),
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                "Counters", "Servers",
+                .product(name: "Afar", package: "Afar"), .product(name: "AfarTestServer", package: "Afar"),
+            ],
+            path: "Soak"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -42,12 +52,14 @@ if hasPeers {
             dependencies: [
                 "Measurement", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Clients/AsyncHTTPClient"
         ))
 }
 
-for target in package.targets where target.name != "RawCurl" {
+for target in package.targets where !["RawCurl", "Counters"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

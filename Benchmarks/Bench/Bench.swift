@@ -1,4 +1,5 @@
 import Foundation
+import Servers
 
 /// Measures clients at workloads and shows the figures.
 @main struct Bench {
@@ -21,10 +22,10 @@ import Foundation
 
     private static func run(_ options: Options) throws {
         let site = try Site()
-        Cleanup.shared.add(site)
+        Cleanup.shared.add(site.folder)
         let stage = Stage(site: site, nginx: try Nginx(site: site), share: options.isQuick ? 0.25 : 1)
         let clients = try Client.available(folder: site.folder, named: options.clients)
-        let machine = try Machine(clients: clients)
+        let machine = Machine(clients: clients)
         print(machine.lines.joined(separator: "\n"))
 
         var results: [WorkloadResult] = []

@@ -35,10 +35,6 @@ struct Site {
         try handle.close()
     }
 
-    func remove() {
-        try? FileManager.default.removeItem(at: folder)
-    }
-
     static let record: String = {
         let about = Array(repeating: "Writes programs for an engine that nobody has built.", count: 15)
         return """

@@ -1,4 +1,5 @@
 import Foundation
+import Servers
 
 /// Where clients run: a server and its files.
 struct Stage {

@@ -4,10 +4,19 @@ public import HTTPTypes
 
 /// A request as a ``MockTransport`` saw it.
 public struct MockRequest: Sendable {
-    /// The whole exchange: delivery, options, context.
+    /// The exchange: delivery, options, context. Its observer and its hook are left out, because a mock keeps what it has
+    /// seen, and they would keep whoever made the request.
     public let exchange: Exchange
     /// The body's bytes, whatever form the body had.
     public let body: Data
+
+    init(exchange: Exchange, body: Data) {
+        var exchange = exchange
+        exchange.observer = nil
+        exchange.onHead = nil
+        self.exchange = exchange
+        self.body = body
+    }
 
     /// The method.
     public var method: HTTPRequest.Method { exchange.request.method }

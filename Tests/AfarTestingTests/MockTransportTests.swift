@@ -75,6 +75,19 @@ import Testing
         #expect(refused?.underlying is Refused)
     }
 
+    @Test func whatAMockHasSeenKeepsNoObserverAlive() async throws {
+        let transport = MockTransport { _ in .text("abc") }
+        weak var observer: Recorder?
+        do {
+            let recorder = Recorder()
+            observer = recorder
+            _ = try await transport.send(.to("/") { $0.observer = recorder })
+        }
+        // The mock's worker may still hold the exchange for a moment.
+        await eventually { observer == nil }
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func headHasNoBody() async throws {
         let transport = MockTransport { _ in .text("abc") }
         let response = try await transport.send(.to("/") { $0.request.method = .head })

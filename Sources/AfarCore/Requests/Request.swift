@@ -143,7 +143,7 @@ public class Request: @unchecked Sendable {
         }
         guard isFirst else { return }
         let pipeline = RequestPipeline(request: self, context: context)
-        let task = Task.immediate { await pipeline.run() }
+        let task = Task { await pipeline.run() }
         let mustCancel = mutable.withLock { state in
             state.pipeline = task
             return state.end != nil

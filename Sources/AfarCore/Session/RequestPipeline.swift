@@ -7,8 +7,16 @@ import HTTPTypes
 
 /// What happens to a request, in order. One task runs it, one turn of the loop for each attempt.
 struct RequestPipeline {
-    let request: Request
-    let context: SessionContext
+    private let request: Request
+    private let context: SessionContext
+    /// The session's interceptor comes before the request's own.
+    private let interceptors: [any RequestInterceptor]
+
+    init(request: Request, context: SessionContext) {
+        self.request = request
+        self.context = context
+        interceptors = [context.interceptor, request.interceptor].compactMap { $0 }
+    }
 
     func run() async {
         context.delegate.didStart(request)
@@ -71,9 +79,6 @@ struct RequestPipeline {
         request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
         return urlRequest
     }
-
-    /// The session's interceptor comes before the request's own.
-    private var interceptors: [any RequestInterceptor] { [context.interceptor, request.interceptor].compactMap { $0 } }
 
     private func adapt(_ urlRequest: URLRequest, with adapter: any RequestAdapter) async throws -> URLRequest {
         typealias Adapted = Result<URLRequest, any Error>

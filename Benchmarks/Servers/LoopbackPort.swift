@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 
 /// Ports of 127.0.0.1.
-enum LoopbackPort {
+package enum LoopbackPort {
     /// A port on which nobody listens.
-    static func unused() throws -> UInt16 {
+    package static func unused() throws -> UInt16 {
         let socket = try open()
         defer { close(socket) }
         var address = address(port: 0)
@@ -19,7 +19,7 @@ enum LoopbackPort {
     }
 
     /// Whether somebody listens.
-    static func accepts(_ port: UInt16) -> Bool {
+    package static func accepts(_ port: UInt16) -> Bool {
         guard let socket = try? open() else { return false }
         defer { close(socket) }
         var address = address(port: port)

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// Programs that are started.
-enum Executable {
-    /// The folder with this program and the clients.
-    static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+package enum Executable {
+    /// The folder with this program and those built with it.
+    package static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
     /// A program on the path.
-    static func find(_ name: String) throws -> URL {
+    package static func find(_ name: String) throws -> URL {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin"]
         let files = folders.map { URL(filePath: $0).appending(path: name) }
@@ -17,8 +17,9 @@ enum Executable {
     }
 
     /// Runs a program to its end and returns what it printed.
-    static func run(
-        _ file: URL, _ arguments: [String], environment: [String: String] = [:]
+    package static func run(
+        _ file: URL, _ arguments: [String], environment: [String: String] = [:],
+        standardError: FileHandle = .standardError
     ) throws -> Data {
         let process = Process()
         let output = Pipe()
@@ -26,6 +27,7 @@ enum Executable {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
+        process.standardError = standardError
         try process.run()
         Cleanup.shared.add(process)
         let data = try output.fileHandleForReading.readToEnd() ?? Data()

@@ -1,8 +1,0 @@
-/// Why the benchmark cannot go on.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}

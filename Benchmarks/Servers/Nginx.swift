@@ -1,0 +1,48 @@
+package import Foundation
+
+/// nginx as one process with a configuration of its own. It runs until the clean-up.
+package struct Nginx {
+    /// The port of 127.0.0.1 that the configuration's server listens on.
+    package let port: UInt16
+
+    /// Starts nginx and returns when it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - port: A port that the configuration's server listens on.
+    ///   - folder: Where the configuration, the log and temporary files go.
+    ///   - http: What stands in the configuration's `http` block.
+    package init(port: UInt16, folder: URL, http: String) throws {
+        self.port = port
+        let file = folder.appending(path: "nginx.conf")
+        try Self.configuration(folder: folder, http: http).write(to: file, atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = try Executable.find("nginx")
+        process.arguments = ["-c", file.path, "-e", folder.appending(path: "error.log").path]
+        try process.run()
+        Cleanup.shared.add(process)
+        while !LoopbackPort.accepts(port) {
+            guard process.isRunning else { throw Failure("nginx ended: see its messages above") }
+            usleep(10_000)
+        }
+    }
+
+    private static func configuration(folder: URL, http: String) -> String {
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "    \($0)_temp_path \(folder.path)/\($0);" }
+            .joined(separator: "\n")
+        return """
+            daemon off;
+            master_process off;
+            pid \(folder.path)/nginx.pid;
+            events {
+                worker_connections 1024;
+            }
+            http {
+            \(temporary)
+                access_log off;
+            \(http)
+            }
+
+            """
+    }
+}

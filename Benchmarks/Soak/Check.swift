@@ -1,0 +1,12 @@
+/// Something that must be so, and whether it was.
+struct Check {
+    var text: String
+    var holds: Bool
+
+    init(_ text: String, _ holds: Bool) {
+        self.text = text
+        self.holds = holds
+    }
+
+    var line: String { "  \(holds ? "ok    " : "FAILED") \(text)" }
+}

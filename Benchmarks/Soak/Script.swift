@@ -1,0 +1,39 @@
+import AfarTestServer
+
+/// A server that does what no well-behaved one does, to each connection the same.
+enum Script: String, CaseIterable, Codable {
+    case closesBeforeTheHead
+    case sendsMalformedHead
+    case sendsLargeHead
+    case closesWithinTheBody
+    case keepsSilent
+    /// Sends a record piece by piece, on a connection that is kept.
+    case drips
+
+    /// How long the body of `drips` takes to arrive.
+    static let dripNanoseconds: UInt64 = 20_000_000
+
+    var steps: [RawServer.Step] {
+        switch self {
+        case .closesBeforeTheHead: [.receiveHead, .close]
+        case .sendsMalformedHead: [.respond("HTTP/1.1 OK 200\r\nContent-Length: 0\r\n\r\n"), .close]
+        case .sendsLargeHead:
+            [
+                .receiveHead, .send("HTTP/1.1 200 OK\r\n"),
+                .send(String(repeating: "X-Long: \(String(repeating: "x", count: 990))\r\n", count: 16)),
+                .send("Content-Length: 0\r\n\r\n"), .close,
+            ]
+        case .closesWithinTheBody: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .close]
+        case .keepsSilent: [.receiveHead, .waitForever]
+        case .drips:
+            [
+                .loop([
+                    .respond("HTTP/1.1 200 OK\r\nContent-Length: \(Record.json.utf8.count + 20_000)\r\n\r\n"),
+                    .repeat(
+                        String(repeating: " ", count: 2_000), every: Double(Self.dripNanoseconds) / 10 / 1e9, times: 10),
+                    .send(Record.json),
+                ])
+            ]
+        }
+    }
+}

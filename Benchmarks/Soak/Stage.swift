@@ -1,0 +1,77 @@
+import Afar
+import AfarTestServer
+import Foundation
+import Servers
+
+/// The servers, and the sessions that talk to them.
+struct Stage: Sendable {
+    let nginx: Nginx
+    let tlsPort: UInt16
+    let scripts: ScriptedServers
+    let closedPort: ClosedPort
+    /// A session as most people make it, but for the connections.
+    let session: Session
+    /// One with low limits.
+    let strictSession: Session
+
+    static let strictBodyLimit: Int64 = 4_096
+    static let strictHeadLimit = 8_192
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "afar-soak-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        Cleanup.shared.add(folder)
+        let port = try LoopbackPort.unused()
+        tlsPort = try LoopbackPort.unused()
+        try Self.makeCertificate(in: folder)
+        try Data(count: Int(Self.strictBodyLimit) * 2).write(to: folder.appending(path: "large"))
+        nginx = try Nginx(
+            port: port, folder: folder, http: Self.configuration(folder: folder, port: port, tlsPort: tlsPort))
+        scripts = try ScriptedServers()
+        closedPort = try ClosedPort()
+        var configuration = SessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = Trial.inFlight
+        session = Session(configuration: configuration)
+        configuration.maximumResponseBodySize = Self.strictBodyLimit
+        configuration.maximumResponseHeadSize = Self.strictHeadLimit
+        strictSession = Session(configuration: configuration)
+    }
+
+    func url(_ path: String) -> String { "http://127.0.0.1:\(nginx.port)\(path)" }
+
+    func closeIdleConnections() {
+        session.transport.closeIdleConnections()
+        strictSession.transport.closeIdleConnections()
+    }
+
+    /// nginx ends a connection after so many requests, as a server in the world does.
+    private static func configuration(folder: URL, port: UInt16, tlsPort: UInt16) -> String {
+        """
+            keepalive_requests 10000;
+            keepalive_timeout 1h;
+            default_type application/json;
+            server {
+                listen 127.0.0.1:\(port) backlog=1024;
+                listen 127.0.0.1:\(tlsPort) ssl;
+                ssl_certificate \(folder.path)/certificate.pem;
+                ssl_certificate_key \(folder.path)/key.pem;
+                location = /record { return 200 '\(Record.json)'; }
+                location = /text { return 200 'not a record'; }
+                location = /large { alias \(folder.path)/large; }
+                location = /500 { return 500; }
+            }
+        """
+    }
+
+    /// A certificate that nobody trusts.
+    private static func makeCertificate(in folder: URL) throws {
+        _ = try Executable.run(
+            Executable.find("openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=Nobody", "-addext", "subjectAltName=IP:127.0.0.1",
+                "-keyout", folder.appending(path: "key.pem").path,
+                "-out", folder.appending(path: "certificate.pem").path,
+            ], standardError: .nullDevice)
+    }
+}

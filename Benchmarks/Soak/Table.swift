@@ -1,0 +1,26 @@
+import Foundation
+
+/// Prints what a trial had in use, moment by moment.
+enum Table {
+    private static let titles = [
+        "requests", "seconds", "per s", "descriptors", "threads", "heap kB", "resident kB", "handles", "made",
+    ]
+
+    static func printTitles() { print(titles.map(column).joined()) }
+
+    static func printRow(_ sample: Sample) {
+        let rate = sample.seconds > 0 ? Int(Double(sample.requests) / sample.seconds) : 0
+        let cells = [
+            "\(sample.requests)", String(format: "%.1f", sample.seconds), "\(rate)", "\(sample.descriptors)",
+            "\(sample.threads)", String(format: "%.1f", Double(sample.heapBytes) / 1024),
+            "\(sample.residentBytes / 1024)", "\(sample.handles)", "\(sample.handlesMade)",
+        ]
+        print(cells.map(column).joined())
+        // A pipe gets it now too.
+        fflush(nil)
+    }
+
+    private static func column(_ text: String) -> String {
+        String(repeating: " ", count: max(1, 12 - text.count)) + text
+    }
+}
