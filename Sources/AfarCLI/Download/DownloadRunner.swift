@@ -12,9 +12,12 @@ struct DownloadRunner {
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
+        let interruption = await Interruption()
         let partial = try PartialFile(beside: target.place)
-        defer { partial.remove() }
-        try StandardOutput.write(await load(target, inspector: inspector, partial: partial) + "\n")
+        let outcome = await load(target, inspector: inspector, interruption: interruption)
+        partial.remove()
+        if case .failure = outcome { interruption.passOn() }
+        try StandardOutput.write(outcome.get() + "\n")
     }
 
     private var curlCommand: CurlCommand {
@@ -23,12 +26,16 @@ struct DownloadRunner {
     }
 
     /// Returns the path of the file, when the file is there.
-    private func load(_ target: DownloadTarget, inspector: Inspector, partial: PartialFile) async throws -> String {
+    private func load(
+        _ target: DownloadTarget, inspector: Inspector, interruption: Interruption
+    ) async -> Result<String, Failure> {
         let meter = makeMeter()
         let write: @Sendable (String) -> Void = { text in meter.map { $0.write(text) } ?? StandardError.write(text) }
         let session = options.sending.makeSession { base in
             ArrivalGate(base: inspector.watch(base, write: write), target: target)
         }
+        // A request does not outlive its session.
+        defer { withExtendedLifetime(session) {} }
         let destination: DownloadRequest.Destination = { _, response in
             let path = target.path(contentDisposition: response.headers["Content-Disposition"])
             return (URL(filePath: path), target.options)
@@ -36,18 +43,16 @@ struct DownloadRunner {
         let request = session.download(plan.url, headers: plan.headers, to: destination)
             .validate(statusCode: 200..<300)
             .downloadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
-        let interruption = Interruption { request.cancel() }
+        interruption.handle { request.cancel() }
         let response = await request.serializingDownloadedFileURL().response
         if let error = response.error {
             meter?.abandon()
             inspector.showTiming(of: request)
-            partial.remove()
-            interruption.passOn()
-            throw failure(error, request.responseHead)
+            return .failure(failure(error, request.responseHead))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
         inspector.showTiming(of: request)
-        return target.path(contentDisposition: request.responseHead?.value(for: .contentDisposition))
+        return .success(target.path(contentDisposition: request.responseHead?.value(for: .contentDisposition)))
     }
 
     private func failure(_ error: AFError, _ head: ResponseHead?) -> Failure {

@@ -4,32 +4,52 @@ import Foundation
 /// Catches the signals that end a program, so that it can tidy up before it goes.
 final class Interruption: @unchecked Sendable {
     // Sendable because dispatch sources may be used from any thread.
-    private let signals: [Int32]
-    private let sources: [any DispatchSourceSignal]
-    private let first: Locked<Int32?>
 
-    /// - Parameter handler: Called for every signal that arrives.
-    init(_ handler: @escaping @Sendable () -> Void) {
-        let first = Locked<Int32?>(nil)
-        self.first = first
-        // What the caller ignores (nohup, a background job) stays ignored.
-        signals = [SIGINT, SIGTERM, SIGHUP].filter { !Self.ignore($0) }
-        sources = signals.map { signal in
-            let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
-            source.setEventHandler {
-                first.withLock { $0 = $0 ?? signal }
-                handler()
-            }
-            source.resume()
-            return source
+    private struct State {
+        var arrived: Int32?
+        var handler: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+    private let sources: [(signal: Int32, source: any DispatchSourceSignal)]
+
+    /// Returns when signals are caught, but for those that the caller ignores (nohup, a background job).
+    init() async {
+        sources = [SIGINT, SIGTERM, SIGHUP].filter { !Self.ignore($0) }.map { signal in
+            (signal, DispatchSource.makeSignalSource(signal: signal, queue: .global()))
         }
+        for (signal, source) in sources {
+            source.setEventHandler { [state] in
+                let handler = state.withLock { state in
+                    state.arrived = state.arrived ?? signal
+                    return state.handler
+                }
+                handler?()
+            }
+            // A signal before that would be lost.
+            await withCheckedContinuation { continuation in
+                source.setRegistrationHandler { continuation.resume() }
+                source.resume()
+            }
+        }
+    }
+
+    /// Sets what is to be done when a signal arrives, at once if one has.
+    func handle(with handler: @escaping @Sendable () -> Void) {
+        let hasArrived = state.withLock { state in
+            state.handler = handler
+            return state.arrived != nil
+        }
+        if hasArrived { handler() }
     }
 
     /// Ends the process as the signal would have, if one has arrived: a shell must be able to tell.
     func passOn() {
-        for source in sources { source.cancel() }
-        for signal in signals { Foundation.signal(signal, SIG_DFL) }
-        guard let signal = first.withLock({ $0 }) else { return }
+        for (signal, source) in sources {
+            source.cancel()
+            Foundation.signal(signal, SIG_DFL)
+        }
+        guard let signal = state.withLock({ $0.arrived }) else { return }
         // The threads that tasks run on may be closed to signals.
         var set = sigset_t()
         sigemptyset(&set)

@@ -45,6 +45,9 @@ extension TransactionMetrics {
                 stages.append(Stage(name: name, time: .none("none, this is plain HTTP")))
             } else if isReusedConnection {
                 stages.append(Stage(name: name, time: .none("connection reused")))
+            } else if name == .security, start == nil, connectStartDate != nil, remoteAddress != nil {
+                // A peer and no beginning of TLS: libcurl tells the two apart only when both went well.
+                stages.append(Stage(name: name, time: .none("not agreed on, its time is in Connect")))
             } else {
                 stages.append(stage(name, start, end, isMeasured: isMeasured))
             }

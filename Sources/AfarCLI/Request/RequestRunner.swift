@@ -10,6 +10,8 @@ struct RequestRunner {
         let inspector = Inspector(options.inspection, color: options.colors.color)
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
         let session = options.sending.makeSession { inspector.watch($0) }
+        // A request does not outlive its session.
+        defer { withExtendedLifetime(session) {} }
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes
         }

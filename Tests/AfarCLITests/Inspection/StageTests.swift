@@ -81,6 +81,18 @@ struct StageTests {
                 == ["DNS: 0-3", "Connect: 3-9", "TLS: not reached", "Waiting: not reached", "Body: not reached"])
     }
 
+    @Test func refusedTLSIsSaid() {
+        var refused = metrics {
+            $0.domainLookupStartDate = start
+            $0.domainLookupEndDate = at(3)
+            $0.connectStartDate = at(3)
+            $0.responseEndDate = at(9)
+        }
+        refused.remoteAddress = "192.0.2.7"
+        #expect(words(refused, isSecure: true)[2] == "TLS: not agreed on, its time is in Connect")
+        #expect(words(refused, isSecure: false)[2] == "TLS: none, this is plain HTTP")
+    }
+
     @Test func whatATransportDoesNotMeasureIsSaid() {
         let coarse = metrics {
             $0.responseStartDate = at(5)
