@@ -7,7 +7,8 @@ extension CurlTransport {
         /// The connections open at once to one host (scheme, name and port). Further exchanges wait their turn.
         /// The default is 6.
         public var maximumConnectionsPerHost = 6
-        /// The connections kept open without use, over all hosts. The default is 64.
+        /// The connections kept open without use, over all hosts. libcurl counts those in use too, so less than one host
+        /// may have makes connections close that are about to be used again. The default is 64.
         public var maximumIdleConnections = 64
         /// The host names looked up at once; each look-up takes a thread. The default is 16.
         public var maximumLookups = 16
@@ -17,10 +18,11 @@ extension CurlTransport {
         /// Makes the default configuration.
         public init() {}
 
-        /// Takes over what a session's configuration says about connections.
+        /// Takes over what a session's configuration says about connections. As many are kept as one host may have, 64
+        /// at least.
         public init(_ configuration: SessionConfiguration) {
             maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+            maximumIdleConnections = max(maximumIdleConnections, maximumConnectionsPerHost)
         }
-
     }
 }

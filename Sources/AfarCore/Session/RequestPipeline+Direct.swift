@@ -12,7 +12,9 @@ import Foundation
 extension RequestPipeline {
     /// Sends the request. Returns false, and does nothing, when it must go the long way.
     func runDirectly() -> Bool {
-        guard let transport = context.directTransport, interceptors.isEmpty, request.mayRunDirectly else { return false }
+        guard let transport = context.directTransport, interceptors.isEmpty, request.mayRunDirectly else {
+            return false
+        }
         context.delegate.didStart(request)
         if let end = context.end { request.end(with: end) }
         request.prepareForAttempt()

@@ -33,6 +33,7 @@ final class CurlLoop: @unchecked Sendable {
     private var gate: HostGate<Transfer>
     private var transfers: [Transfer] = []
     private var endings: [Ending] = []
+    private var gathering: [Transfer] = []
     private var nextExpiry = UInt64.max
     private var isShutDown = false
     /// When the events that are being handled were found.
@@ -75,6 +76,7 @@ final class CurlLoop: @unchecked Sendable {
             settle()
             expire()
             callCompletions()
+            flush()
         }
         currentPool = nil
         for pool in pools { pool.shutDown() }
@@ -166,6 +168,22 @@ final class CurlLoop: @unchecked Sendable {
         }
         nextExpiry = transfers.reduce(.max) { min($0, $1.state.nextDeadline) }
         if !expired.isEmpty { settle() }
+    }
+
+    /// A transfer has gathered pieces of its body, to be handed over when the ready events are done with.
+    func flushLater(_ transfer: Transfer) {
+        guard !transfer.isGathering else { return }
+        transfer.isGathering = true
+        gathering.append(transfer)
+    }
+
+    private func flush() {
+        guard !gathering.isEmpty else { return }
+        for transfer in gathering {
+            transfer.isGathering = false
+            transfer.sink.flush()
+        }
+        gathering.removeAll(keepingCapacity: true)
     }
 
     private func callCompletions() {

@@ -24,10 +24,18 @@ final class EasyHandle {
     /// with a large one is used once.
     let isReusable: Bool
     let errorText: UnsafeMutablePointer<CChar>
+    /// The URL in libcurl's form, which is made once when the same URL is asked again and again.
+    let url: OpaquePointer
+    private var urlText: String?
 
     init?(isReusable: Bool) {
         guard let raw = curl_easy_init() else { return nil }
+        guard let url = curl_url() else {
+            curl_easy_cleanup(raw)
+            return nil
+        }
         self.raw = raw
+        self.url = url
         self.isReusable = isReusable
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -50,12 +58,22 @@ final class EasyHandle {
     /// What libcurl has to say about the last failure; may be empty.
     var errorMessage: String { String(cString: errorText) }
 
+    /// Sets where the next transfer goes.
+    func setURL(_ text: String) throws(Fault) {
+        guard text != urlText else { return }
+        urlText = nil
+        let code = curl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER))
+        guard code == CURLUE_OK else { throw Fault(.invalidURL, String(cString: curl_url_strerror(code))) }
+        urlText = text
+    }
+
     /// Starts with no failure.
     func clearError() { errorText.pointee = 0 }
 
     /// Frees the handle. Not in deinit: libcurl may call back while it cleans up.
     func close() {
         curl_easy_cleanup(raw)
+        curl_url_cleanup(url)
         errorText.deallocate()
     }
 

@@ -46,7 +46,7 @@ struct RequestPlan {
                 .unsupportedByTransport, phase: .queued, url: exchange.url,
                 message: "a HEAD request with a body cannot be sent")
         }
-        url = "\(scheme)://\(authority)\(path)"
+        url = scheme + "://" + authority + path
         method = request.method
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
@@ -67,29 +67,48 @@ struct RequestPlan {
     /// The same for all spellings of a host.
     private static func hostKey(_ authority: String, isSecure: Bool) -> String {
         let ending = isSecure ? ":443" : ":80"
-        let spelling = authority.hasSuffix(ending) ? String(authority.dropLast(ending.count)) : authority
-        return (isSecure ? "s:" : "p:") + spelling.lowercased()
+        let hasPort = authority.utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+        let spelling = hasPort ? String(authority.dropLast(ending.count)) : authority
+        let hasCapitals = spelling.utf8.contains { (0x41...0x5A).contains($0) }
+        return (isSecure ? "s:" : "p:") + (hasCapitals ? spelling.lowercased() : spelling)
     }
 
     private static func headers(for exchange: Exchange) -> HeaderList {
         let fields = exchange.request.headerFields
-        let defaults = exchange.options.defaultFields
+        let defaults = exchange.options.defaultFields.prepared(PreparedDefaults.init)
         var extra: [StaticString] = []
         if !exchange.body.isNone || exchange.request.method.expectsContent {
-            if !fields.contains(.expect), !defaults.fields.contains(.expect) { extra.append(noExpect) }
-            if !fields.contains(.contentType), !defaults.fields.contains(.contentType) { extra.append(noContentType) }
+            if !defaults.hasExpect, !fields.contains(.expect) { extra.append(noExpect) }
+            if !defaults.hasContentType, !fields.contains(.contentType) { extra.append(noContentType) }
             if exchange.body.length == nil { extra.append(chunked) }
         }
-        if !fields.contains(.acceptEncoding), !defaults.fields.contains(.acceptEncoding) {
-            extra.append(noAcceptEncoding)
-        }
+        if !defaults.hasAcceptEncoding, !fields.contains(.acceptEncoding) { extra.append(noAcceptEncoding) }
+        if fields.isEmpty { return extra.isEmpty ? defaults.list : HeaderList([], extra: extra, next: defaults.list) }
         let own = fields.contains(where: isFraming) ? fields.filter { !isFraming($0) } : Array(fields)
-        let overridden = !fields.isEmpty && defaults.fields.contains { fields.contains($0.name) }
-        let base =
-            overridden
-            ? HeaderList(defaults.fields.filter { !fields.contains($0.name) && !isFraming($0) })
-            : defaults.prepared { HeaderList($0.filter { !isFraming($0) }) }
-        return HeaderList(own, extra: extra, next: base)
+        return HeaderList(own, extra: extra, next: defaults.list(without: fields))
+    }
+
+    /// A session's default fields in libcurl's form, made once.
+    private struct PreparedDefaults {
+        let list: HeaderList
+        let hasExpect: Bool
+        let hasContentType: Bool
+        let hasAcceptEncoding: Bool
+        private let fields: [HTTPField]
+
+        init(_ fields: HTTPFields) {
+            self.fields = fields.filter { !isFraming($0) }
+            list = HeaderList(self.fields)
+            hasExpect = fields.contains(.expect)
+            hasContentType = fields.contains(.contentType)
+            hasAcceptEncoding = fields.contains(.acceptEncoding)
+        }
+
+        /// Those that a request does not have itself.
+        func list(without own: HTTPFields) -> HeaderList {
+            guard fields.contains(where: { own.contains($0.name) }) else { return list }
+            return HeaderList(fields.filter { !own.contains($0.name) })
+        }
     }
 
     /// libcurl counts and frames the body itself; a second word on that would contradict it.

@@ -12,8 +12,11 @@ struct BodySink {
     private enum Target {
         case memory(GrowingBuffer)
         case file(descriptor: Int32)
-        case stream(ResponseBodyStream.Source)
+        /// Small pieces are gathered in the buffer, because each chunk may wake the reader.
+        case stream(ResponseBodyStream.Source, GrowingBuffer, chunkSize: Int)
     }
+
+    private static let largestChunk = 64 * 1024
 
     private let target: Target
     private let limit: Int64?
@@ -30,14 +33,19 @@ struct BodySink {
         self.limit = limit
     }
 
-    init(source: ResponseBodyStream.Source) {
-        target = .stream(source)
+    init(source: ResponseBodyStream.Source, highWater: Int) {
+        target = .stream(source, GrowingBuffer(), chunkSize: min(highWater, Self.largestChunk))
         limit = nil
     }
 
     /// The source of a streamed body.
     var source: ResponseBodyStream.Source? {
-        if case .stream(let source) = target { source } else { nil }
+        if case .stream(let source, _, _) = target { source } else { nil }
+    }
+
+    /// Hands gathered pieces to the reader of a streamed body.
+    func flush() {
+        if case .stream(let source, let gathered, _) = target { source.yield(gathered.take()) }
     }
 
     /// Whether bytes may have to wait for their reader.
@@ -58,9 +66,10 @@ struct BodySink {
             guard buffer.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
         case .file(let descriptor):
             try Self.write(bytes, to: descriptor)
-        case .stream(let source):
+        case .stream(let source, let gathered, let chunkSize):
             if !evenIfFull, source.isFull { return .full }
-            source.yield(Data(bytes))
+            guard gathered.append(bytes) else { throw Fault(.outOfResources, "no memory for a part of the body") }
+            if gathered.count >= chunkSize { flush() }
         }
         byteCount += Int64(bytes.count)
         return .taken

@@ -7,7 +7,7 @@ final class GrowingBuffer {
 
     private var start: UnsafeMutableRawPointer?
     private var capacity = 0
-    private var count = 0
+    private(set) var count = 0
 
     deinit { free(start) }
 

@@ -25,6 +25,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the gate let it through.
     var wasAdmitted = false
     var isLookingUp = false
+    /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
+    var isGathering = false
     var isAdded = false
     var handle: EasyHandle?
     var pool: CurlPool?
@@ -60,7 +62,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             },
             onCancel: { [loop] in loop.post(.cancel(self)) })
         self.stream = stream
-        sink = BodySink(source: source)
+        sink = BodySink(source: source, highWater: highWater)
     }
 
     func start(completion: @escaping Completion) {
@@ -113,7 +115,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             try setUp(handle, setup, options, pool: pool, bundle: bundle)
             if feed == nil { handle.setup = setup }
         }
-        try options.set(CURLOPT_URL, plan.url)
+        try handle.setURL(plan.url)
         try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
         if let feed {
             try options.setBodyLength(feed.length)
@@ -126,6 +128,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         _ handle: EasyHandle, _ setup: EasyHandle.Setup, _ options: CurlOptions, pool: CurlPool, bundle: String?
     ) throws {
         try options.set(CURLOPT_PRIVATE, pointer: handle.context)
+        try options.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(handle.url))
         try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
         try options.setRules()
         try pool.setShared(options)
@@ -206,6 +209,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         isGoingOn = true
         let code = curl_easy_pause(handle.raw, pauseMask)
         isGoingOn = false
+        sink.flush()
         guard code == CURLE_OK, !state.isReceivingPaused, sink.source?.isFull == true else { return code }
         state.isReceivingPaused = true
         return curl_easy_pause(handle.raw, pauseMask)
@@ -254,6 +258,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             state.pauseDidChange(at: loop.now)
             return false
         }
+        if sink.mayRefuse { loop.flushLater(self) }
         state.noteActivity(at: loop.now)
         exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: reader.contentLength)
         return true
@@ -285,6 +290,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         let report = TransportReport(
             transactions: [handle.map { TransactionMetrics($0, transfer: self) } ?? TransactionMetrics()],
             trailers: reader.trailers)
+        sink.flush()
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }

@@ -47,11 +47,26 @@ struct BodySinkTests {
 
     @Test func aStreamThatIsFullTakesNothing() throws {
         let (stream, source) = ResponseBodyStream.make(highWater: 4, onDemand: {}, onCancel: {})
-        var sink = BodySink(source: source)
+        var sink = BodySink(source: source, highWater: 4)
         #expect(try write("abcd", to: &sink) == .taken)
         #expect(try write("e", to: &sink) == .full)
         #expect(sink.byteCount == 4)
         #expect(sink.complete() == nil)
         withExtendedLifetime(stream) {}
+    }
+
+    @Test func smallPiecesOfAStreamAreGathered() async throws {
+        let (stream, source) = ResponseBodyStream.make(highWater: 10, onDemand: {}, onCancel: {})
+        var sink = BodySink(source: source, highWater: 10)
+        #expect(try write("abc", to: &sink) == .taken)
+        #expect(try write("def", to: &sink) == .taken)
+        sink.flush()
+        #expect(try write("ghi", to: &sink) == .taken)
+        sink.flush()
+        sink.flush()
+        source.finish(throwing: nil, report: TransportReport())
+        var chunks: [String] = []
+        for try await chunk in stream { chunks.append(String(decoding: chunk, as: UTF8.self)) }
+        #expect(chunks == ["abcdef", "ghi"])
     }
 }
