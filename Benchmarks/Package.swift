@@ -52,6 +52,8 @@ if hasPeers {
             dependencies: [
                 "Measurement", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Clients/AsyncHTTPClient"
         ))

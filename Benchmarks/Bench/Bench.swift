@@ -25,7 +25,7 @@ import Servers
         Cleanup.shared.add(site.folder)
         let stage = Stage(site: site, nginx: try Nginx(site: site), share: options.isQuick ? 0.25 : 1)
         let clients = try Client.available(folder: site.folder, named: options.clients)
-        let machine = try Machine(clients: clients)
+        let machine = Machine(clients: clients)
         print(machine.lines.joined(separator: "\n"))
 
         var results: [WorkloadResult] = []

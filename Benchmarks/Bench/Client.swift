@@ -9,6 +9,8 @@ struct Client: Sendable {
     var slowness = 1
     /// Whether it decodes what it fetches.
     var decodes = true
+    /// What to ask a shell for its version, if it is no other client's.
+    var versionCommand: String?
 
     static let yardstick = "libcurl"
     static let names = [yardstick, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
@@ -24,11 +26,15 @@ struct Client: Sendable {
             Client(name: "URLSession", executable: built("URLSessionClient"), slowness: 10),
         ]
         if wanted.contains("Go"), let go = try? Executable.find("go") {
-            clients.append(Client(name: "Go", executable: try buildGo(with: go, in: folder)))
+            clients.append(
+                Client(name: "Go", executable: try buildGo(with: go, in: folder), versionCommand: "go version"))
         }
         if ProcessInfo.processInfo.environment["PEERS"] == "1" {
+            let resolved = Repository.root.appending(path: "Benchmarks/Package.resolved")
             clients.append(
-                Client(name: "AsyncHTTPClient", executable: built("AsyncHTTPClientClient"), slowness: 2))
+                Client(
+                    name: "AsyncHTTPClient", executable: built("AsyncHTTPClientClient"), slowness: 2,
+                    versionCommand: "sed -n '/\"async-http-client\"/,/version/p' '\(resolved.path)'"))
         }
         return clients.filter { wanted.contains($0.name) }
     }

@@ -5,37 +5,37 @@ import Servers
 struct Machine {
     let lines: [String]
 
-    init(clients: [Client]) throws {
+    init(clients: [Client]) {
         let system = Self.value("PRETTY_NAME", in: "/etc/os-release", separator: "=")
         let processor = Self.value("model name", in: "/proc/cpuinfo", separator: ":")
-        let kernel = try Self.file("/proc/sys/kernel/osrelease")
-        let swift = try Self.answer("swift", ["--version"])
-        let versions =
-            [
-                swift.firstMatch(of: /Swift version [0-9.]+/).map { String($0.0).replacing(" version", with: "") },
-                try Self.answer("curl-config", ["--version"]),
-                try Self.answer("dpkg-query", ["-W", "-f=nginx ${Version}", "nginx-light"]),
-                clients.contains { $0.name == "Go" } ? try Self.answer("go", ["version"]) : nil,
-            ].compactMap(\.self).map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        let kernel = Self.text("/proc/sys/kernel/osrelease").trimmingCharacters(in: .whitespacesAndNewlines)
         let cores = ProcessInfo.processInfo.activeProcessorCount
+        let versions =
+            [("Swift", "swift --version"), ("libcurl", "curl-config --version"), ("nginx", "nginx -v 2>&1")]
+            + clients.compactMap { client in client.versionCommand.map { (client.name, $0) } }
         lines = [
             "\(processor), \(cores) cores, \(system), Linux \(kernel)",
-            "\(versions.joined(separator: ", ")), \(Date.now.formatted(.iso8601.year().month().day()))",
+            versions.map { "\($0) \(Self.version($1))" }.joined(separator: ", ")
+                + ", \(Date.now.formatted(.iso8601.year().month().day()))",
         ]
     }
 
-    private static func answer(_ program: String, _ arguments: [String]) throws -> String {
-        String(decoding: try Executable.run(Executable.find(program), arguments), as: UTF8.self)
-    }
-
-    private static func file(_ path: String) throws -> String {
-        try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    /// The first number with a dot that a shell command prints.
+    private static func version(_ command: String) -> String {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let shell = URL(filePath: "/bin/sh")
+        let output = try? Executable.run(shell, ["-c", command], environment: ["PATH": "\(path):/usr/sbin"])
+        let text = String(decoding: output ?? Data(), as: UTF8.self)
+        return text.firstMatch(of: /[0-9]+(\.[0-9]+)+/).map { String($0.0) } ?? "of unknown version"
     }
 
     private static func value(_ key: String, in path: String, separator: Character) -> String {
-        let lines = (try? file(path))?.split(separator: "\n") ?? []
-        let line = lines.first { $0.hasPrefix(key) } ?? ""
+        let line = text(path).split(separator: "\n").first { $0.hasPrefix(key) } ?? ""
         let value = line.split(separator: separator, maxSplits: 1).last ?? "unknown"
         return value.trimmingCharacters(in: .whitespaces.union(CharacterSet(charactersIn: "\"")))
+    }
+
+    private static func text(_ path: String) -> String {
+        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     }
 }

@@ -17,10 +17,7 @@ package final class Cleanup: @unchecked Sendable {
         signals = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                self.finish()
-                exit(128 + number)
-            }
+            source.setEventHandler { self.finish(exitStatus: 128 + number) }
             source.resume()
             return source
         }
@@ -38,17 +35,17 @@ package final class Cleanup: @unchecked Sendable {
         lock.withLock { processes.removeAll { $0 === process } }
     }
 
-    /// Ends everything that was added, the last first.
-    package func finish() {
-        let (processes, folders) = lock.withLock {
-            defer { (self.processes, self.folders) = ([], []) }
-            return (self.processes, self.folders)
+    /// Ends everything that was added, the last first; with a status, the program too.
+    package func finish(exitStatus: Int32? = nil) {
+        lock.withLock {
+            for process in processes.reversed() where process.isRunning {
+                // One that was started by a thread which blocks signals would not hear a mere wish to end.
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+            for folder in folders { try? FileManager.default.removeItem(at: folder) }
+            (processes, folders) = ([], [])
+            if let exitStatus { exit(exitStatus) }
         }
-        for process in processes.reversed() where process.isRunning {
-            // One that was started by a thread which blocks signals would not hear a mere wish to end.
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
-        for folder in folders { try? FileManager.default.removeItem(at: folder) }
     }
 }

@@ -2,6 +2,8 @@ import AsyncHTTPClient
 import Foundation
 import Measurement
 import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
 
 extension HTTPClient {
     /// Downloads to a file with the delegate that the library has for it. Returns the file's size.

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import Measurement
 import NIOCore
+import NIOFoundationCompat
 
 Job.main { job in
     var configuration = HTTPClient.Configuration()
