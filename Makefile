@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
 BUILD_PACKAGES := libcurl4-openssl-dev pkg-config
-TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl
+TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl groff-base
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
@@ -28,13 +28,29 @@ endef
 
 SWIFT_FILES := Package.swift Sources Tests Benchmarks
 
-.PHONY: help run test sanitize sanitize-thread sanitize-address bench soak lint format build-packages test-packages bench-packages
+# Where `make install` puts the tool. Root is asked for only where it is needed.
+PREFIX ?= /usr/local
+AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
+BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
+
+.PHONY: help run install test sanitize sanitize-thread sanitize-address bench soak lint format build-packages \
+	test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
 run: build-packages ## Builds the tool and runs its demo against an embedded server.
 	$(SWIFT) run $(TRAITS) afar demo
+
+install: build-packages ## Installs the tool with its manual and completions (PREFIX=/usr/local).
+	$(SWIFT) build $(TRAITS) -c release --product afar --static-swift-stdlib
+	$(AS_OWNER) install -D -s -m 755 $(BINARY) "$(PREFIX)/bin/afar"
+	$(AS_OWNER) install -D -m 644 Docs/afar.1 "$(PREFIX)/share/man/man1/afar.1"
+	@set -e; shares="bash-completion/completions/afar zsh/site-functions/_afar fish/vendor_completions.d/afar.fish"; \
+	for share in $$shares; do \
+	  $(BINARY) --generate-completion-script $${share%%[-/]*} | \
+	    $(AS_OWNER) install -D -m 644 /dev/stdin "$(PREFIX)/share/$$share"; \
+	done
 
 test: test-packages lint ## Checks the format, then runs all tests.
 	$(SWIFT) build $(TRAITS) --build-tests

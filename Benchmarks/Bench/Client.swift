@@ -9,6 +9,8 @@ struct Client: Sendable {
     var slowness = 1
     /// Whether it decodes what it fetches.
     var decodes = true
+    /// Whether its instructions can be counted; valgrind breaks off with Go's runtime and AsyncHTTPClient's symbols.
+    var runsUnderValgrind = true
     /// What to ask a shell for its version, if it is no other client's.
     var versionCommand: String?
 
@@ -27,13 +29,16 @@ struct Client: Sendable {
         ]
         if wanted.contains("Go"), let go = try? Executable.find("go") {
             clients.append(
-                Client(name: "Go", executable: try buildGo(with: go, in: folder), versionCommand: "go version"))
+                Client(
+                    name: "Go", executable: try buildGo(with: go, in: folder), runsUnderValgrind: false,
+                    versionCommand: "go version"))
         }
         if ProcessInfo.processInfo.environment["PEERS"] == "1" {
             let resolved = Repository.root.appending(path: "Benchmarks/Package.resolved")
             clients.append(
                 Client(
                     name: "AsyncHTTPClient", executable: built("AsyncHTTPClientClient"), slowness: 2,
+                    runsUnderValgrind: false,
                     versionCommand: "sed -n '/\"async-http-client\"/,/version/p' '\(resolved.path)'"))
         }
         return clients.filter { wanted.contains($0.name) }

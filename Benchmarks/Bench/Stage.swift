@@ -39,7 +39,7 @@ struct Stage {
     /// The instructions of one request, as callgrind counts them for the whole process. The difference of two runs has
     /// no start and no end of the program in it.
     private func instructions(_ client: Client, _ workload: Workload) throws -> Double? {
-        guard !workload.isBulk else { return nil }
+        guard !workload.isBulk, client.runsUnderValgrind else { return nil }
         let valgrind = try Executable.find("valgrind")
         let few = max(200, 4 * workload.inFlight)
         let counts = try [few, 3 * few].map { requests in
@@ -47,8 +47,8 @@ struct Stage {
             let job = job(client, workload, requests: requests, warmUp: few)
             _ = try Executable.run(
                 valgrind,
-                ["--tool=callgrind", "--quiet", "--callgrind-out-file=\(file.path)", client.executable.path]
-                    + job.arguments,
+                ["--tool=callgrind", "--callgrind-out-file=\(file.path)", "--log-file=\(file.path).log"]
+                    + [client.executable.path] + job.arguments,
                 environment: environment)
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             let totals = lines.last { $0.hasPrefix("totals: ") } ?? ""

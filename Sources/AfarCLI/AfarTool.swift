@@ -15,18 +15,25 @@ struct AfarTool: AsyncParsableCommand {
             A terminal gets colours and indented JSON, a pipe gets the body's bytes exactly as they are. An address \
             without a scheme is taken for https, and for http on this machine: "localhost:8080/x", or just ":8080/x".
 
-              afar get example.com
-              afar get :8080/search --query q=swift -i
-              afar post :8080/users --json name=Ada --json age:=36
-              afar put :8080/notes/1 --data @note.txt -H 'Content-Type: text/markdown'
-              afar demo
+            \(CommandConfiguration.section([
+                "afar get example.com",
+                "afar get :8080/search --query q=swift -i",
+                "afar post :8080/users --json name=Ada --json age:=36",
+                "afar put :8080/notes/1 --data @note.txt -H 'Content-Type: text/markdown'",
+                "afar download example.com/archive.tar.gz",
+                "afar get example.com --timing --verbose > page.html",
+                "afar post :8080/users --json name=Ada --curl",
+                "afar demo",
+            ]))
 
             EXIT CODES:
             \(ExitReason.table)
+
+            The manual is "man afar". Completions for a shell: afar --generate-completion-script bash, zsh or fish.
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
-            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, Demo.self,
+            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, Download.self, Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and

@@ -5,7 +5,7 @@ import Foundation
 /// - 0: all went well
 /// - 2: bad usage, a bad URL, a request that must not be sent
 /// - 3: the host was not found, did not accept the connection, or TLS could not be agreed on
-/// - 4: the status is not 2xx, with `--check-status`; the body is printed all the same
+/// - 4: the status is not 2xx, with `--check-status` (the body is printed all the same) or in a download
 /// - 5: a timeout passed
 /// - 6: the response broke off, was malformed or too large
 /// - 70: anything else, and a step of `afar demo` that did not come out as expected
@@ -23,7 +23,7 @@ enum ExitReason: Int32, CaseIterable {
         case .success: "all went well"
         case .usage: "bad usage, a bad URL, a request that must not be sent"
         case .connection: "host not found, connection refused, or no TLS"
-        case .httpStatus: "the status is not 2xx, with --check-status"
+        case .httpStatus: "the status is not 2xx, with --check-status or in a download"
         case .timeout: "timeout"
         case .response: "the response broke off, was malformed or too large"
         case .other: "anything else; a step of the demo that went wrong"

@@ -6,7 +6,7 @@ extension Failure {
     init(_ error: AFError, url: String) {
         let place = URLText.withoutUserinfo(url)
         if let cause = error.transportError {
-            self.init(cause, url: cause.url ?? place)
+            self = cause.underlying as? Failure ?? Failure(cause, url: cause.url ?? place)
             return
         }
         switch error {
@@ -58,6 +58,8 @@ extension Failure {
             self.init(
                 .response,
                 "The body from \(url) cannot be decoded: \(error.message). Try -H 'Accept-Encoding: identity'.")
+        case .deliveryFailed:
+            self.init(.other, "What \(url) sent cannot be kept: \(reason).")
         default:
             self.init(.other, "The request to \(url) failed while \(error.phase.rawValue): \(reason) (\(error.code)).")
         }

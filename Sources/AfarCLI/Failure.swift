@@ -32,7 +32,7 @@ struct Failure: Error, Equatable {
 
     /// Writes the message to the standard error stream and gives the status back.
     func reported() -> ExitReason {
-        try? FileHandle.standardError.write(contentsOf: Data("afar: \(message)\n".utf8))
+        StandardError.write("afar: \(message)\n")
         return status
     }
 

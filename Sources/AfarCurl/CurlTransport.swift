@@ -10,7 +10,7 @@ import Foundation
 ///
 /// libcurl sends a request again by itself, POST included, when a kept connection turns out to be dead before a byte of
 /// the answer came (RFC 9112, section 9.3.1, leaves that to the client).
-public final class CurlTransport: Transport {
+public final class CurlTransport: Transport, DirectTransport {
     private let loop: Result<CurlLoop, any Error>
     /// What this transport can do.
     public let capabilities: TransportCapabilities
@@ -39,19 +39,23 @@ public final class CurlTransport: Transport {
     ///
     /// - Throws: A ``TransportError``.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try capabilities.check(exchange)
-        let loop = try runningLoop(for: exchange)
-        let transfer = try Transfer(exchange, loop: loop)
-        if case .stream(let highWater) = exchange.delivery { transfer.makeStream(highWater: highWater, owner: self) }
-        exchange.control.attach { _ in loop.post(.suspensionChanged(transfer)) }
+        let transfer = try makeTransfer(for: exchange)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                transfer.setContinuation(continuation)
-                loop.post(.submit(transfer))
+                transfer.start { continuation.resume(with: $0) }
             }
         } onCancel: {
-            loop.post(.cancel(transfer))
+            transfer.cancel()
         }
+    }
+
+    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange { try makeTransfer(for: exchange) }
+
+    private func makeTransfer(for exchange: Exchange) throws -> Transfer {
+        try capabilities.check(exchange)
+        let transfer = try Transfer(exchange, loop: try runningLoop(for: exchange))
+        if case .stream(let highWater) = exchange.delivery { transfer.makeStream(highWater: highWater, owner: self) }
+        return transfer
     }
 
     /// Closes connections that no exchange uses.

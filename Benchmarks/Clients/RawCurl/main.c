@@ -162,9 +162,25 @@ static size_t read_body(char *bytes, size_t size, size_t count, void *context) {
     return length < 0 ? CURL_READFUNC_ABORT : (size_t)length;
 }
 
-static void set_up(Slot *slot, const Job *job, CURLU *url) {
+// The yardstick sends the request that Afar sends, so these are the fields that are in every request there. libcurl puts
+// them into each request byte by byte, which is a sixth of its own work.
+static const char *const fields[] = {
+    "Accept-Encoding: br, zstd, gzip, deflate",
+    "Accept-Language: en-001;q=1.0",
+    "User-Agent: RawCurl/Unknown (Unknown; build:Unknown; Linux 6.1.0) libcurl/7.88",
+};
+
+static struct curl_slist *make_fields(const Job *job) {
+    struct curl_slist *list = NULL;
+    for (size_t index = 0; index < sizeof fields / sizeof *fields; index++)
+        list = curl_slist_append(list, fields[index]);
+    return strcmp(job->action, "upload") ? list : curl_slist_append(list, "Expect:");
+}
+
+static void set_up(Slot *slot, const Job *job, CURLU *url, struct curl_slist *list) {
     CURL *easy = slot->easy = curl_easy_init();
     slot->descriptor = -1;
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);
     curl_easy_setopt(easy, CURLOPT_CURLU, url);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -189,7 +205,6 @@ static void set_up(Slot *slot, const Job *job, CURLU *url) {
         curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
         curl_easy_setopt(easy, CURLOPT_READFUNCTION, read_body);
         curl_easy_setopt(easy, CURLOPT_READDATA, slot);
-        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl_slist_append(NULL, "Expect:"));
     }
 }
 
@@ -228,7 +243,8 @@ int main(int count, char **arguments) {
     // Parsed once, instead of once a request.
     CURLU *url = curl_url();
     if (curl_url_set(url, CURLUPART_URL, job.url, 0) != CURLUE_OK) fail("cannot read the URL");
-    for (long index = 0; index < job.in_flight; index++) set_up(&slots[index], &job, url);
+    struct curl_slist *list = make_fields(&job);
+    for (long index = 0; index < job.in_flight; index++) set_up(&slots[index], &job, url, list);
 
     run(slots, job.in_flight, job.warm_up);
     yield = 0;

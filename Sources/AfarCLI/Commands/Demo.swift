@@ -19,7 +19,7 @@ struct Demo: AsyncParsableCommand {
         } catch {
             throw Failure(.other, "The demo's server could not start: \(error).")
         }
-        let runner = DemoRunner(style: Style(color, output: .current)) { try StandardOutput.write($0) }
+        let runner = DemoRunner(style: Style(color, output: .standardOutput)) { try StandardOutput.write($0) }
         let failed = try await runner.run(DemoStep.all, server: server)
         await server.stop()
         guard failed == 0 else {

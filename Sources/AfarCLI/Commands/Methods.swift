@@ -10,7 +10,9 @@ protocol MethodCommand: AsyncParsableCommand {
 
 extension MethodCommand {
     func run() async throws {
-        try await RequestRunner(plan: RequestPlan(Self.method, request, body), options: request).run()
+        try await RequestRunner(
+            plan: RequestPlan(Self.method, request.address, request.sending, body), options: request
+        ).run()
     }
 }
 
@@ -18,58 +20,78 @@ struct Get: MethodCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch what is there.",
         usage: "afar get <url> [<options>]",
-        discussion: "For example: afar get :8080/search --query q=swift")
+        examples: [
+            "afar get example.com",
+            "afar get :8080/search --query q=swift --query limit=10",
+            "afar get :8080/users/1 -H 'Authorization: Bearer TOKEN' --check-status",
+            "afar get example.com --timing > page.html",
+        ])
     static let method = HTTPMethod.get
-    @OptionGroup var request: RequestOptions
     @OptionGroup(visibility: .hidden) var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Head: MethodCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch the status and the headers, without the body.",
         usage: "afar head <url> [<options>]",
-        discussion: "For example: afar head example.com")
+        examples: [
+            "afar head example.com",
+            "afar head example.com --verbose",
+        ])
     static let method = HTTPMethod.head
-    @OptionGroup var request: RequestOptions
     @OptionGroup(visibility: .hidden) var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Post: MethodCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send something new.",
         usage: "afar post <url> [<body>] [<options>]",
-        discussion: "For example: afar post :8080/users --json name=Ada --json age:=36")
+        examples: [
+            "afar post :8080/users --json name=Ada --json age:=36",
+            "afar post :8080/login --form user=ada --form password=secret -i",
+            "afar post :8080/notes --data @note.txt -H 'Content-Type: text/markdown'",
+            "afar post :8080/users --json name=Ada --curl",
+        ])
     static let method = HTTPMethod.post
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Put: MethodCommand {
     static let configuration = CommandConfiguration(
         abstract: "Replace what is there.",
         usage: "afar put <url> [<body>] [<options>]",
-        discussion: "For example: afar put :8080/notes/1 --data @note.txt")
+        examples: [
+            "afar put :8080/notes/1 --data @note.txt",
+            "afar put :8080/users/7 --json name=Ada",
+        ])
     static let method = HTTPMethod.put
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Patch: MethodCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change a part of what is there.",
         usage: "afar patch <url> [<body>] [<options>]",
-        discussion: "For example: afar patch :8080/users/7 --json name=Ada")
+        examples: [
+            "afar patch :8080/users/7 --json name=Ada --json admin:=false"
+        ])
     static let method = HTTPMethod.patch
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }
 
 struct Delete: MethodCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove what is there.",
         usage: "afar delete <url> [<body>] [<options>]",
-        discussion: "For example: afar delete :8080/users/7 --check-status")
+        examples: [
+            "afar delete :8080/users/7 --check-status"
+        ])
     static let method = HTTPMethod.delete
-    @OptionGroup var request: RequestOptions
     @OptionGroup(title: "Body (one kind at most)") var body: BodyOptions
+    @OptionGroup var request: RequestOptions
 }

@@ -34,7 +34,7 @@ struct ResponsePrinter {
 
     private static func readable(_ body: Data, _ text: String?, type: String, _ style: Style) -> String {
         guard let text = propertyListText(body) ?? text, !TerminalText.isBinary(text) else {
-            let size = ByteCountFormatStyle(style: .file).format(Int64(body.count))
+            let size = Quantity.bytes(Int64(body.count))
             let kind = type.isEmpty ? "binary data" : TerminalText.line(type)
             return style.paint("(\(size) of \(kind): not for a terminal, write it to a file with > name)", .dim) + "\n"
         }

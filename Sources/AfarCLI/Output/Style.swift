@@ -1,5 +1,3 @@
-import Foundation
-
 /// Whether output is for a person's eyes, and whether in colours.
 struct Style: Equatable {
     /// Bodies are made readable; otherwise they are bytes that nobody touches.
@@ -38,22 +36,5 @@ struct Style: Equatable {
 
     func paint(_ text: some StringProtocol, _ paint: Paint) -> String {
         isColoured && !text.isEmpty ? "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m" : String(text)
-    }
-}
-
-/// What matters about the place where output goes.
-struct OutputFacts: Equatable {
-    var isTerminal: Bool
-    /// False with NO_COLOR (no-color.org), and on a terminal that knows no colours.
-    var allowsColours: Bool
-
-    init(isTerminal: Bool, environment: [String: String]) {
-        self.isTerminal = isTerminal
-        allowsColours = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
-    }
-
-    /// The standard output of this process.
-    static var current: OutputFacts {
-        OutputFacts(isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment)
     }
 }

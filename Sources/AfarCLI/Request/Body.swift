@@ -4,6 +4,8 @@ import Foundation
 struct Body: Equatable {
     var bytes: Data
     var contentType: String
+    /// The file that the bytes were read from; nil when they came another way.
+    var path: String?
 
     /// Makes the body that the options describe; nil when they describe none.
     init?(_ options: BodyOptions) throws {
@@ -20,7 +22,9 @@ struct Body: Equatable {
             let fields = try options.form.map { try NamedValue($0, option: "--form") }
             self.init(bytes: Data(fields.urlEncoded.utf8), contentType: "application/x-www-form-urlencoded")
         } else if let data = options.data {
-            self.init(bytes: try Self.read(data))
+            let path = data.hasPrefix("@") ? String(data.dropFirst()) : nil
+            self.init(bytes: try path.map(Self.contents) ?? Self.read(data))
+            self.path = path
         } else {
             return nil
         }
@@ -70,10 +74,11 @@ struct Body: Equatable {
         return "{\(lines.joined(separator: ","))}"
     }
 
-    private static func read(_ source: String) throws -> Data {
-        if source == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
-        guard source.hasPrefix("@") else { return Data(source.utf8) }
-        let path = String(source.dropFirst())
+    private static func read(_ text: String) throws -> Data {
+        text == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : Data(text.utf8)
+    }
+
+    private static func contents(of path: String) throws -> Data {
         do {
             return try Data(contentsOf: URL(filePath: path))
         } catch {

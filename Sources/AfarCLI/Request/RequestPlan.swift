@@ -1,4 +1,10 @@
 import Afar
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// A request, checked as far as that is possible before it is made.
 struct RequestPlan {
@@ -7,14 +13,17 @@ struct RequestPlan {
     var headers: HTTPHeaders
     var body: Body?
 
-    init(_ method: HTTPMethod, _ options: RequestOptions, _ bodyOptions: BodyOptions) throws {
+    init(
+        _ method: HTTPMethod, _ address: AddressArgument, _ options: SendingOptions, _ bodyOptions: BodyOptions? = nil
+    ) throws {
         self.method = method
-        guard options.url.contains(where: { !$0.isWhitespace }) else {
+        guard address.url.contains(where: { !$0.isWhitespace }) else {
             throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
         }
         let query = try options.query.map { try NamedValue($0, option: "--query") }
-        url = URLText.complete(options.url, query: query)
+        url = URLText.complete(address.url, query: query)
         headers = try HTTPHeaders(arguments: options.headers)
+        guard let bodyOptions else { return }
         let isWithoutBody = method == .get || method == .head
         if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {
             throw Failure(
@@ -24,6 +33,16 @@ struct RequestPlan {
         body = try Body(bodyOptions)
         if let body, headers.value(for: "Content-Type") == nil {
             headers.add(.contentType(body.contentType))
+        }
+    }
+
+    /// Throws the failure that sending would throw before anything is sent.
+    func check() throws {
+        do {
+            let request = try URLRequest(url: url, method: method, headers: headers)
+            _ = try HTTPRequest(request, bodyLength: Int64(body?.bytes.count ?? 0))
+        } catch let error as AFError {
+            throw Failure(error, url: url)
         }
     }
 }

@@ -7,34 +7,39 @@ struct RequestRunner {
     let options: RequestOptions
 
     func run() async throws {
-        var configuration = SessionConfiguration.default
-        if let timeout = options.timeout {
-            configuration.timeoutIntervalForResource = timeout
-            configuration.timeoutIntervalForRequest = timeout
-        }
-        let session = Session(
-            configuration: configuration, transport: options.transport.makeTransport(for: configuration))
+        let inspector = Inspector(options.inspection, color: options.colors.color)
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
+        let session = options.sending.makeSession { inspector.watch($0) }
+        // A request does not outlive its session.
+        defer { withExtendedLifetime(session) {} }
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes
         }
         // Whatever its status, a response may be empty here.
         let anyStatus = Set(100...999)
         let response = await request.serializingData(emptyResponseCodes: anyStatus).response
-        if let error = response.error { throw Failure(error, url: plan.url) }
+        if let error = response.error {
+            inspector.showTiming(of: request)
+            throw Failure(error, url: plan.url)
+        }
         guard let head = request.responseHead, let body = response.value else {
             throw Failure(.other, "\(URLText.withoutUserinfo(plan.url)) gave no response.")
         }
-        let style = Style(options.color, output: .current)
+        let style = Style(options.colors.color, output: .standardOutput)
         let text = style.isPretty ? try? await request.serializingString(emptyResponseCodes: anyStatus).value : nil
-        let printer = ResponsePrinter(style: style, includesHead: options.include || plan.method == .head)
+        let printer = ResponsePrinter(style: style, includesHead: options.output.include || plan.method == .head)
         try StandardOutput.write(printer.output(head: head, body: body, text: text))
-        try checkStatus(of: head)
+        inspector.showTiming(of: request)
+        try options.output.check(head, url: plan.url)
     }
 
-    private func checkStatus(of head: ResponseHead) throws {
-        guard options.checkStatus, !(200..<300).contains(head.status) else { return }
-        throw Failure(
-            .httpStatus,
-            "\(URLText.withoutUserinfo(plan.url)) answered \(StatusLine.text(of: head.status)), which is not 2xx.")
+    private var curlCommand: CurlCommand {
+        let choices = [
+            ("--fail-with-body", options.output.checkStatus),
+            ("--include", options.output.include && plan.method != .head),
+            ("--verbose", options.inspection.verbose),
+        ]
+        return CurlCommand(
+            plan: plan, timeout: options.sending.timeout, options: choices.filter(\.1).map(\.0))
     }
 }

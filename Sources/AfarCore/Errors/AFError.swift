@@ -5,7 +5,7 @@ public import Foundation
 /// Each case says in which phase the request failed; where a phase can fail for several causes, a nested reason tells
 /// which. `localizedDescription` is one line for a person: what was wrong, where, and what to do about it. Credentials
 /// in a URL never appear in it.
-public enum AFError: Error, Sendable {
+public indirect enum AFError: Error, Sendable {
     /// The value given for an upload could not be turned into something to upload.
     case createUploadableFailed(error: any Error)
     /// The value given for a request could not be turned into a `URLRequest`.

@@ -25,9 +25,9 @@ public class DataRequest: Request, @unchecked Sendable {
         received.withLock { $0.data = nil }
     }
 
-    override func receive(_ response: TransportResponse) async throws {
+    override func receive(_ response: TransportResponse) {
         if case .data(let data) = response.body, !data.isEmpty { received.withLock { $0.data = data } }
-        try await super.receive(response)
+        super.receive(response)
     }
 
     override func runValidators() throws {

@@ -79,12 +79,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         received.withLock { if $0.fileURL == nil { $0.file = nil } }
     }
 
-    override func receive(_ response: TransportResponse) async throws {
+    override func receive(_ response: TransportResponse) {
         received.withLock { received in
             received.file?.close()
             received.fileURL = received.file?.url
         }
-        try await super.receive(response)
+        super.receive(response)
     }
 
     override func runValidators() throws {

@@ -39,6 +39,10 @@ extension Request {
         var error: AFError? { end ?? failure }
         var isStarted = false
         var pipeline: Task<Void, Never>?
+        /// The exchange that runs without a task.
+        var exchange: (any PreparedExchange)?
+        /// Who may make the response when it has come.
+        var borrower: (any WorkBorrower)?
         var waiting: Waiting?
         var control: ExchangeControl?
 
@@ -84,9 +88,28 @@ extension Request {
             return true
         }
 
+        /// What has to be ended when the request ends from outside.
+        mutating func takeEnding() -> Ending {
+            Ending(pipeline: pipeline, exchange: exchange, waiting: takeWaiting())
+        }
+
         mutating func takeWaiting() -> Waiting? {
             defer { waiting = nil }
             return waiting
+        }
+    }
+
+    /// Everything that works for a request and is to stop.
+    struct Ending {
+        var pipeline: Task<Void, Never>?
+        var exchange: (any PreparedExchange)?
+        var waiting: Waiting?
+
+        /// To be called without the lock.
+        func carryOut() {
+            pipeline?.cancel()
+            exchange?.cancel()
+            waiting?.resume()
         }
     }
 

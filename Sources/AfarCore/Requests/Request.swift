@@ -18,6 +18,8 @@ public class Request: @unchecked Sendable {
     let context: SessionContext
     let convertible: any URLRequestConvertible
     let requestModifier: RequestModifier?
+    /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
+    let isPlain: Bool
     /// The request's own interceptor; the session's comes before it.
     public let interceptor: (any RequestInterceptor)?
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
@@ -29,8 +31,10 @@ public class Request: @unchecked Sendable {
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        requestModifier: RequestModifier?
+        requestModifier: RequestModifier?,
+        isPlain: Bool = false
     ) {
+        self.isPlain = isPlain
         self.convertible = convertible
         self.context = context
         self.interceptor = interceptor
@@ -49,7 +53,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) async throws {
+    func receive(_ response: TransportResponse) {
         mutable.withLock { $0.head = response.head }
     }
 
@@ -75,6 +79,29 @@ public class Request: @unchecked Sendable {
 
     /// Runs the validators in the order in which they were added; the first failure wins.
     func runValidators() throws {}
+
+    /// Makes what is to be sent from the caller's values.
+    func makeURLRequest() throws -> URLRequest {
+        do {
+            var urlRequest = try convertible.asURLRequest()
+            try requestModifier?(&urlRequest)
+            mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+            return urlRequest
+        } catch {
+            throw error.asAFError(or: .createURLRequestFailed(error: error))
+        }
+    }
+
+    /// Whether the request is to run now, and nobody's code but Afar's makes its `URLRequest`.
+    var mayRunDirectly: Bool { isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil } }
+
+    /// Who waits for the response first, told once.
+    func takeBorrower() -> (any WorkBorrower)? {
+        mutable.withLock { state in
+            defer { state.borrower = nil }
+            return state.borrower
+        }
+    }
 
     // MARK: Life cycle
 
@@ -111,27 +138,25 @@ public class Request: @unchecked Sendable {
     /// to one that is finished.
     @discardableResult
     public func cancel() -> Self {
-        let (isNews, task, waiting) = mutable.withLock { state in
-            guard state.move(to: .cancelled) else { return (false, nil as Task<Void, Never>?, nil as Waiting?) }
+        let ending = mutable.withLock { state in
+            guard state.move(to: .cancelled) else { return nil as Ending? }
             state.end = .explicitlyCancelled
-            return (true, state.pipeline, state.takeWaiting())
+            return state.takeEnding()
         }
-        guard isNews else { return self }
-        task?.cancel()
-        waiting?.resume()
+        guard let ending else { return self }
+        ending.carryOut()
         startPipeline()
         return self
     }
 
     /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
     func end(with error: AFError) {
-        let (task, waiting) = mutable.withLock { state in
-            guard state.mayGoOn else { return (nil as Task<Void, Never>?, nil as Waiting?) }
+        let ending = mutable.withLock { state in
+            guard state.mayGoOn else { return nil as Ending? }
             state.end = error
-            return (state.pipeline, state.takeWaiting())
+            return state.takeEnding()
         }
-        task?.cancel()
-        waiting?.resume()
+        ending?.carryOut()
     }
 
     /// Starts the one task of this request, once.
@@ -143,7 +168,8 @@ public class Request: @unchecked Sendable {
         }
         guard isFirst else { return }
         let pipeline = RequestPipeline(request: self, context: context)
-        let task = Task.immediate { await pipeline.run() }
+        if pipeline.runDirectly() { return }
+        let task = Task { await pipeline.run() }
         let mustCancel = mutable.withLock { state in
             state.pipeline = task
             return state.end != nil

@@ -9,6 +9,14 @@ import HTTPTypes
 struct RequestPipeline {
     let request: Request
     let context: SessionContext
+    /// The session's interceptor comes before the request's own.
+    let interceptors: [any RequestInterceptor]
+
+    init(request: Request, context: SessionContext) {
+        self.request = request
+        self.context = context
+        interceptors = [context.interceptor, request.interceptor].compactMap { $0 }
+    }
 
     func run() async {
         context.delegate.didStart(request)
@@ -33,12 +41,10 @@ struct RequestPipeline {
             let exchange = try makeExchange(for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
-            try await perform(exchange, urlRequest)
-            try request.runValidators()
-            try request.keepResponse()
+            let start = begin(exchange, urlRequest)
+            try settle(await send(exchange), since: start)
         } catch {
             failure = fail(with: error)
-            request.abandonDelivery()
         }
         context.delegate.didCompleteAttempt(of: request, error: failure)
         if let failure {
@@ -53,27 +59,14 @@ struct RequestPipeline {
     // MARK: Making the request
 
     private func makeURLRequest() async throws -> URLRequest {
-        var urlRequest: URLRequest
-        do {
-            urlRequest = try await onQueue(context.requestQueue) { [request] in
-                Result {
-                    var urlRequest = try request.convertible.asURLRequest()
-                    try request.requestModifier?(&urlRequest)
-                    return urlRequest
-                }
-            }.get()
-        } catch {
-            throw error.asAFError(or: .createURLRequestFailed(error: error))
-        }
-        request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+        var urlRequest = try await onQueue(context.requestQueue) { [request] in
+            Result { try request.makeURLRequest() }
+        }.get()
         guard !interceptors.isEmpty else { return urlRequest }
         for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
         request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
         return urlRequest
     }
-
-    /// The session's interceptor comes before the request's own.
-    private var interceptors: [any RequestInterceptor] { [context.interceptor, request.interceptor].compactMap { $0 } }
 
     private func adapt(_ urlRequest: URLRequest, with adapter: any RequestAdapter) async throws -> URLRequest {
         typealias Adapted = Result<URLRequest, any Error>
@@ -88,7 +81,7 @@ struct RequestPipeline {
         return try adapted.mapError { AFError.requestAdaptationFailed(error: $0) }.get()
     }
 
-    private func makeExchange(for urlRequest: URLRequest) throws -> Exchange {
+    func makeExchange(for urlRequest: URLRequest) throws -> Exchange {
         try urlRequest.validate()
         let body = try request.body(for: urlRequest)
         var exchange = Exchange(
@@ -104,25 +97,43 @@ struct RequestPipeline {
 
     // MARK: Sending it
 
-    private func perform(_ exchange: Exchange, _ urlRequest: URLRequest) async throws {
-        let start = Date()
+    /// Notes that the request goes out now. Returns the moment.
+    func begin(_ exchange: Exchange, _ urlRequest: URLRequest) -> Date {
         request.mutable.withLock { state in
             state.control = exchange.control
             state.performedRequests.append(urlRequest)
         }
         request.alignControl()
-        defer { request.mutable.withLock { $0.control = nil } }
+        return Date()
+    }
+
+    private func send(_ exchange: Exchange) async -> Result<TransportResponse, any Error> {
         do {
             try context.capabilities.check(exchange)
-            let response = try await context.transport.send(exchange)
+            return .success(try await context.transport.send(exchange))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Takes what the exchange came to, and lets the validators look at it.
+    func settle(_ result: Result<TransportResponse, any Error>, since start: Date) throws {
+        request.mutable.withLock { state in
+            state.control = nil
+            state.exchange = nil
+        }
+        switch result {
+        case .success(let response):
             note(response.report, since: start)
-            try await request.receive(response)
-        } catch let error as TransportError {
+            request.receive(response)
+        case .failure(let error as TransportError):
             note(error.report, since: start)
             throw AFError.sessionTaskFailed(error: error.urlError)
-        } catch {
+        case .failure(let error):
             throw error.asAFError(or: .sessionTaskFailed(error: error))
         }
+        try request.runValidators()
+        try request.keepResponse()
     }
 
     private func note(_ report: TransportReport, since start: Date) {
@@ -132,7 +143,8 @@ struct RequestPipeline {
     // MARK: Failing, and trying again
 
     /// Notes what went wrong. Returns what explains it: perhaps a cancel, or the session's end.
-    private func fail(with error: any Error) -> AFError {
+    func fail(with error: any Error) -> AFError {
+        request.abandonDelivery()
         let failure = error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
         return request.mutable.withLock { state in
             state.failure = failure
@@ -140,7 +152,7 @@ struct RequestPipeline {
         }
     }
 
-    private func checkEnd() throws {
+    func checkEnd() throws {
         if let end = request.mutable.withLock({ $0.end }) { throw end }
     }
 
@@ -173,12 +185,9 @@ struct RequestPipeline {
 
     /// Runs the serializers, then releases the completions. A cancel during serialization still decides what they get.
     private func serialize(mayRetry: Bool) async -> Next {
-        let hadEnded = request.mutable.withLock { state in
-            state.handlers.open()
-            return state.end != nil
-        }
+        let hadEnded = openHandlers()
         while true {
-            let (step, end) = request.mutable.withLock { ($0.nextStep(), $0.end) }
+            let (step, end) = nextStep()
             switch step {
             case .serialize(let handler):
                 let outcome = await onQueue(context.serializationQueue) { [request] in handler(request) }
@@ -196,6 +205,18 @@ struct RequestPipeline {
                 return .done
             }
         }
+    }
+
+    /// Returns whether the request was ended before its handlers' turn came.
+    func openHandlers() -> Bool {
+        request.mutable.withLock { state in
+            state.handlers.open()
+            return state.end != nil
+        }
+    }
+
+    func nextStep() -> (HandlerQueue<Request>.Step, end: AFError?) {
+        request.mutable.withLock { ($0.nextStep(), $0.end) }
     }
 
     /// Runs a piece of work on the queue that the session was given for it, else right here.

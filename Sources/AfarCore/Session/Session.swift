@@ -113,7 +113,8 @@ open class Session: @unchecked Sendable {
                 try encoding.encode(urlRequest, with: parameters)
             },
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier)
+            modifier: requestModifier,
+            isPlain: parameters == nil && encoding is URLEncoding && (convertible is String || convertible is URL))
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -137,7 +138,7 @@ open class Session: @unchecked Sendable {
                 return try encoder.encode(parameters, into: urlRequest)
             },
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier)
+            modifier: requestModifier, isPlain: parameters == nil && (convertible is String || convertible is URL))
     }
 
     /// Makes a request from a value that can make a `URLRequest`.
@@ -151,7 +152,8 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
         request(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil,
+            isPlain: convertible is URLRequest)
     }
 
     // MARK: Downloads
@@ -288,12 +290,14 @@ open class Session: @unchecked Sendable {
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?
+        modifier: RequestModifier?,
+        isPlain: Bool
     ) -> DataRequest {
         setUp(
             DataRequest(
                 convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
+                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
+                isPlain: isPlain && modifier == nil))
     }
 
     private func download(

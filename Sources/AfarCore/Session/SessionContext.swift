@@ -9,6 +9,8 @@ final class SessionContext: Sendable {
     }
 
     let transport: any Transport
+    /// The transport, when requests may go the short way over it.
+    let directTransport: (any DirectTransport)?
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
@@ -32,6 +34,7 @@ final class SessionContext: Sendable {
         serializationQueue: DispatchQueue?
     ) {
         self.transport = transport
+        directTransport = requestQueue == nil && serializationQueue == nil ? transport as? any DirectTransport : nil
         self.delegate = delegate
         self.interceptor = interceptor
         self.startRequestsImmediately = startRequestsImmediately

@@ -15,9 +15,9 @@ final class CurlLoop: @unchecked Sendable {
         case shutDown
     }
 
-    /// What is handed back to a waiting task once the loop has finished its ready events.
-    private struct Resumption {
-        var continuation: UnsafeContinuation<TransportResponse, any Error>
+    /// What is handed back once the loop has finished its ready events.
+    private struct Ending {
+        var completion: Transfer.Completion
         var result: Result<TransportResponse, any Error>
     }
 
@@ -26,12 +26,13 @@ final class CurlLoop: @unchecked Sendable {
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
 
-    private var pools: [UInt32: CurlPool] = [:]
+    /// The current pool, and those that were retired and still have transfers running.
+    private var pools: [CurlPool] = []
     private var currentPool: CurlPool?
     private var lastPoolNumber: UInt32 = 0
     private var gate: HostGate<Transfer>
     private var transfers: [Transfer] = []
-    private var resumptions: [Resumption] = []
+    private var endings: [Ending] = []
     private var nextExpiry = UInt64.max
     private var isShutDown = false
     /// When the events that are being handled were found.
@@ -62,22 +63,22 @@ final class CurlLoop: @unchecked Sendable {
         nameThread()
         blockSIGPIPE()
         while !hasEnded() {
-            for pool in pools.values { pool.applyInterests() }
+            for pool in pools { pool.applyInterests() }
             let count = poller.wait(milliseconds: patience())
             now = MonotonicClock.now
             for index in 0..<count {
                 if case .socket(let socket, let pool, let bits) = poller.event(index) {
-                    pools[pool]?.socketIsReady(socket, bits: bits)
+                    pools.first { $0.number == pool }?.socketIsReady(socket, bits: bits)
                 }
             }
             takeMessages()
             settle()
             expire()
-            resumeWaitingTasks()
+            callCompletions()
         }
         currentPool = nil
-        for pool in pools.values { pool.shutDown() }
-        pools = [:]
+        for pool in pools { pool.shutDown() }
+        pools = []
     }
 
     /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
@@ -92,7 +93,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// How long the loop may sleep, in milliseconds.
     private func patience() -> Int32 {
-        let next = pools.values.reduce(nextExpiry) { min($0, $1.nextDeadline) }
+        let next = pools.reduce(nextExpiry) { min($0, $1.nextDeadline) }
         guard next != .max else { return -1 }
         let now = MonotonicClock.now
         guard next > now else { return 0 }
@@ -137,7 +138,7 @@ final class CurlLoop: @unchecked Sendable {
                 isQuiet = false
             }
             now = MonotonicClock.now
-            for pool in pools.values {
+            for pool in pools {
                 if pool.runTimers(at: now) { isQuiet = false }
                 while let (easy, code) = pool.nextDone() {
                     if let transfer = Transfer.of(easy) { ended(transfer, code: code) }
@@ -145,10 +146,13 @@ final class CurlLoop: @unchecked Sendable {
                 }
             }
         }
-        for pool in pools.values where pool.isRetired && pool.runningCount == 0 {
-            pools[pool.number] = nil
-            pool.shutDown()
-        }
+        if pools.count > 1 || currentPool == nil { shutDownUnusedPools() }
+    }
+
+    private func shutDownUnusedPools() {
+        let unused = pools.filter { $0.isRetired && $0.runningCount == 0 }
+        pools.removeAll { pool in unused.contains { $0 === pool } }
+        for pool in unused { pool.shutDown() }
     }
 
     /// Ends the transfers whose time is up. Deadlines only ever move later, so a look at all of them is needed no more
@@ -164,11 +168,11 @@ final class CurlLoop: @unchecked Sendable {
         if !expired.isEmpty { settle() }
     }
 
-    private func resumeWaitingTasks() {
-        guard !resumptions.isEmpty else { return }
-        let ready = resumptions
-        resumptions.removeAll(keepingCapacity: true)
-        for resumption in ready { resumption.continuation.resume(with: resumption.result) }
+    private func callCompletions() {
+        guard !endings.isEmpty else { return }
+        let ready = endings
+        endings.removeAll(keepingCapacity: true)
+        for ending in ready { ending.completion(ending.result) }
     }
 
     // MARK: Transfers
@@ -237,8 +241,8 @@ final class CurlLoop: @unchecked Sendable {
 
     /// The head of a streamed response is there: its task goes on.
     func deliver(_ response: TransportResponse, of transfer: Transfer) {
-        guard let continuation = transfer.takeContinuation() else { return }
-        resumptions.append(Resumption(continuation: continuation, result: .success(response)))
+        guard let completion = transfer.takeCompletion() else { return }
+        endings.append(Ending(completion: completion, result: .success(response)))
     }
 
     /// libcurl is done with a transfer.
@@ -268,9 +272,9 @@ final class CurlLoop: @unchecked Sendable {
         }
         leave(transfer)
         transfer.release()
-        // A streamed response has its task's continuation used up and needs no second result.
-        if let continuation = transfer.takeContinuation(), let result {
-            resumptions.append(Resumption(continuation: continuation, result: result))
+        // A streamed response has used up its completion and needs no second result.
+        if let completion = transfer.takeCompletion(), let result {
+            endings.append(Ending(completion: completion, result: result))
         }
     }
 
@@ -292,9 +296,11 @@ final class CurlLoop: @unchecked Sendable {
     private func pool() -> CurlPool? {
         if let currentPool { return currentPool }
         lastPoolNumber &+= 1
-        let pool = CurlPool(number: lastPoolNumber, poller: poller, configuration: configuration)
+        guard let pool = CurlPool(number: lastPoolNumber, poller: poller, configuration: configuration) else {
+            return nil
+        }
         currentPool = pool
-        pools[lastPoolNumber] = pool
+        pools.append(pool)
         return pool
     }
 

@@ -4,8 +4,10 @@ import Foundation
 import HTTPTypes
 
 /// One exchange on its way through libcurl. Made on the caller's thread, then owned by its loop's.
-final class Transfer: @unchecked Sendable {
+final class Transfer: PreparedExchange, @unchecked Sendable {
     // Sendable because it is handed from the caller to the loop by a message, and used by one of them at a time.
+    typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
+
     let exchange: Exchange
     let plan: RequestPlan
     let loop: CurlLoop
@@ -31,7 +33,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether the kept connection that libcurl chose must not be used, so that the transfer begins again on a new one.
     private(set) var mustStartOver = false
     private var hasStartedOver = false
-    private var continuation: UnsafeContinuation<TransportResponse, any Error>?
+    private var completion: Completion?
     private var stream: ResponseBodyStream?
 
     init(_ exchange: Exchange, loop: CurlLoop) throws {
@@ -61,13 +63,17 @@ final class Transfer: @unchecked Sendable {
         sink = BodySink(source: source)
     }
 
-    func setContinuation(_ continuation: UnsafeContinuation<TransportResponse, any Error>) {
-        self.continuation = continuation
+    func start(completion: @escaping Completion) {
+        self.completion = completion
+        exchange.control.attach { [loop] _ in loop.post(.suspensionChanged(self)) }
+        loop.post(.submit(self))
     }
 
-    func takeContinuation() -> UnsafeContinuation<TransportResponse, any Error>? {
-        defer { continuation = nil }
-        return continuation
+    func cancel() { loop.post(.cancel(self)) }
+
+    func takeCompletion() -> Completion? {
+        defer { completion = nil }
+        return completion
     }
 
     /// Lets go of what would keep the transfer alive through its own callbacks.

@@ -9,7 +9,7 @@ struct PseudoTerminal {
     /// The end where its output is read.
     let person: FileHandle
 
-    init() throws {
+    init(columns: UInt16 = 80) throws {
         let (master, name) = try Self.master()
         person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
         let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -20,6 +20,8 @@ struct PseudoTerminal {
         tcgetattr(slave, &mode)
         mode.c_oflag &= ~tcflag_t(OPOST)
         tcsetattr(slave, TCSANOW, &mode)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
     }
 
     #if os(Linux)

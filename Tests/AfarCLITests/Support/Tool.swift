@@ -3,6 +3,7 @@ import Foundation
 /// The built executable, run as people run it.
 enum Tool {
     struct Outcome {
+        /// The exit code; of a process that a signal ended the signal's number, negative.
         var status: Int32
         var output: Data
         var errors: String
@@ -39,7 +40,18 @@ enum Tool {
     static func run(
         _ arguments: String..., input: Data? = nil, environment: [String: String] = [:]
     ) async throws -> Outcome {
-        try await run(executable: url(), arguments, input: input, environment: environment)
+        try await run(arguments, input: input, environment: environment)
+    }
+
+    /// - Parameters:
+    ///   - directory: Where it runs.
+    ///   - during: Called with the process's id while it runs.
+    static func run(
+        _ arguments: [String], input: Data? = nil, environment: [String: String] = [:], directory: URL? = nil,
+        during: @Sendable (Int32) async throws -> Void = { _ in }
+    ) async throws -> Outcome {
+        try await run(
+            executable: url(), arguments, input: input, environment: environment, directory: directory, during: during)
     }
 
     /// Runs a line of bash, in which "$afar" is the tool.
@@ -49,22 +61,36 @@ enum Tool {
         return try await run(executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment)
     }
 
+    /// Runs a command line of any length in the system's shell.
+    static func sh(_ line: String) async throws -> Outcome {
+        try await run(executable: URL(filePath: "/bin/sh"), ["-s"], input: Data(line.utf8), environment: [:])
+    }
+
     /// Runs the tool with a terminal for its standard output.
     static func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
-        let terminal = try PseudoTerminal()
-        return try await run(
-            executable: url(), arguments, environment: environment, output: terminal.tool, reader: terminal.person)
+        try await run(executable: url(), arguments, environment: environment, output: PseudoTerminal())
+    }
+
+    /// Runs the tool with a terminal for its standard error stream only.
+    static func runWithErrorsOnTerminal(
+        _ arguments: String..., columns: UInt16 = 80, environment: [String: String] = [:], directory: URL? = nil
+    ) async throws -> Outcome {
+        try await run(
+            executable: url(), arguments, environment: environment, directory: directory,
+            errorOutput: PseudoTerminal(columns: columns))
     }
 
     private static func run(
         executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
-        output: FileHandle? = nil, reader: FileHandle? = nil
+        directory: URL? = nil, output: PseudoTerminal? = nil, errorOutput: PseudoTerminal? = nil,
+        during: @Sendable (Int32) async throws -> Void = { _ in }
     ) async throws -> Outcome {
         await turns.enter()
         defer { turns.leave() }
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
+        process.currentDirectoryURL = directory
         process.environment = ProcessInfo.processInfo.environment
             .filter { $0.key != "NO_COLOR" && !$0.key.lowercased().hasSuffix("_proxy") }
             .merging(["TERM": "xterm"]) { $1 }
@@ -72,18 +98,26 @@ enum Tool {
         let pipe = Pipe()
         let errorPipe = Pipe()
         let inputPipe = input.map { _ in Pipe() }
-        process.standardOutput = output ?? pipe
-        process.standardError = errorPipe
+        process.standardOutput = output?.tool ?? pipe
+        process.standardError = errorOutput?.tool ?? errorPipe
         process.standardInput = inputPipe ?? FileHandle.nullDevice
+        let (started, starting) = AsyncStream.makeStream(of: Int32.self)
         let status: Int32
-        async let bytes = read(reader ?? pipe.fileHandleForReading)
-        async let errors = read(errorPipe.fileHandleForReading)
+        async let bytes = read(output?.person ?? pipe.fileHandleForReading)
+        async let errors = read(errorOutput?.person ?? errorPipe.fileHandleForReading)
+        async let action: Void = { for await id in started { try await during(id) } }()
         status = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            process.terminationHandler = {
+                let isSignal = $0.terminationReason == .uncaughtSignal
+                continuation.resume(returning: isSignal ? -$0.terminationStatus : $0.terminationStatus)
+            }
             do {
                 try process.run()
+                starting.yield(process.processIdentifier)
+                starting.finish()
                 // The tool's ends are its own from here on; the readers see the end when it closes them.
-                try output?.close()
+                try output?.tool.close()
+                try errorOutput?.tool.close()
                 if let input, let inputPipe {
                     try inputPipe.fileHandleForWriting.write(contentsOf: input)
                     try inputPipe.fileHandleForWriting.close()
@@ -92,10 +126,13 @@ enum Tool {
                 process.terminationHandler = nil
                 try? pipe.fileHandleForWriting.close()
                 try? errorPipe.fileHandleForWriting.close()
+                starting.finish()
                 continuation.resume(throwing: error)
             }
         }
         if output != nil { try? pipe.fileHandleForWriting.close() }
+        if errorOutput != nil { try? errorPipe.fileHandleForWriting.close() }
+        try await action
         return Outcome(status: status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
     }
 

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+extension CommandConfiguration {
+    /// Makes a configuration whose help ends with examples, one a line.
+    init(abstract: String, usage: String? = nil, discussion: String = "", examples: [String]) {
+        self.init(
+            abstract: abstract, usage: usage,
+            discussion: (discussion.isEmpty ? "" : discussion + "\n\n") + Self.section(examples))
+    }
+
+    /// A section of examples, as it stands in a help.
+    static func section(_ examples: [String]) -> String {
+        "EXAMPLES:\n" + examples.map { "  \($0)" }.joined(separator: "\n")
+    }
+}

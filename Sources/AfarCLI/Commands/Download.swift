@@ -1,0 +1,32 @@
+import Afar
+import ArgumentParser
+
+struct Download: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put what is there into a file.",
+        usage: "afar download <url> [-o <path>] [<options>]",
+        discussion: """
+            The file appears when it is whole; its path is all that is printed. A status that is not 2xx saves nothing and \
+            ends with code 4.
+            """,
+        examples: [
+            "afar download example.com/archive.tar.gz",
+            "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
+            "afar download :8080/report -o reports/ --no-progress",
+        ])
+
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "File") var file: FileOptions
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
+
+    func run() async throws {
+        var plan = try RequestPlan(.get, address, sending)
+        if plan.headers["Accept-Encoding"] == nil {
+            // A file is wanted as it is, and its length beforehand.
+            plan.headers.add(name: "Accept-Encoding", value: "identity")
+        }
+        try await DownloadRunner(plan: plan, options: self).run()
+    }
+}

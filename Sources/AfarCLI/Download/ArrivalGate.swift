@@ -1,0 +1,23 @@
+import Afar
+import HTTPTypes
+
+/// Looks at the head of a response before any of its body is taken: nobody wants to wait for a file that has no place.
+struct ArrivalGate: Transport {
+    let base: any Transport
+    let target: DownloadTarget
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        var exchange = exchange
+        exchange.onHead = { [next = exchange.onHead, target] head in
+            try next?(head)
+            if (200..<300).contains(head.status) {
+                try target.checkRoom(for: target.path(contentDisposition: head.value(for: .contentDisposition)))
+            }
+        }
+        return try await base.send(exchange)
+    }
+
+    func closeIdleConnections() { base.closeIdleConnections() }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// Where a download goes, and how its progress is shown.
+struct FileOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            """
+            The file, or the directory for a file named by the server or after the URL. By default that is the current \
+            directory.
+            """,
+            valueName: "path"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Replace a file that is there already.")
+    var force = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Show how far it is on the standard error stream. By default that is done on a terminal.")
+    var progress: Bool?
+}

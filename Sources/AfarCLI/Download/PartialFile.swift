@@ -1,0 +1,22 @@
+import Foundation
+
+/// The place for a file that is still arriving: a directory beside its destination, on the same file system, so that the
+/// whole file appears at once.
+struct PartialFile {
+    private let directory: String
+
+    /// Makes the directory, and the session's temporary files go there from now on.
+    init(beside place: String) throws {
+        var template = Array(URL(filePath: place).appending(path: "afar-part-XXXXXX").path.utf8CString)
+        guard mkdtemp(&template) != nil else {
+            let directory = place == "." ? "the current directory" : place
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw Failure(.other, "Nothing can be written into \(directory): \(reason).")
+        }
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        setenv("TMPDIR", directory, 1)
+    }
+
+    /// Removes whatever is left.
+    func remove() { try? FileManager.default.removeItem(atPath: directory) }
+}

@@ -1,0 +1,40 @@
+import Afar
+
+/// Shows what a person asked to see of a request beside its response.
+struct Inspector {
+    private let options: InspectionOptions
+    private let style: Style
+    private let output = OutputFacts.standardError
+    private let secrets: Secrets
+
+    init(_ options: InspectionOptions, color: ColorChoice) {
+        self.options = options
+        style = Style(color, output: output)
+        secrets = Secrets(areShown: options.showSecrets)
+    }
+
+    /// Puts a transport that writes everything down around another, with `--verbose`.
+    func watch(
+        _ transport: any Transport, write: @escaping @Sendable (String) -> Void = StandardError.write
+    ) -> any Transport {
+        guard options.verbose else { return transport }
+        return VerboseTransport(base: transport, log: VerboseLog(style: style, secrets: secrets, write: write))
+    }
+
+    /// Draws where the time went, with `--timing`.
+    func showTiming(of request: Request) {
+        guard options.timing, let metrics = request.metrics else { return }
+        let isSecure = request.lastRequest?.url?.scheme?.lowercased() == "https"
+        StandardError.write(Waterfall(style: style, output: output).text(metrics, isSecure: isSecure))
+    }
+
+    /// Prints a command line, and says so when it is not complete.
+    func printCurlCommand(_ command: CurlCommand) throws {
+        try command.plan.check()
+        let text = command.text(secrets)
+        try StandardOutput.write(text + "\n")
+        if text != command.text(Secrets(areShown: true)) {
+            StandardError.write("afar: Secrets are hidden behind ***; --show-secrets prints them.\n")
+        }
+    }
+}

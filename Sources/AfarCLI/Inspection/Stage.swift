@@ -1,0 +1,77 @@
+import Afar
+import Foundation
+
+/// One of the stages that a request goes through, one after the other.
+struct Stage: Equatable {
+    enum Name: String, CaseIterable {
+        case queued = "Queued"
+        case lookup = "DNS"
+        case connect = "Connect"
+        case security = "TLS"
+        case waiting = "Waiting"
+        case body = "Body"
+    }
+
+    enum Time: Equatable {
+        /// Seconds since the request began.
+        case measured(ClosedRange<Double>)
+        /// Why there is none.
+        case none(String)
+    }
+
+    var name: Name
+    var time: Time
+}
+
+extension TransactionMetrics {
+    /// From the beginning to the end, or to the last moment known, in seconds.
+    var duration: Double { lastMoment.map { seconds(to: $0) } ?? 0 }
+
+    /// The stages in order.
+    func stages(isSecure: Bool) -> [Stage] {
+        var stages: [Stage] = []
+        let isMeasured = requestStartDate != nil || connectStartDate != nil || domainLookupStartDate != nil
+        let sending = requestStartDate ?? (isMeasured ? connectEndDate : fetchStartDate)
+        if let begun = domainLookupStartDate ?? connectStartDate ?? requestStartDate, seconds(to: begun) > 0.0005 {
+            stages.append(stage(.queued, fetchStartDate, begun))
+        }
+        let spans: [(Stage.Name, Date?, Date?)] = [
+            (.lookup, domainLookupStartDate, domainLookupEndDate),
+            (.connect, connectStartDate, secureConnectionStartDate ?? connectEndDate),
+            (.security, secureConnectionStartDate, secureConnectionEndDate),
+        ]
+        for (name, start, end) in spans {
+            if name == .security, !isSecure {
+                stages.append(Stage(name: name, time: .none("none, this is plain HTTP")))
+            } else if isReusedConnection {
+                stages.append(Stage(name: name, time: .none("connection reused")))
+            } else if name == .security, start == nil, connectStartDate != nil, remoteAddress != nil {
+                // A peer and no beginning of TLS: libcurl tells the two apart only when both went well.
+                stages.append(Stage(name: name, time: .none("not agreed on, its time is in Connect")))
+            } else {
+                stages.append(stage(name, start, end, isMeasured: isMeasured))
+            }
+        }
+        return stages + [
+            stage(.waiting, sending, responseStartDate), stage(.body, responseStartDate, responseEndDate),
+        ]
+    }
+
+    /// A stage that has begun and not ended lasts until the end of all.
+    private func stage(_ name: Stage.Name, _ start: Date?, _ end: Date?, isMeasured: Bool = true) -> Stage {
+        guard let start, let end = end ?? lastMoment else {
+            return Stage(name: name, time: .none(isMeasured ? "not reached" : "not measured"))
+        }
+        let lower = seconds(to: start)
+        return Stage(name: name, time: .measured(lower...max(lower, seconds(to: end))))
+    }
+
+    private func seconds(to date: Date) -> Double {
+        fetchStartDate.map { max(0, date.timeIntervalSince($0)) } ?? 0
+    }
+
+    private var lastMoment: Date? {
+        responseEndDate
+            ?? [responseStartDate, requestStartDate, connectEndDate, domainLookupEndDate].compactMap { $0 }.max()
+    }
+}

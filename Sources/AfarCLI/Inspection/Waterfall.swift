@@ -1,0 +1,95 @@
+import Afar
+
+/// A picture of where the time of a request went.
+struct Waterfall {
+    let style: Style
+    let isUTF8: Bool
+    /// How many characters fit in a line.
+    let columns: Int
+
+    init(style: Style, isUTF8: Bool, columns: Int) {
+        self.style = style
+        self.isUTF8 = isUTF8
+        self.columns = columns
+    }
+
+    init(style: Style, output: OutputFacts) {
+        self.init(style: style, isUTF8: output.isUTF8, columns: output.columns)
+    }
+
+    /// The lines for all requests that went out.
+    func text(_ metrics: TaskMetrics, isSecure: Bool) -> String {
+        let transactions = metrics.transactionMetrics
+        return transactions.enumerated().map { index, transaction in
+            let title = transactions.count > 1 ? ["Request \(index + 1) of \(transactions.count)"] : []
+            let lines = title + lines(transaction, isSecure: isSecure)
+            return "\n" + lines.map { "  \($0)\n" }.joined()
+        }.joined()
+    }
+
+    func lines(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
+        let total = metrics.duration
+        let timeWidth = Quantity.milliseconds(total).count
+        // The name, the time and the spaces around them take their part; longer bars would say nothing more.
+        let width = min(60, max(10, columns - Self.nameWidth - timeWidth - 5))
+        func line(_ name: String, _ middle: String, used: Int, _ time: String) -> String {
+            let space = String(repeating: " ", count: max(0, width - used))
+            return Self.padded(name) + middle + space + "  " + Self.aligned(time, timeWidth)
+        }
+        let stages = metrics.stages(isSecure: isSecure).map { stage in
+            switch stage.time {
+            case .none(let reason):
+                return Self.padded(stage.name.rawValue) + style.paint(reason, .dim)
+            case .measured(let time):
+                let (space, bar) = bar(time, of: total, width: width)
+                let time = Quantity.milliseconds(time.upperBound - time.lowerBound)
+                let middle = String(repeating: " ", count: space) + style.paint(bar, stage.name.paint)
+                return line(stage.name.rawValue, middle, used: space + bar.count, time)
+            }
+        }
+        let amount = Self.amount(metrics)
+        return stages + [line("Total", amount, used: amount.count, Quantity.milliseconds(total))]
+    }
+
+    private static let nameWidth = 9
+
+    private static func padded(_ name: String) -> String {
+        name + String(repeating: " ", count: max(1, nameWidth - name.count))
+    }
+
+    private static func aligned(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+
+    /// Where the bar of a stage begins, and the bar.
+    private func bar(_ time: ClosedRange<Double>, of total: Double, width: Int) -> (space: Int, bar: String) {
+        let scale = total > 0 ? Double(width) / total : 0
+        let space = Int(min(Double(width - 1), time.lowerBound * scale))
+        let room = Double(width - space)
+        let length = min(room, time.upperBound * scale - Double(space))
+        guard isUTF8 else { return (space, String(repeating: "#", count: max(1, Int(length.rounded())))) }
+        return (space, BlockBar.text(max(1 / 8, length)))
+    }
+
+    /// The bytes of the response's body, as they travelled and as they became.
+    private static func amount(_ metrics: TransactionMetrics) -> String {
+        let (travelled, decoded) = (metrics.travelledBodyBytes, metrics.responseBodyBytesAfterDecoding)
+        guard travelled > 0 else { return "no body" }
+        let became = decoded > 0 && decoded != travelled ? " (\(Quantity.bytes(decoded)) decoded)" : ""
+        let rate = Quantity.rate(travelled, in: metrics.duration).map { ", \($0)" } ?? ""
+        return Quantity.bytes(travelled) + became + rate
+    }
+}
+
+extension Stage.Name {
+    fileprivate var paint: Style.Paint {
+        switch self {
+        case .queued: .dim
+        case .lookup: .cyan
+        case .connect: .blue
+        case .security: .magenta
+        case .waiting: .yellow
+        case .body: .green
+        }
+    }
+}

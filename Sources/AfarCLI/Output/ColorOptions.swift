@@ -1,0 +1,7 @@
+import ArgumentParser
+
+/// Whether output is coloured.
+struct ColorOptions: ParsableArguments {
+    @Option(help: "Colours and indented JSON: auto is for terminals; NO_COLOR is respected.")
+    var color = ColorChoice.auto
+}

@@ -1,0 +1,8 @@
+import ArgumentParser
+
+/// Where a request goes.
+struct AddressArgument: ParsableArguments {
+    @Argument(
+        help: "Where to. Without a scheme: https, or http for localhost, 127.… and [::1]; \":8080/x\" is localhost.")
+    var url: String
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The short way of a request: out from the calling thread, and home in the task that waits for it.
+///
+/// It is for requests that need no code but Afar's before their answer is there, and that nothing may retry. All that
+/// happens to such a request, and in which order, is the same as on the long way; only tasks and switches of threads are
+/// saved.
+extension RequestPipeline {
+    /// Sends the request. Returns false, and does nothing, when it must go the long way.
+    func runDirectly() -> Bool {
+        guard let transport = context.directTransport, interceptors.isEmpty, request.mayRunDirectly else { return false }
+        context.delegate.didStart(request)
+        if let end = context.end { request.end(with: end) }
+        request.prepareForAttempt()
+        do {
+            try checkEnd()
+            let urlRequest = try request.makeURLRequest()
+            send(try makeExchange(for: urlRequest), urlRequest, over: transport)
+        } catch {
+            Task { finish(failure: fail(with: error)) }
+        }
+        return true
+    }
+
+    private func send(_ exchange: Exchange, _ urlRequest: URLRequest, over transport: any DirectTransport) {
+        let start = begin(exchange, urlRequest)
+        let prepared: any PreparedExchange
+        do {
+            prepared = try transport.prepare(exchange)
+        } catch {
+            Task { conclude(.failure(error), since: start) }
+            return
+        }
+        let hasEnded = request.mutable.withLock { state in
+            state.exchange = prepared
+            return state.end != nil
+        }
+        prepared.start { result in
+            let work: @Sendable () -> Void = { conclude(result, since: start) }
+            if request.takeBorrower()?.lend(work) != true { Task { work() } }
+        }
+        if hasEnded { prepared.cancel() }
+    }
+
+    private func conclude(_ result: Result<TransportResponse, any Error>, since start: Date) {
+        do {
+            try settle(result, since: start)
+            finish(failure: nil)
+        } catch {
+            finish(failure: fail(with: error))
+        }
+    }
+
+    private func finish(failure: AFError?) {
+        context.delegate.didCompleteAttempt(of: request, error: failure)
+        let hadEnded = openHandlers()
+        while true {
+            let (step, end) = nextStep()
+            switch step {
+            case .serialize(let handler):
+                let outcome = handler(request)
+                request.mutable.withLock { $0.handlers.keep(outcome.release) }
+            case .release(let releases):
+                for release in releases { release(hadEnded ? nil : end) }
+            case .done:
+                return context.delegate.didFinish(request)
+            }
+        }
+    }
+}

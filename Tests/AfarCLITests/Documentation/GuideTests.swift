@@ -1,0 +1,47 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+@testable import AfarCLI
+
+/// What Docs/CommandLine.md shows, done.
+struct GuideTests {
+    /// A command and the lines that it prints.
+    private struct Step {
+        var command: String
+        var output: [String] = []
+    }
+
+    private static func steps(_ block: [String]) -> [Step] {
+        block.reduce(into: []) { steps, line in
+            if line.hasPrefix("$ ") {
+                steps.append(Step(command: String(line.dropFirst(2))))
+            } else if !steps.isEmpty {
+                steps[steps.count - 1].output.append(line)
+            }
+        }
+    }
+
+    @Test(arguments: try Pages.blocks(of: "console", in: Pages.guide))
+    func examplesPrintWhatTheGuideShows(block: [String]) async throws {
+        let server = try await TestServer.start()
+        server.route("/echo") { .text("\($0.headers["Content-Type"] ?? ""): \($0.text ?? "")") }
+        let port = try #require(server.url.port)
+        let directory = try ScratchDirectory()
+        let steps = Self.steps(block)
+        #expect(!steps.isEmpty)
+        for step in steps {
+            func here(_ text: String) -> String { text.replacing(":8080", with: ":\(port)") }
+            let folder = try Tool.url().deletingLastPathComponent().path
+            let outcome = try await Tool.bash(
+                "PATH='\(folder)':$PATH; cd '\(directory.url.path)'; \(here(step.command))")
+            let lines = (outcome.errors + outcome.text).trimmingCharacters(in: .newlines)
+            #expect(lines == step.output.map(here).joined(separator: "\n"), "\(step.command)")
+        }
+    }
+
+    @Test func theGuideHasEveryExitCode() throws {
+        let text = try Pages.text(Pages.guide)
+        for reason in ExitReason.allCases { #expect(text.contains("| \(reason.rawValue) | \(reason.meaning) |")) }
+    }
+}

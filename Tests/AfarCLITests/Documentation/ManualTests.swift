@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import AfarCLI
+
+struct ManualTests {
+    private func formatted() async throws -> Tool.Outcome {
+        try await Tool.sh("groff -mdoc -Tutf8 -ww -P-cbou '\(Pages.manual.path)'")
+    }
+
+    @Test func theFormatterHasNoComplaints() async throws {
+        let outcome = try await formatted()
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == "")
+        #expect(outcome.text.contains("afar — HTTP from the command line"))
+    }
+
+    @Test func optionsAndCommandsAreThoseOfTheHelp() async throws {
+        let manual = try await formatted().text
+        let commands = AfarTool.configuration.subcommands
+        let help = commands.map { $0.helpMessage() }.joined() + AfarTool.helpMessage()
+        func options(_ text: String) -> Set<String> {
+            Set(text.matches(of: /--[a-z][a-z\-]+/).map { String($0.output) })
+        }
+        // Left out of the help by ArgumentParser, but for the text about it.
+        #expect(options(manual) == options(help))
+        for command in commands { #expect(manual.contains("\n     \(command._commandName)")) }
+    }
+
+    @Test func theManualHasEveryExitCode() async throws {
+        let words = try await formatted().text.split { $0.isWhitespace }.joined(separator: " ")
+        for reason in ExitReason.allCases { #expect(words.contains("\(reason.rawValue) \(reason.meaning)")) }
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import AfarCLI
+
+struct FileNameTests {
+    @Test(arguments: [
+        ("a.txt", "a.txt"), ("../../etc/passwd", "passwd"), (#"C:\Windows\x.dll"#, "x.dll"), ("/etc/cron.d/x", "x"),
+        (".bashrc", "bashrc"), ("..hidden", "hidden"), ("-rf", "rf"), ("--help", "help"), ("~root", "root"),
+        ("a\u{0}b\nc\u{1B}[2J\u{7F}", "abc[2J"), ("gpj.\u{202E}exe", "gpj.exe"), ("  a b  ", "a b"), ("a. . ", "a"),
+        (". -x", "x"), ("日本語.txt", "日本語.txt"), ("a:b*c?", "a:b*c?"),
+        ("../\u{301}x", "\u{301}x"), (".\u{301}x", "\u{301}x"), ("e\u{301}.txt", "e\u{301}.txt"),
+    ])
+    func namesAreMadeSafe(name: String, safe: String) {
+        #expect(FileName.safe(name) == safe)
+    }
+
+    @Test(arguments: ["", ".", "..", "/", "a/", "...", " . ", "\u{0}", "---", "../..", #"x\"#])
+    func whatIsNoNameIsNone(name: String) {
+        #expect(FileName.safe(name) == nil)
+    }
+
+    @Test func longNamesKeepTheirExtension() throws {
+        let name = try #require(FileName.safe(String(repeating: "ü", count: 500) + ".tar"))
+        #expect(name.utf8.count <= FileName.longest)
+        #expect(name.hasSuffix("ü.tar"))
+        let bare = try #require(FileName.safe("a." + String(repeating: "x", count: 500)))
+        #expect(bare.utf8.count == FileName.longest)
+        // One character of a base and many that combine with it.
+        let odd = try #require(FileName.safe("e" + String(repeating: "\u{301}", count: 500)))
+        #expect(odd.utf8.count <= FileName.longest)
+    }
+
+    @Test(arguments: [
+        (nil, "http://x/a/b.bin?c=d/e#f", "b.bin"), (nil, "http://x/a/", "a"), (nil, "http://x", "download"),
+        (nil, "http://x/?a=b", "download"), (nil, "http://x/%2e%2e%2f.profile", "profile"),
+        (nil, "http://x/%FF", "%FF"),
+        (nil, "http://x/a%20b", "a b"), ("attachment; filename=c", "http://x/a", "c"),
+        ("attachment; filename=..", "http://x/a", "a"), ("attachment", "http://x/a", "a"),
+    ])
+    func theServersNameComesBeforeTheAddress(disposition: String?, url: String, name: String) {
+        #expect(FileName.suggested(contentDisposition: disposition, url: url) == name)
+    }
+}

@@ -1,0 +1,132 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+/// What `--curl` prints, run by the shell with the real curl.
+struct CurlCommandTests {
+    /// What the server saw, without what curl and the tool each say of themselves.
+    private struct Request: Equatable {
+        var method: String
+        var target: String
+        var body: Data
+        var headers: [String: String]
+
+        init(_ request: ServerRequest) {
+            (method, target, body) = (request.method, request.target, request.body)
+            let own = ["user-agent", "accept-encoding", "accept-language"]
+            headers = Dictionary(
+                request.headers.fields.filter { !own.contains($0.name.lowercased()) }.map { ($0.name, $0.value) },
+                uniquingKeysWith: { "\($0)\n\($1)" })
+        }
+    }
+
+    private func expectSameRequest(
+        _ command: String, _ options: [String], input: Data? = nil, location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let server = try await TestServer.start()
+        let arguments = [command, server.url("/anything").absoluteString] + options
+        let sent = try await Tool.run(arguments, input: input)
+        #expect(sent.status == 0, "\(sent.errors)", sourceLocation: location)
+        let wanted = Request(try #require(server.lastRequest(path: "/anything"), sourceLocation: location))
+
+        let printed = try await Tool.run(arguments + ["--curl", "--show-secrets"], input: input)
+        #expect(printed.errors == "", sourceLocation: location)
+        #expect(server.requestCount == 1, "--curl sends nothing", sourceLocation: location)
+        let outcome = try await Tool.sh(printed.text)
+        #expect(outcome.status == 0, "\(printed.text)\n\(outcome.errors)", sourceLocation: location)
+        #expect(server.requestCount == 2, sourceLocation: location)
+        let request = Request(try #require(server.lastRequest(path: "/anything"), sourceLocation: location))
+        #expect(request == wanted, "\(printed.text)", sourceLocation: location)
+    }
+
+    @Test(arguments: ["get", "head", "post", "put", "patch", "delete"])
+    func everyMethodIsTheSame(command: String) async throws {
+        try await expectSameRequest(command, [])
+        if command != "get", command != "head" {
+            try await expectSameRequest(command, ["--json", "a=it's \"x\"", "--json", "b:=[1]"])
+        }
+    }
+
+    @Test(arguments: [
+        #"it's "quoted" \"#, "$HOME $(exit 1) `id` !! ; & | > < * ~ #", "tab\there", "ü 日本語 \u{1F600}", "",
+        "@/etc/passwd", "a;b:c", "%{http_code} %s \\n",
+    ])
+    func hostileTextsSurvive(text: String) async throws {
+        try await expectSameRequest(
+            "post", ["-H", "X-Test: \(text)", "-H", "Cookie: \(text)", "--data", "-"],
+            input: Data("\(text)\n\n\(text)".utf8))
+        try await expectSameRequest("put", ["--form", "a=\(text)", "--query", "q\(text)=\(text)"])
+        try await expectSameRequest("patch", ["--json", "a\(text)=\(text)"])
+    }
+
+    @Test(arguments: [
+        "/anything/../b/./c", "/anything/[1-3]{a,b}", "/anything/a%20b?x=%5B1-2%5D&y='z'", "/anything/?q=$x;`y`",
+    ])
+    func addressesAreNotChanged(path: String) async throws {
+        let server = try await TestServer.start()
+        let address = server.url.absoluteString + path
+        let target = try #require(try await Tool.run("get", address).json()["target"] as? String)
+        #expect(target.hasPrefix("/anything/"))
+        let printed = try await Tool.run("get", address, "--curl").text
+        #expect(try await Tool.sh(printed).json()["target"] as? String == target, "\(printed)")
+    }
+
+    @Test func credentialsInTheAddressAreTheSame() async throws {
+        let server = try await TestServer.start()
+        let address = server.url("/headers").absoluteString.replacing("://", with: "://ada:p%40s%27s@")
+        for options in [[], ["-H", "Authorization: Bearer x"]] {
+            let arguments = ["get", address] + options
+            _ = try await Tool.run(arguments)
+            let wanted = try #require(server.lastRequest(path: "/headers")).headers["Authorization"]
+            _ = try await Tool.sh(try await Tool.run(arguments + ["--curl", "--show-secrets"]).text)
+            #expect(server.requestCount(path: "/headers").isMultiple(of: 2))
+            #expect(try #require(server.lastRequest(path: "/headers")).headers["Authorization"] == wanted)
+        }
+    }
+
+    @Test func bodiesComeFromTheirFiles() async throws {
+        try await withTemporaryFile(Data([0, 255, 10, 13, 0])) { path in
+            try await expectSameRequest("post", ["--data", "@\(path)"])
+            let printed = try await Tool.run("post", ":1", "--data", "@\(path)", "--curl")
+            #expect(printed.text.contains("--data-binary @\(path)"))
+        }
+    }
+
+    @Test(arguments: [
+        Data((0...255).map { UInt8($0) }), Data(String(repeating: "it's ü\n", count: 60_000).utf8),
+        Data("\r\nx\u{1B}[2J".utf8), Data("short\r\n".utf8),
+    ])
+    func bodiesThatNoArgumentCanHoldGoThroughAPipe(body: Data) async throws {
+        try await expectSameRequest("post", ["--data", "-"], input: body)
+    }
+
+    @Test func secretsAreHiddenUnlessAskedFor() async throws {
+        let arguments = [
+            "get", "http://ada:hush1@127.0.0.1:1/", "-H", "Authorization: Bearer hush2", "-H", "Cookie: a=hush3", "-H",
+            "Proxy-Authorization: Basic hush4", "--curl",
+        ]
+        let hidden = try await Tool.run(arguments)
+        #expect(!hidden.text.contains("hush"))
+        #expect(hidden.text.contains("Bearer ***"))
+        #expect(hidden.text.contains("http://***@127.0.0.1:1/"))
+        #expect(hidden.errors == "afar: Secrets are hidden behind ***; --show-secrets prints them.\n")
+        let shown = try await Tool.run(arguments + ["--show-secrets"])
+        for number in 1...4 { #expect(shown.text.contains("hush\(number)")) }
+        #expect(shown.errors == "")
+    }
+
+    @Test func otherOptionsHaveTheirCounterparts() async throws {
+        let printed = try await Tool.run(
+            "get", ":8080/x", "--timeout", "2.5", "--check-status", "-i", "-v", "--curl", "-H", "Accept-Encoding: br")
+        let options = "-H 'Accept-Encoding: br' --max-time 2.500 --fail-with-body --include --verbose"
+        #expect(printed.text == "curl \(options) http://localhost:8080/x\n")
+    }
+
+    @Test func whatCannotBeSentIsNotPrinted() async throws {
+        for arguments in [["http://127.1/"], ["x", "-H", "a b: c"], ["ftp://x/"], ["x", "--timing"]] {
+            let outcome = try await Tool.run(["get"] + arguments + ["--curl"])
+            #expect(outcome.status == 2)
+            #expect(outcome.text == "")
+        }
+    }
+}

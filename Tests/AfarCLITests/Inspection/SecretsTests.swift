@@ -1,0 +1,28 @@
+import Testing
+
+@testable import AfarCLI
+
+struct SecretsTests {
+    private let hidden = Secrets(areShown: false)
+    private let shown = Secrets(areShown: true)
+
+    @Test(arguments: [
+        ("Authorization", "Bearer abc", "Bearer ***"), ("authorization", "basic YTpi", "basic ***"),
+        ("Authorization", "my own words", "***"), ("Authorization", "Bearer", "***"),
+        ("Proxy-Authorization", "Digest username=\"x\"", "Digest ***"),
+        ("Cookie", "a=1; b=2", "***"), ("Set-Cookie", "a=1; Path=/", "***"), ("X-API-Key", "k", "***"),
+        ("X-Auth-Token", "k", "***"), ("Client-Secret", "k", "***"), ("X-Password", "Basic abc", "Basic ***"),
+        ("Accept", "Bearer abc", "Bearer abc"), ("Referer", "http://a:b@x/y", "http://***@x/y"),
+        ("WWW-Authenticate", "Basic realm=\"x\"", "Basic realm=\"x\""),
+    ])
+    func headersThatCarrySecretsAreHidden(name: String, value: String, expected: String) {
+        #expect(hidden.value(value, of: name) == expected)
+        #expect(shown.value(value, of: name) == value)
+    }
+
+    @Test func userinfoIsHidden() {
+        #expect(hidden.url("http://ada:pw@x/a@b") == "http://***@x/a@b")
+        #expect(hidden.url("http://x/a") == "http://x/a")
+        #expect(shown.url("http://ada:pw@x/") == "http://ada:pw@x/")
+    }
+}
