@@ -53,8 +53,8 @@ import Servers
         let count = { (full: Double) in max(Trial.laps, Int(full * options.scale)) }
         let trials: [Trial] = [
             .answers(stage, requests: count(1_000_000)),
-            .failures(stage, requests: count(100_000)),
-            .cancels(stage, requests: count(100_000), seed: options.seed),
+            .failures(stage, requests: count(200_000)),
+            .cancels(stage, requests: count(200_000), seed: options.seed),
         ]
         var ledgers: [Ledger] = []
         var checks: [Check] = []

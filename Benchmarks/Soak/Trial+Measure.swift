@@ -17,9 +17,9 @@ extension Trial {
             await stage.standStill()
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
             let sample = Sample(requests: numbers.upperBound, seconds: seconds)
-            if (lap + 1) % 10 == 0 { Table.printRow(sample) }
+            if (lap + 1) % 20 == 0 { Table.printRow(sample) }
             if sample.requests > warmUp { samples.append(sample) }
-            if sample.requests == warmUp {
+            if sample.requests == warmUp / 2 {
                 descriptorsWithoutConnections = await stage.descriptorsWithoutConnections()
                 await stage.fillPools()
             }
@@ -55,7 +55,7 @@ extension Trial {
     private func checkDescriptors(_ samples: [Sample], before: Int, after: Int) -> Check {
         let most = samples.map(\.descriptors).max() ?? 0
         return Check(
-            "descriptors without connections: \(before) after \(warmUp) requests, \(after) in the end; "
+            "descriptors without connections: \(before) after \(warmUp / 2) requests, \(after) in the end; "
                 + "with connections \(most) at most",
             before == after && most <= before + Self.inFlight + 4)
     }
