@@ -70,7 +70,7 @@ bench: bench-packages ## Compares the speed with other clients (ARGS="--help" te
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
 
-soak: bench-packages ## Makes 1.2 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
+soak: bench-packages ## Makes 1.4 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak
 	@Benchmarks/.build/release/Soak $(ARGS)
 

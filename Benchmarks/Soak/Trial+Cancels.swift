@@ -4,7 +4,7 @@ import Foundation
 extension Trial {
     /// Requests that are cancelled at random moments.
     static func cancels(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
-        Trial(title: "Cancelled requests", requests: requests, warmUp: requests / 5) { number, ledger in
+        Trial(title: "Cancelled requests", requests: requests, warmUp: requests / 2) { number, ledger in
             var dice = Dice(seed: seed, request: number)
             let moment = Moment.allCases.randomElement(using: &dice) ?? .beforeTheStart
             let byTask = Bool.random(using: &dice)

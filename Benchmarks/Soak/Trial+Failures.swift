@@ -3,7 +3,7 @@ import Afar
 extension Trial {
     /// Requests that fail, of all kinds in turn.
     static func failures(_ stage: Stage, requests: Int) -> Trial {
-        Trial(title: "Failing requests", requests: requests, warmUp: requests / 5) { number, ledger in
+        Trial(title: "Failing requests", requests: requests, warmUp: requests / 2) { number, ledger in
             let kind = FailureKind.allCases[number % FailureKind.allCases.count]
             await kind.request(on: stage).observe(as: number, in: ledger) { (result: AFResult<Record>) in
                 switch result {

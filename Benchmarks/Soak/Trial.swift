@@ -10,7 +10,7 @@ struct Trial: Sendable {
     /// The requests that run at once.
     static let inFlight = 64
     /// How often the trial stands still to be measured.
-    static let laps = 100
+    static let laps = 200
 
     /// The requests of a lap.
     func numbers(ofLap lap: Int) -> Range<Int> {

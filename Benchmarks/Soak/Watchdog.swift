@@ -13,8 +13,7 @@ struct Watchdog {
                 let total = ledger.total
                 if total == last {
                     print("FAILED: no request has been completed for a minute, after \(total) completions")
-                    Cleanup.shared.finish()
-                    exit(1)
+                    Cleanup.shared.finish(exitStatus: 1)
                 }
                 last = total
             }

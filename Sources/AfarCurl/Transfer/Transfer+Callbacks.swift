@@ -17,10 +17,10 @@ extension Transfer {
                 options.easy,
                 { bytes, size, count, context in
                     guard let transfer = Transfer.from(context) else { return Transfer.failed }
-                    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                    let lines = UnsafeRawBufferPointer(start: bytes, count: size * count)
                     return transfer.attempt { () throws(Fault) in
-                        try transfer.receive(line: line)
-                        return line.count
+                        try transfer.receive(lines: lines)
+                        return lines.count
                     } ?? Transfer.failed
                 }, context), CURLOPT_HEADERFUNCTION)
         try options.check(

@@ -223,7 +223,18 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if state.isSuspended { loop.post(.suspensionChanged(self)) }
     }
 
-    func receive(line: UnsafeRawBufferPointer) throws(Fault) {
+    /// libcurl hands over the lines of a head one by one, except those that it read while the transfer stood still: they
+    /// come in one piece afterwards.
+    func receive(lines: UnsafeRawBufferPointer) throws(Fault) {
+        var rest = lines
+        while let start = rest.baseAddress, rest.count > 0 {
+            let count = memchr(start, 0x0A, rest.count).map { UnsafeRawPointer($0) - start + 1 } ?? rest.count
+            try receive(line: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+
+    private func receive(line: UnsafeRawBufferPointer) throws(Fault) {
         connectionIsThere()
         state.noteActivity(at: loop.now)
         switch try reader.receive(line: line) {

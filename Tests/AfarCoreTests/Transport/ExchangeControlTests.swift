@@ -12,6 +12,8 @@ import Testing
         control.suspend()
         #expect(told.withLock { $0 } == [true, false])
         #expect(!control.isSuspended)
+        // The closure holds the control that holds it.
+        control.attach(nil)
     }
 
     @Test func changesThatCancelEachOutBeforeAnybodyListensAreNotTold() {

@@ -58,9 +58,10 @@ extension TransportTests {
                 "300 kB of status", .headTooLarge, .waiting, .send("HTTP/1.1 200 "),
                 .repeat(line(1_000, ""), every: 0, times: 300)),
             Case("5,000 fields", .headTooLarge, .waiting, .send(ok), .repeat("a: b\r\n", every: 0, times: 5_000)),
+            // Not too short, because libcurl copies the whole value for each where memory cannot grow in place.
             Case(
                 "endless folds", .headTooLarge, .waiting, .send(ok + "A: b\r\n"),
-                .repeat(String(repeating: " c\r\n", count: 100), every: 0, times: 1_000)),
+                .repeat(" \(String(repeating: "c", count: 97))\r\n", every: 0, times: 9_999)),
         ]
 
         private static func line(_ count: Int, _ end: String = "\r\n") -> String {

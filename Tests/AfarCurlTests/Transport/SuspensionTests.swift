@@ -126,6 +126,29 @@ extension TransportTests {
             }
         }
 
+        /// libcurl may read while a transfer stands still, and hands the lines of a head over in one piece afterwards.
+        @Test(arguments: [ResponseDelivery.collect(), .stream()])
+        func aHeadThatArrivesBetweenSuspensionsIsRead(delivery: ResponseDelivery) async throws {
+            let steps = [RawServer.Step.loop([.respond("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 4\r\n\r\nbody")])]
+            try await withRawServer(steps) { server in
+                for _ in 0..<100 {
+                    let exchange = Exchange(server.url, delivery: delivery)
+                    let task = Task { () async throws -> Data in
+                        let response = try await transport.send(exchange)
+                        if case .stream(let stream) = response.body { return try await collect(stream) }
+                        return try response.data
+                    }
+                    for _ in 0..<100 {
+                        exchange.control.suspend()
+                        exchange.control.resume()
+                        await Task.yield()
+                    }
+                    let body = try await task.value
+                    #expect(body == Data("body".utf8))
+                }
+            }
+        }
+
         /// Two threads that suspend and resume at once leave their messages in any order; the last word counts.
         @Test func theControlsLastWordCounts() async throws {
             try await withServer { server in
