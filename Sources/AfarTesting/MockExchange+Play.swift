@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The worker: what a server and the way to it would do, step by step.
 extension MockExchange {
-    func play(_ handler: MockTransport.Handler) async {
+    func play() async {
         do {
             await suspension.pass()
             enter(.sending)

@@ -3,8 +3,8 @@ import Foundation
 
 /// One exchange on its way through a mock: a worker plays the server, and whoever ends the exchange first, the worker,
 /// the caller or the timeout, decides how.
-final class MockExchange: Sendable {
-    typealias Answer = CheckedContinuation<TransportResponse, any Error>
+final class MockExchange: PreparedExchange {
+    typealias Answer = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     private struct State {
         var answer: Answer?
@@ -18,17 +18,19 @@ final class MockExchange: Sendable {
     let exchange: Exchange
     let suspension = Gate()
     let demand = Gate()
+    let handler: MockTransport.Handler
     private let state = Locked(State())
 
-    init(_ exchange: Exchange) {
+    init(_ exchange: Exchange, handler: @escaping MockTransport.Handler) {
         self.exchange = exchange
+        self.handler = handler
     }
 
     var isOver: Bool { state.withLock { $0.verdict != nil } }
 
-    func start(answering answer: Answer, handler: @escaping MockTransport.Handler) {
+    func start(completion: @escaping Answer) {
         let isOver = state.withLock { state in
-            state.answer = answer
+            state.answer = completion
             state.report.transactions[0].fetchStartDate = Date()
             return state.verdict != nil
         }
@@ -40,7 +42,7 @@ final class MockExchange: Sendable {
         // It may have been resumed between the two lines above.
         if isSuspended, !exchange.control.isSuspended { suspension.open() }
 
-        var tasks = [Task { await play(handler) }]
+        var tasks = [Task { await play() }]
         let timeout = exchange.options.totalTimeout
         if timeout < ExchangeOptions().totalTimeout {
             tasks.append(
@@ -82,10 +84,12 @@ final class MockExchange: Sendable {
             return (answer, state.report)
         }
         guard let (answer, report) = answered else { return }
-        answer.resume(returning: TransportResponse(head: head, body: .stream(stream), report: report))
+        answer(.success(TransportResponse(head: head, body: .stream(stream), report: report)))
     }
 
     // MARK: Ending
+
+    func cancel() { fail(.cancelled, "the exchange was cancelled") }
 
     func fail(
         _ code: TransportError.Code, _ message: String, systemError: Int32? = nil, because cause: (any Error)? = nil
@@ -122,11 +126,11 @@ final class MockExchange: Sendable {
         case .failure(var error):
             error.report = ended.report
             ended.source?.finish(throwing: error, report: ended.report)
-            ended.answer?.resume(throwing: error)
+            ended.answer?(.failure(error))
         case .success(var response):
             response?.report = ended.report
             ended.source?.finish(throwing: nil, report: ended.report)
-            if let response { ended.answer?.resume(returning: response) }
+            if let response { ended.answer?(.success(response)) }
         case nil: break
         }
     }

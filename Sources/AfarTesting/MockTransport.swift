@@ -16,7 +16,7 @@ public import AfarCore
 /// observers are heard, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
 /// closure is still busy. An error that the closure throws fails the exchange; one that is no `TransportError` becomes
 /// the cause of one.
-public final class MockTransport: Transport {
+public final class MockTransport: DirectTransport {
     /// Answers a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse
 
@@ -40,17 +40,22 @@ public final class MockTransport: Transport {
 
     /// Performs one exchange with the closure.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try capabilities.check(exchange)
-        let running = MockExchange(exchange)
+        let running = try prepare(exchange)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                running.start(answering: continuation) { [seen, handler] request in
-                    seen.withLock { $0.append(request) }
-                    return try await handler(request)
-                }
+                running.start { continuation.resume(with: $0) }
             }
         } onCancel: {
-            running.fail(.cancelled, "the exchange was cancelled")
+            running.cancel()
+        }
+    }
+
+    /// Requests go over a mock in the way in which they go over the real transport.
+    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
+        try capabilities.check(exchange)
+        return MockExchange(exchange) { [seen, handler] request in
+            seen.withLock { $0.append(request) }
+            return try await handler(request)
         }
     }
 }
