@@ -184,6 +184,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             pool?.isDisturbed(socket) == true
         {
             mustStartOver = true
+            handle.setup = nil
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
@@ -196,7 +197,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         mustStartOver = false
         hasStartedOver = true
         socket = nil
-        handle.setup = nil
         _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, pool?.isRetired == true ? 1 : 0)
         _ = afar_set_long(handle.raw, CURLOPT_FRESH_CONNECT, 1)
     }
