@@ -40,10 +40,10 @@ public final class CurlTransport: Transport, DirectTransport {
     /// - Throws: A ``TransportError``.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         let transfer = try makeTransfer(for: exchange)
+        let outcome = Deferred<Result<TransportResponse, any Error>>()
+        transfer.start { outcome.fulfil($0) }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                transfer.start { continuation.resume(with: $0) }
-            }
+            try await outcome.value.get()
         } onCancel: {
             transfer.cancel()
         }

@@ -41,10 +41,10 @@ public final class MockTransport: DirectTransport {
     /// Performs one exchange with the closure.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         let running = try prepare(exchange)
+        let outcome = Deferred<Result<TransportResponse, any Error>>()
+        running.start { outcome.fulfil($0) }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                running.start { continuation.resume(with: $0) }
-            }
+            try await outcome.value.get()
         } onCancel: {
             running.cancel()
         }

@@ -8,11 +8,13 @@ package protocol WorkBorrower: AnyObject, Sendable {
 package final class Deferred<Value: Sendable>: WorkBorrower, @unchecked Sendable {
     // Sendable because everything that changes is touched under the lock only.
     //
-    // A lock around generic state would look up that state's type at each turn, and so would continuations of `Value`.
-    private typealias Waiting = UnsafeContinuation<(@Sendable () -> Void)?, Never>
+    // A lock around generic state would look up that state's type at each turn. Continuations carry nothing: a value that
+    // is fetched under the lock has been handed over in a way that the thread sanitizer understands.
+    private typealias Waiting = UnsafeContinuation<Void, Never>
 
     private let lock = Lock()
     private var settled: Value?
+    private var lent: (@Sendable () -> Void)?
     private var firstWaiting: Waiting?
     private var othersWaiting: [Waiting] = []
 
@@ -28,43 +30,54 @@ package final class Deferred<Value: Sendable>: WorkBorrower, @unchecked Sendable
         firstWaiting = nil
         othersWaiting = []
         lock.unlock()
-        first?.resume(returning: nil)
-        for continuation in others { continuation.resume(returning: nil) }
+        first?.resume()
+        for continuation in others { continuation.resume() }
     }
 
     package func lend(_ work: @escaping @Sendable () -> Void) -> Bool {
         lock.lock()
-        let borrower = firstWaiting
+        guard lent == nil, let borrower = firstWaiting else {
+            lock.unlock()
+            return false
+        }
+        lent = work
         firstWaiting = nil
         lock.unlock()
-        borrower?.resume(returning: work)
-        return borrower != nil
+        borrower.resume()
+        return true
     }
 
     /// The value, once it is there. Waiting does not end when the task is cancelled.
     package var value: Value {
         get async {
             while true {
-                if let settled = lookUp() { return settled }
-                let work = await withUnsafeContinuation { continuation in
-                    lock.lock()
-                    let isSettled = settled != nil
-                    if !isSettled, firstWaiting == nil {
-                        firstWaiting = continuation
-                    } else if !isSettled {
-                        othersWaiting.append(continuation)
-                    }
-                    lock.unlock()
-                    if isSettled { continuation.resume(returning: nil) }
+                let (value, work) = lookUp()
+                if let value { return value }
+                if let work {
+                    work()
+                } else {
+                    await withUnsafeContinuation { wait($0) }
                 }
-                work?()
             }
         }
     }
 
-    private func lookUp() -> Value? {
+    private func lookUp() -> (Value?, work: (@Sendable () -> Void)?) {
         lock.lock()
         defer { lock.unlock() }
-        return settled
+        defer { lent = nil }
+        return (settled, lent)
+    }
+
+    private func wait(_ continuation: Waiting) {
+        lock.lock()
+        let mustWait = settled == nil && lent == nil
+        if mustWait, firstWaiting == nil {
+            firstWaiting = continuation
+        } else if mustWait {
+            othersWaiting.append(continuation)
+        }
+        lock.unlock()
+        if !mustWait { continuation.resume() }
     }
 }
