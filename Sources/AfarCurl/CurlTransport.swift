@@ -41,9 +41,9 @@ public final class CurlTransport: Transport, DirectTransport {
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         let transfer = try makeTransfer(for: exchange)
         let outcome = Deferred<Result<TransportResponse, any Error>>()
-        transfer.start { outcome.fulfil($0) }
         return try await withTaskCancellationHandler {
-            try await outcome.value.get()
+            transfer.start { outcome.fulfil($0) }
+            return try await outcome.value.get()
         } onCancel: {
             transfer.cancel()
         }

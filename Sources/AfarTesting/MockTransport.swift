@@ -42,9 +42,9 @@ public final class MockTransport: DirectTransport {
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         let running = try prepare(exchange)
         let outcome = Deferred<Result<TransportResponse, any Error>>()
-        running.start { outcome.fulfil($0) }
         return try await withTaskCancellationHandler {
-            try await outcome.value.get()
+            running.start { outcome.fulfil($0) }
+            return try await outcome.value.get()
         } onCancel: {
             running.cancel()
         }
