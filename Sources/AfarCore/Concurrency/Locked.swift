@@ -43,3 +43,14 @@ package struct Locked<State>: @unchecked Sendable {
         return try body(&state.pointee)
     }
 }
+
+/// A lock by itself, for state that cannot be a type of its own.
+package typealias Lock = Locked<Void>
+
+extension Locked where State == Void {
+    package init() { self.init(()) }
+
+    package func lock() { _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_lock($0) } }
+
+    package func unlock() { _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_unlock($0) } }
+}

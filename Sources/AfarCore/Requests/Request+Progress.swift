@@ -40,18 +40,14 @@ extension Request {
         return self
     }
 
-    private var sendingProgress: TransferProgress {
-        mutable.withLock { state in
-            let progress = state.sending ?? TransferProgress()
-            state.sending = progress
-            return progress
-        }
-    }
+    private var sendingProgress: TransferProgress { progress(\.sending) }
+    private var receivingProgress: TransferProgress { progress(\.receiving) }
 
-    private var receivingProgress: TransferProgress {
+    /// One of the two, made when somebody asks for it first.
+    private func progress(_ direction: WritableKeyPath<Mutable, TransferProgress?>) -> TransferProgress {
         mutable.withLock { state in
-            let progress = state.receiving ?? TransferProgress()
-            state.receiving = progress
+            let progress = state[keyPath: direction] ?? TransferProgress()
+            state[keyPath: direction] = progress
             return progress
         }
     }
