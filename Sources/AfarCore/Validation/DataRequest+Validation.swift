@@ -53,9 +53,7 @@ extension DataRequest {
     @discardableResult
     public func validate() -> Self {
         append { request, head, data in
-            try ResponseRules.check(status: head.status, isIn: 200..<300)
-            guard let data, !data.isEmpty, let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
-            try ResponseRules.check(contentTypeOf: head, isIn: ResponseRules.mediaTypes(in: accept))
+            try ResponseRules.checkDefaults(head, for: request, hasBody: data?.isEmpty == false)
         }
         return self
     }

@@ -48,9 +48,7 @@ extension DownloadRequest {
     @discardableResult
     public func validate() -> Self {
         append { request, head, fileURL in
-            try ResponseRules.check(status: head.status, isIn: 200..<300)
-            guard !Self.isEmpty(fileURL), let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
-            try ResponseRules.check(contentTypeOf: head, isIn: ResponseRules.mediaTypes(in: accept))
+            try ResponseRules.checkDefaults(head, for: request, hasBody: !Self.isEmpty(fileURL))
         }
         return self
     }
