@@ -50,6 +50,9 @@ extension Request {
         var performedRequests: [URLRequest] = []
         var retryCount = 0
         var head: ResponseHead?
+        var headListeners: [HeadListener] = []
+        /// What the listeners say to the head, once they were asked.
+        var headAnswer: Task<Void, Never>?
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
