@@ -58,8 +58,10 @@ extension Request {
 
         var handlers = HandlerQueue<Request>()
         /// The progress of the bodies; nil as long as nobody asked.
-        var sending: TransferProgress?
-        var receiving: TransferProgress?
+        var sending: Announcements<TransferFigures>?
+        var receiving: Announcements<TransferFigures>?
+        /// The `URLRequest`s that are made; nil as long as nobody asked.
+        var urlRequests: Announcements<URLRequest>?
 
         /// Whether the request is not to be sent yet.
         var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }

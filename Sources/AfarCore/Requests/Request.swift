@@ -74,8 +74,8 @@ public class Request: @unchecked Sendable {
             state.failure = nil
             return (state.sending, state.receiving)
         }
-        sending?.update(completed: 0, total: 0)
-        receiving?.update(completed: 0, total: 0)
+        sending?.forget()
+        receiving?.forget()
     }
 
     /// The attempt failed: a part of a body is of no use.
@@ -98,7 +98,7 @@ public class Request: @unchecked Sendable {
         do {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
-            mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+            didMake(urlRequest, isFinal: interceptor == nil && context.interceptor == nil)
             return urlRequest
         } catch {
             throw error.asAFError(or: .createURLRequestFailed(error: error))

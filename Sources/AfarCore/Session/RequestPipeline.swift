@@ -67,7 +67,7 @@ struct RequestPipeline {
         }.get()
         guard !interceptors.isEmpty else { return urlRequest }
         for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
-        request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+        request.didMake(urlRequest, isFinal: true)
         return urlRequest
     }
 
