@@ -98,11 +98,12 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        data, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        data, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
@@ -111,10 +112,12 @@ public func upload(
     _ data: Data,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil
 ) -> UploadRequest {
     AF.upload(
-        data, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        data, with: convertible, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
 /// Makes a request on ``Session/default`` that sends a file.
@@ -124,11 +127,12 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
@@ -137,8 +141,68 @@ public func upload(
     _ fileURL: URL,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil
 ) -> UploadRequest {
     AF.upload(
-        fileURL, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        fileURL, with: convertible, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends what a stream holds.
+public func upload(
+    _ stream: InputStream,
+    to convertible: any URLConvertible,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest {
+    AF.upload(
+        stream, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends what a stream holds, from a value that can make a `URLRequest`.
+public func upload(
+    _ stream: InputStream,
+    with convertible: any URLRequestConvertible,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest {
+    AF.upload(
+        stream, with: convertible, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends a sequence of chunks.
+public func upload<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks,
+    length: Int64? = nil,
+    to convertible: any URLConvertible,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest where Chunks.Element == Data {
+    AF.upload(
+        chunks, length: length, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends a sequence of chunks, from a value that can make a `URLRequest`.
+public func upload<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks,
+    length: Int64? = nil,
+    with convertible: any URLRequestConvertible,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest where Chunks.Element == Data {
+    AF.upload(
+        chunks, length: length, with: convertible, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
 }

@@ -49,7 +49,9 @@ public class Request: @unchecked Sendable {
 
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
-        urlRequest.httpBody.map { .data($0) } ?? .none
+        if let data = urlRequest.httpBody { return .data(data) }
+        guard let stream = urlRequest.httpBodyStream else { return .none }
+        return .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
     }
 
     /// Keeps what a response brought.
@@ -73,6 +75,9 @@ public class Request: @unchecked Sendable {
 
     /// The response has passed the validators and is here to stay.
     func keepResponse() throws {}
+
+    /// The request is over: what was made for it alone goes. May be called more than once.
+    func cleanUp() {}
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }

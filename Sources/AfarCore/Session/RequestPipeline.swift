@@ -200,8 +200,10 @@ struct RequestPipeline {
                 }
                 request.mutable.withLock { [failure] in $0.handlers.keep { outcome.release($0 ?? failure) } }
             case .release(let releases):
+                request.cleanUp()
                 for release in releases { release(hadEnded ? nil : end) }
             case .done:
+                request.cleanUp()
                 return .done
             }
         }

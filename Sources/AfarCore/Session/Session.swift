@@ -231,12 +231,14 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            .data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 },
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -246,10 +248,12 @@ open class Session: @unchecked Sendable {
         _ data: Data,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         upload(
-            .data(data), with: convertible, interceptor: interceptor,
+            Upload(.data(data), with: convertible),
+            interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
@@ -262,12 +266,16 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            .file(fileURL), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 },
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            Upload(
+                .file(fileURL, shouldRemove: false),
+                with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -277,10 +285,113 @@ open class Session: @unchecked Sendable {
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         upload(
-            .file(fileURL), with: convertible, interceptor: interceptor,
+            Upload(.file(fileURL, shouldRemove: false), with: convertible),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request that sends what a stream holds, read while it is sent.
+    ///
+    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
+    /// goes out chunked.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ stream: InputStream,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            Upload(
+                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
+    ///
+    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
+    /// goes out chunked.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ stream: InputStream,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            Upload(.stream(stream), with: convertible),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    ///
+    /// - Parameters:
+    ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
+    ///   - length: The number of bytes in all; nil sends the body chunked.
+    open func upload<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest where Chunks.Element == Data {
+        upload(
+            Upload(
+                .chunks(RequestBodyStream(chunks, length: length)),
+                with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: .default,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    ///
+    /// - Parameters:
+    ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
+    ///   - length: The number of bytes in all; nil sends the body chunked.
+    open func upload<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest where Chunks.Element == Data {
+        upload(
+            Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
+            interceptor: interceptor, fileManager: .default,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ convertible: any UploadConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            convertible, interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
@@ -315,15 +426,15 @@ open class Session: @unchecked Sendable {
     }
 
     private func upload(
-        _ uploadable: UploadRequest.Uploadable,
-        with convertible: any URLRequestConvertible,
+        _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
+        fileManager: FileManager,
         shouldAutomaticallyResume: Bool?,
         modifier: RequestModifier?
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                uploadable, convertible: convertible, context: context, interceptor: interceptor,
+                convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
                 shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
     }
 
