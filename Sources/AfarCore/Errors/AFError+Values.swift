@@ -98,7 +98,8 @@ extension AFError.MultipartEncodingFailureReason {
     var underlyingError: (any Error)? {
         switch self {
         case .bodyPartHeadersInvalid(let error), .bodyPartFileNotReachableWithError(_, let error),
-            .bodyPartFileSizeQueryFailedWithError(_, let error), .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
+            .bodyPartFileSizeQueryFailedWithError(_, let error), .outputStreamWriteFailed(let error),
+            .inputStreamReadFailed(let error):
             error
         default: nil
         }

@@ -84,7 +84,7 @@ extension InputStream {
         guard let start = buffer.baseAddress else { return 0 }
         let count = read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
         // A stream of somebody's own may say anything.
-        guard (0...buffer.count).contains(count) else { throw streamError ?? POSIXError(.EIO) }
+        guard (0...buffer.count).contains(count) else { throw readFailure }
         return count
     }
 }

@@ -4,6 +4,8 @@ import Foundation
 struct MultipartEncoder: Sendable {
     let boundary: String
     let parts: [MultipartPart]
+    /// Called before each piece; an error that it throws ends the writing.
+    var checkpoint: @Sendable () throws -> Void = {}
 
     /// The number of bytes of the whole encoded form.
     var length: UInt64 {
@@ -21,13 +23,8 @@ struct MultipartEncoder: Sendable {
     }
 
     /// Writes the form into an open file.
-    ///
-    /// - Parameters:
-    ///   - descriptor: The file.
-    ///   - checkpoint: Called before each piece, to end the writing by an error.
-    func write(to descriptor: Int32, checkpoint: () throws -> Void = {}) throws {
+    func write(to descriptor: Int32) throws {
         try write { bytes in
-            try checkpoint()
             var rest = bytes
             while !rest.isEmpty {
                 let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
@@ -39,7 +36,11 @@ struct MultipartEncoder: Sendable {
         }
     }
 
-    private func write(to sink: MultipartContent.Sink) throws {
+    private func write(to output: MultipartContent.Sink) throws {
+        let sink: MultipartContent.Sink = { piece in
+            try checkpoint()
+            try output(piece)
+        }
         for (index, part) in parts.enumerated() {
             try delimiter(before: index).write(to: sink)
             try part.head.write(to: sink)
