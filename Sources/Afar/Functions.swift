@@ -253,3 +253,69 @@ public func upload<Chunks: AsyncSequence & Sendable>(
         chunks, length: length, with: convertible, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
+
+/// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills.
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    to convertible: any URLConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
+        headers: headers, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills, from a value that can make a
+/// `URLRequest`.
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    with convertible: any URLRequestConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
+        interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form.
+public func upload(
+    multipartFormData: MultipartFormData,
+    to convertible: any URLConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
+        headers: headers, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form, from a value that can make a
+/// `URLRequest`.
+public func upload(
+    multipartFormData: MultipartFormData,
+    with convertible: any URLRequestConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
+        interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+}

@@ -456,6 +456,102 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
+    // MARK: Multipart
+
+    /// Makes a request that sends a multipart form, which a closure fills.
+    ///
+    /// For the rest it is as with a form that the caller made.
+    ///
+    /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
+    open func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        to convertible: any URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        let form = MultipartFormData(fileManager: fileManager)
+        multipartFormData(form)
+        return upload(
+            multipartFormData: form, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
+            headers: headers, interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+    }
+
+    /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with a form that the caller made.
+    ///
+    /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
+    open func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        with convertible: any URLRequestConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let form = MultipartFormData(fileManager: fileManager)
+        multipartFormData(form)
+        return upload(
+            multipartFormData: form, with: convertible, usingThreshold: encodingMemoryThreshold,
+            interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    /// Makes a request that sends a multipart form.
+    ///
+    /// The form is encoded when the request runs, in its own task (or on the ``requestQueue``), and once, however often
+    /// it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that is
+    /// removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
+    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: The form.
+    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - fileManager: Removes the temporary file.
+    open func upload(
+        multipartFormData: MultipartFormData,
+        to convertible: any URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            MultipartUpload(
+                form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
+                request: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with a URL in its place.
+    open func upload(
+        multipartFormData: MultipartFormData,
+        with convertible: any URLRequestConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            MultipartUpload(
+                form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
     // MARK: The way in for each kind
 
     private func request(
