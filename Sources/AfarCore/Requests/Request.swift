@@ -107,7 +107,7 @@ public class Request: @unchecked Sendable {
 
     /// Whether the request is to run now, and nobody's code but Afar's has a say before the response is there.
     var mayRunDirectly: Bool {
-        isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil && $0.headListeners.isEmpty }
+        isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil && !$0.needsTask }
     }
 
     /// Who waits for the response first, told once.
