@@ -44,6 +44,53 @@ public func request(
     AF.request(urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
+/// Makes a request on ``Session/default`` without parameters, whose response is handed on while it arrives.
+public func streamRequest(
+    _ convertible: any URLConvertible,
+    method: HTTPMethod = .get,
+    headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> DataStreamRequest {
+    AF.streamRequest(
+        convertible, method: method, headers: headers,
+        automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` with `Encodable` parameters, whose response is handed on while it arrives.
+public func streamRequest<Parameters: Encodable & Sendable>(
+    _ convertible: any URLConvertible,
+    method: HTTPMethod = .get,
+    parameters: Parameters? = nil,
+    encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+    headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> DataStreamRequest {
+    AF.streamRequest(
+        convertible, method: method, parameters: parameters, encoder: encoder, headers: headers,
+        automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` from a value that can make a `URLRequest`, whose response is handed on while it
+/// arrives.
+public func streamRequest(
+    _ urlRequest: any URLRequestConvertible,
+    automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
+) -> DataStreamRequest {
+    AF.streamRequest(
+        urlRequest, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
 /// Makes a download on ``Session/default`` with parameters that an encoding puts into its URL or its body.
 public func download(
     _ convertible: any URLConvertible,

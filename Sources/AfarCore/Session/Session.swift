@@ -156,6 +156,67 @@ open class Session: @unchecked Sendable {
             isPlain: convertible is URLRequest)
     }
 
+    // MARK: Streams
+
+    /// Makes a request without parameters, whose response is handed on while it arrives.
+    ///
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    open func streamRequest(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders? = nil,
+        automaticallyCancelOnStreamError: Bool = false,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            convertible, method: method, parameters: Empty?.none, headers: headers,
+            automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+    }
+
+    /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
+    /// handed on while it arrives.
+    ///
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    open func streamRequest<Parameters: Encodable & Sendable>(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        automaticallyCancelOnStreamError: Bool = false,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+                guard let parameters else { return urlRequest }
+                return try encoder.encode(parameters, into: urlRequest)
+            },
+            automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
+    ///
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func streamRequest(
+        _ convertible: any URLRequestConvertible,
+        automaticallyCancelOnStreamError: Bool = false,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
     // MARK: Downloads
 
     /// Makes a download with parameters that an encoding puts into its URL or its body.
@@ -505,6 +566,20 @@ open class Session: @unchecked Sendable {
                 convertible: convertible, context: context, interceptor: interceptor,
                 shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
                 isPlain: isPlain && modifier == nil))
+    }
+
+    private func streamRequest(
+        _ convertible: any URLRequestConvertible,
+        automaticallyCancelOnStreamError: Bool,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
+        modifier: RequestModifier?
+    ) -> DataStreamRequest {
+        setUp(
+            DataStreamRequest(
+                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
+                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+                requestModifier: modifier))
     }
 
     private func download(
