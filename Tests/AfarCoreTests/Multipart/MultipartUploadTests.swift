@@ -163,6 +163,29 @@ import Testing
         #expect(reads.withLock { $0 } == 0)
     }
 
+    @Test func aStreamThatATaskFeedsDoesNotStarveIt() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let responses = await withTaskGroup(of: Data?.self) { group in
+            // More than tasks have threads to share.
+            for _ in 0..<64 {
+                group.addTask {
+                    let fed = DispatchSemaphore(value: 0)
+                    let stream = ScriptedStream { _, _ in
+                        fed.wait()
+                        return 0
+                    }
+                    let task = session.upload(
+                        multipartFormData: { $0.append(stream, withLength: 0, headers: [:]) }, to: "http://mock/"
+                    ).serializingResponse(using: Bytes())
+                    await Task { _ = fed.signal() }.value
+                    return await task.response.value
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(responses == Array(repeating: Data("ok".utf8), count: 64))
+    }
+
     // MARK: When it fails or ends early
 
     @Test(arguments: [nil, DispatchQueue(label: "making requests")])
@@ -182,7 +205,8 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aFailureAmidTheEncodingLeavesNoFile() async {
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+    func aFailureAmidTheEncodingLeavesNoFile() async {
         let written = Locked<[URL]>([])
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let stream = ScriptedStream { _, _ in
@@ -199,6 +223,17 @@ import Testing
         #expect(!exists(written.withLock { $0.first }))
     }
 
+    @Test func aContentTypeThatWouldEndItsHeaderEarlyIsRefused() async {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(transport: transport)
+        let form = form()
+        form.contentType += "\r\nX-Evil: 1"
+        let error = await session.upload(multipartFormData: form, to: "http://mock/")
+            .serializingResponse(using: Bytes()).response.error
+        #expect(error?.isURLRequestValidationError == true)
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test func aURLThatIsNoneLeavesNoFile() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.upload(multipartFormData: form(), to: "no URL", usingThreshold: 0)
@@ -210,11 +245,15 @@ import Testing
         #expect(!exists(url))
     }
 
-    @Test func aCancelEndsTheEncodingAndLeavesNoFile() async {
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
+        arguments: [nil, DispatchQueue(label: "making requests")])
+    func aCancelEndsTheEncodingAndLeavesNoFile(requestQueue: DispatchQueue?) async {
         let written = Locked<[URL]>([])
         let running = Locked<UploadRequest?>(nil)
         let transport = MockTransport { _ in .text("ok") }
-        let session = Session(startRequestsImmediately: false, transport: transport)
+        let session = Session(
+            startRequestsImmediately: false, requestQueue: requestQueue, transport: transport)
         let endless = ScriptedStream { _, capacity in
             written.withLock { $0 = formsBeingWritten() }
             running.withLock { $0 }?.cancel()
