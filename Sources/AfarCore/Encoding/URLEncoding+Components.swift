@@ -42,23 +42,29 @@ extension URLEncoding {
     /// - Parameters:
     ///   - key: The parameter's key, not escaped.
     ///   - value: Its value; a collection gives a pair for each value in it.
+    /// - Returns: The pairs; none where collections are nested deeper than ``AFError/ParametersNestedTooDeep/limit``.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
+        AFError.ParametersNestedTooDeep.fits(value) ? components(fromKey: key, value: value) : []
+    }
+
+    /// The same for a value that is known to fit.
+    func components(fromKey key: String, value: Any) -> [(String, String)] {
         switch value {
         case let text as String:
             [(escape(key), escape(text))]
         case let dictionary as [String: Any]:
             dictionary.sorted { $0.key < $1.key }
-                .flatMap { queryComponents(fromKey: "\(key)[\($0.key)]", value: $0.value) }
+                .flatMap { components(fromKey: "\(key)[\($0.key)]", value: $0.value) }
         case let array as [Any]:
             array.enumerated().flatMap { index, element in
-                queryComponents(fromKey: arrayEncoding.encode(key: key, atIndex: index), value: element)
+                components(fromKey: arrayEncoding.encode(key: key, atIndex: index), value: element)
             }
         case let number as NSNumber where number.isBoolean:
             [(escape(key), escape(boolEncoding.encode(value: number.boolValue)))]
         case is NSNull:
             []
         case let optional as any OptionalValue:
-            optional.wrapped.map { queryComponents(fromKey: key, value: $0) } ?? []
+            optional.wrapped.map { components(fromKey: key, value: $0) } ?? []
         default:
             [(escape(key), escape("\(value)"))]
         }
