@@ -3,8 +3,8 @@ public import Foundation
 extension AFError {
     /// Parameters are nested so deep that writing them could exhaust the stack. No server reads such depths either.
     public struct ParametersNestedTooDeep: Error, Sendable {
-        /// How many arrays and objects may be nested in each other: 256.
-        public static let limit = 256
+        /// How many arrays and objects may be nested in each other: 128.
+        public static let limit = 128
 
         /// The name of the parameter that is nested too deep; nil where the parameters are an array.
         public let parameter: String?
@@ -34,13 +34,19 @@ extension AFError.ParametersNestedTooDeep {
         }
     }
 
-    /// Whether a value fits into parameters, which are one level themselves.
-    static func fits(_ value: Any, levels: Int = limit - 1) -> Bool {
+    /// Whether a value fits into parameters, which are one level themselves. Level by level, it takes no stack itself.
+    static func fits(_ value: Any) -> Bool {
+        var level = [value]
+        for _ in 1..<limit where !level.isEmpty { level = level.flatMap { elements(of: $0) ?? [] } }
+        return level.allSatisfy { elements(of: $0) == nil }
+    }
+
+    /// The values in a collection; nil for what is no collection.
+    private static func elements(of value: Any) -> [Any]? {
         switch value {
-        case let dictionary as [AnyHashable: Any]:
-            levels > 0 && dictionary.values.allSatisfy { fits($0, levels: levels - 1) }
-        case let array as [Any]: levels > 0 && array.allSatisfy { fits($0, levels: levels - 1) }
-        default: true
+        case let dictionary as [AnyHashable: Any]: Array(dictionary.values)
+        case let array as [Any]: array
+        default: nil
         }
     }
 }
