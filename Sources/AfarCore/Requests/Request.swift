@@ -49,23 +49,33 @@ public class Request: @unchecked Sendable {
 
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
-        urlRequest.httpBody.map { .data($0) } ?? .none
+        if let data = urlRequest.httpBody { return .data(data) }
+        guard let stream = urlRequest.httpBodyStream else { return .none }
+        return .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
     }
 
     /// Keeps what a response brought.
     func receive(_ response: TransportResponse) {
-        mutable.withLock { $0.head = response.head }
+        let mustAnnounce = mutable.withLock { state in
+            state.head = response.head
+            return !state.headListeners.isEmpty
+        }
+        if mustAnnounce { announce(response.head) }
     }
+
+    /// Reads a streamed body to its end. What it throws fails the attempt.
+    func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
         let (sending, receiving) = mutable.withLock { state in
             state.head = nil
+            state.headAnswer = nil
             state.failure = nil
             return (state.sending, state.receiving)
         }
-        sending?.update(completed: 0, total: 0)
-        receiving?.update(completed: 0, total: 0)
+        sending?.forget()
+        receiving?.forget()
     }
 
     /// The attempt failed: a part of a body is of no use.
@@ -73,6 +83,9 @@ public class Request: @unchecked Sendable {
 
     /// The response has passed the validators and is here to stay.
     func keepResponse() throws {}
+
+    /// The request is over: what was made for it alone goes. May be called more than once.
+    func cleanUp() {}
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }
@@ -85,15 +98,17 @@ public class Request: @unchecked Sendable {
         do {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
-            mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+            didMake(urlRequest, isFinal: interceptor == nil && context.interceptor == nil)
             return urlRequest
         } catch {
             throw error.asAFError(or: .createURLRequestFailed(error: error))
         }
     }
 
-    /// Whether the request is to run now, and nobody's code but Afar's makes its `URLRequest`.
-    var mayRunDirectly: Bool { isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil } }
+    /// Whether the request is to run now, and nobody's code but Afar's has a say before the response is there.
+    var mayRunDirectly: Bool {
+        isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil && $0.headListeners.isEmpty }
+    }
 
     /// Who waits for the response first, told once.
     func takeBorrower() -> (any WorkBorrower)? {

@@ -1,0 +1,44 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// Where one kind of thing is announced, made when somebody asks for it first. It ends with the request.
+    ///
+    /// - Parameter last: What happened before.
+    func announcements<Value>(
+        _ kind: WritableKeyPath<Mutable, Announcements<Value>?>, after last: (Mutable) -> Value? = { _ in nil }
+    ) -> Announcements<Value> {
+        mutable.withLock { state in
+            if let announcements = state[keyPath: kind] { return announcements }
+            let announcements = Announcements(last: last(state), isOver: state.handlers.isOver)
+            state.handlers.append(farewell: { _ in announcements.finish() })
+            state[keyPath: kind] = announcements
+            return announcements
+        }
+    }
+
+    /// Announcements as a sequence, which holds the request; an iteration does not.
+    ///
+    /// - Parameter transform: Makes the sequence's elements.
+    func stream<Value, Element>(
+        of announcements: Announcements<Value>,
+        bufferingPolicy: StreamOf<Element>.BufferingPolicy,
+        _ transform: @escaping @Sendable (Value) -> Element
+    ) -> StreamOf<Element> {
+        StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
+            withExtendedLifetime(self) { announcements.add(continuation, transform) }
+        }
+    }
+
+    /// Notes a `URLRequest` that was made, and announces it when it is the one to be sent.
+    func didMake(_ urlRequest: URLRequest, isFinal: Bool) {
+        let announcements = mutable.withLock { state in
+            state.requests.append(urlRequest)
+            return isFinal ? state.urlRequests : nil
+        }
+        announcements?.announce(urlRequest)
+    }
+}

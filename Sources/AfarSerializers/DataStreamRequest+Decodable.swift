@@ -1,0 +1,28 @@
+public import AfarCore
+public import Foundation
+
+extension DataStreamRequest {
+    /// Adds a handler that gets a value decoded from each chunk, which must be a whole document by itself.
+    ///
+    /// Servers and networks may cut a body anywhere, so this is for bodies whose chunks are known to be whole.
+    ///
+    /// - Parameters:
+    ///   - type: What to decode.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - decoder: Decodes. The default is a `JSONDecoder`.
+    ///   - preprocessor: Changes each chunk before.
+    ///   - stream: Called for each chunk, and once at the end.
+    @preconcurrency
+    @discardableResult
+    public func responseStreamDecodable<T: Decodable & Sendable>(
+        of type: T.Type = T.self,
+        on queue: DispatchQueue = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
+        stream: @escaping Handler<T, AFError>
+    ) -> Self {
+        responseStream(
+            using: DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: preprocessor), on: queue,
+            stream: stream)
+    }
+}
