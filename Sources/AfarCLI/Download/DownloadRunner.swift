@@ -9,7 +9,7 @@ struct DownloadRunner {
 
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
-        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
         let interruption = await Interruption()
@@ -22,7 +22,7 @@ struct DownloadRunner {
 
     private var curlCommand: CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
-        return CurlCommand(plan: plan, timeout: options.sending.timeout, options: ["--fail"] + destination)
+        return CurlCommand(plan, timeout: options.sending.timeout, options: ["--fail"] + destination)
     }
 
     /// Returns the path of the file, when the file is there.

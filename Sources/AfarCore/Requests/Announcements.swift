@@ -2,8 +2,8 @@ import Foundation
 
 /// One kind of thing that happens to a request, and who wants to know: one handler, and any number of streams.
 ///
-/// One thread announces at a time. Nobody is told while the lock is held, with two exceptions that run nobody's code: a
-/// handler's queue, and a stream that nobody reads yet.
+/// One thread announces at a time. While the lock is held nobody is told, and nobody let go who may run code of their own
+/// then.
 final class Announcements<Value: Sendable>: Sendable {
     /// Told of values until there will be no more.
     struct Listener: Sendable {
@@ -13,7 +13,9 @@ final class Announcements<Value: Sendable>: Sendable {
 
     private struct State {
         var last: Value?
-        var isOver = false
+        /// How often `last` was set.
+        var count: Int
+        var isOver: Bool
         var handler: Listener?
         var others: [Int: Listener] = [:]
         var lastID = 0
@@ -24,6 +26,27 @@ final class Announcements<Value: Sendable>: Sendable {
         }
 
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.values }
+
+        /// Returns what is to be let go.
+        mutating func replaceHandler(with listener: Listener) -> Listener? {
+            guard !isOver else { return listener }
+            defer { handler = listener }
+            return handler
+        }
+
+        /// What happened last, if that has not been told; else adds the listener, unless all is over.
+        mutating func news(since told: inout Int, orAdd listener: Listener, _ id: inout Int?) -> Value? {
+            if count > told, let last {
+                told = count
+                return last
+            }
+            if !isOver {
+                lastID += 1
+                others[lastID] = listener
+                id = lastID
+            }
+            return nil
+        }
     }
 
     private let state: Locked<State>
@@ -32,7 +55,7 @@ final class Announcements<Value: Sendable>: Sendable {
     ///   - last: What happened before anybody asked.
     ///   - isOver: Whether nothing more will happen.
     init(last: Value? = nil, isOver: Bool = false) {
-        state = Locked(State(last: last, isOver: isOver))
+        state = Locked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
     }
 
     deinit { finish() }
@@ -43,6 +66,7 @@ final class Announcements<Value: Sendable>: Sendable {
     func announce(_ value: Value) {
         let listeners = state.withLock { state in
             state.last = value
+            state.count += 1
             return state.listeners
         }
         for listener in listeners { listener.tell(value) }
@@ -64,41 +88,48 @@ final class Announcements<Value: Sendable>: Sendable {
 
     /// Sets the handler, in place of the one before.
     func setHandler(_ listener: Listener) {
-        state.withLock { state in
-            if !state.isOver { state.handler = listener }
-        }
+        let replaced = state.withLock { $0.replaceHandler(with: listener) }
+        withExtendedLifetime(replaced) {}
     }
 
     /// Sets the handler, in place of the one before; it is told of what happened last at once.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
         let listener = Listener { value in queue.async { handler(value) } }
-        state.withLock { state in
+        let replaced = state.withLock { state in
             if let last = state.last { listener.tell(last) }
-            if !state.isOver { state.handler = listener }
+            return state.replaceHandler(with: listener)
+        }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Adds a listener, which is told of what happened last at once.
+    ///
+    /// - Returns: What takes it away again.
+    func add(_ listener: Listener) -> @Sendable () -> Void {
+        var told = 0
+        var id: Int?
+        // Nobody is told under the lock, and nothing that happens meanwhile may be missed or come in the wrong order.
+        while let news = state.withLock({ $0.news(since: &told, orAdd: listener, &id) }) { listener.tell(news) }
+        guard let id else {
+            listener.finish()
+            return {}
+        }
+        return { [weak self] in
+            let removed = self?.state.withLock { $0.others.removeValue(forKey: id) }
+            withExtendedLifetime(removed) {}
         }
     }
 
-    /// Adds a stream, to which nobody listens yet. It is told of what happened last at once.
+    /// Adds a stream, which is told of what happened last at once.
     ///
     /// - Parameter transform: Makes an element of a value.
     func add<Element: Sendable>(
         _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
     ) {
-        let listener = Listener(
-            tell: { continuation.yield(transform($0)) },
-            finish: { continuation.finish() })
-        let (id, isOver) = state.withLock { state in
-            if let last = state.last { continuation.yield(transform(last)) }
-            state.lastID += 1
-            if !state.isOver { state.others[state.lastID] = listener }
-            return (state.lastID, state.isOver)
-        }
-        guard !isOver else { return continuation.finish() }
-        continuation.onTermination = { [weak self] _ in self?.remove(id) }
-    }
-
-    private func remove(_ id: Int) {
-        let listener = state.withLock { $0.others.removeValue(forKey: id) }
-        withExtendedLifetime(listener) {}
+        let remove = add(
+            Listener(
+                tell: { continuation.yield(transform($0)) },
+                finish: { continuation.finish() }))
+        continuation.onTermination = { _ in remove() }
     }
 }

@@ -9,11 +9,11 @@ extension Request {
     ///
     /// - Parameter last: What happened before.
     func announcements<Value>(
-        _ kind: WritableKeyPath<Mutable, Announcements<Value>?>, after last: (Mutable) -> Value? = { _ in nil }
+        _ kind: WritableKeyPath<Mutable, Announcements<Value>?>, after last: (inout Mutable) -> Value? = { _ in nil }
     ) -> Announcements<Value> {
         mutable.withLock { state in
             if let announcements = state[keyPath: kind] { return announcements }
-            let announcements = state.makeAnnouncements(after: last(state))
+            let announcements = state.makeAnnouncements(after: last(&state))
             state[keyPath: kind] = announcements
             return announcements
         }

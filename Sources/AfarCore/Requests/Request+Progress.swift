@@ -73,6 +73,9 @@ extension Request {
     private var sending: Announcements<TransferFigures> { announcements(\.sending) }
     private var receiving: Announcements<TransferFigures> { announcements(\.receiving) }
 
+    /// Has the bytes counted of an exchange that begins after this.
+    func countBytes() { _ = (sending, receiving) }
+
     /// Whether an exchange of this request has to tell how far it is.
     var showsProgress: Bool {
         mayShowProgressLate || mutable.withLock { $0.sending != nil || $0.receiving != nil }

@@ -64,6 +64,9 @@ extension Request {
         var receiving: Announcements<TransferFigures>?
         /// The `URLRequest`s that are made; nil as long as nobody asked.
         var urlRequests: Announcements<URLRequest>?
+        /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.
+        var tasks: [RequestTask] = []
+        var urlSessionTasks: Announcements<URLSessionTask>?
 
         /// Whether the request is not to be sent yet.
         var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }

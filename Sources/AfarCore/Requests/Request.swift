@@ -69,6 +69,7 @@ public class Request: @unchecked Sendable {
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
         let (sending, receiving) = mutable.withLock { state in
+            state.endTask()
             state.head = nil
             state.headAnswer = nil
             state.failure = nil

@@ -102,11 +102,7 @@ struct RequestPipeline {
 
     /// Notes that the request goes out now. Returns the moment.
     func begin(_ exchange: Exchange, _ urlRequest: URLRequest) -> Date {
-        request.mutable.withLock { state in
-            state.control = exchange.control
-            state.performedRequests.append(urlRequest)
-        }
-        request.alignControl()
+        request.willPerform(urlRequest, control: exchange.control)
         return Date()
     }
 

@@ -1,8 +1,6 @@
-import AfarCore
-
 /// Decides what a person at the next desk may see.
-struct Secrets {
-    let areShown: Bool
+package struct Secrets: Sendable {
+    private let areShown: Bool
 
     private static let mask = "***"
     private static let names: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
@@ -10,8 +8,10 @@ struct Secrets {
     private static let nameParts = ["api-key", "apikey", "token", "secret", "password"]
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
 
+    package init(areShown: Bool) { self.areShown = areShown }
+
     /// A header's value. Of credentials the scheme stays.
-    func value(_ value: String, of name: String) -> String {
+    package func value(_ value: String, of name: String) -> String {
         guard !areShown else { return value }
         let name = name.lowercased()
         guard Self.names.contains(name) || Self.nameParts.contains(where: name.contains) else {
@@ -23,5 +23,5 @@ struct Secrets {
     }
 
     /// A URL, whose user name and password are hidden.
-    func url(_ url: String) -> String { areShown ? url : url.redactingUserinfoOfURL }
+    package func url(_ url: String) -> String { areShown ? url : url.redactingUserinfoOfURL }
 }
