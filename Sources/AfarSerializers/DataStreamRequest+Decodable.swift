@@ -26,3 +26,28 @@ extension DataStreamRequest {
             stream: stream)
     }
 }
+
+extension DataStreamTask {
+    /// A value decoded from each chunk, which must be a whole document by itself. The request starts with the iteration, if
+    /// handlers start requests here.
+    ///
+    /// - Parameters:
+    ///   - type: What to decode.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
+    ///     default is true.
+    ///   - decoder: Decodes. The default is a `JSONDecoder`.
+    ///   - preprocessor: Changes each chunk before.
+    ///   - bufferingPolicy: Which values are kept for a loop that falls behind. The default, nil, is to keep none and hold
+    ///     the server back.
+    public func streamingDecodables<T: Decodable & Sendable>(
+        _ type: T.Type = T.self,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        decoder: any DataDecoder = JSONDecoder(),
+        preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
+        bufferingPolicy: Stream<T, AFError>.BufferingPolicy? = nil
+    ) -> Stream<T, AFError> {
+        streamingResponses(
+            serializedUsing: DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: preprocessor),
+            automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy)
+    }
+}

@@ -78,7 +78,8 @@ import Testing
         try bytes.write(to: file)
         let form = MultipartFormData(boundary: "b")
         form.append(file, withName: "f", fileName: "f", mimeType: "x/y")
-        let request = session.upload(multipartFormData: form, to: server.url("/upload")).validate()
+        let request = session.upload(multipartFormData: form, to: server.url("/upload"))
+            .uploadProgress(queue: .global()) { _ in }.validate()
         let receipt = try await request.serializingDecodable(UploadRequestTests.Receipt.self).value
         let head = "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\nContent-Type: x/y\r\n\r\n"
         let expected = text(head) + bytes + text("\r\n--b--\r\n")

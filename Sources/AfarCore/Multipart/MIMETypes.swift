@@ -17,6 +17,7 @@ enum MIMETypes {
 
     /// The types by extension in a file of the `mime.types` kind; none if it cannot be read.
     static func list(in file: URL) -> [String: String] {
+        let file = file.resolvingSymlinksInPath()
         // What is no plain file might never end.
         guard let values = try? file.resourceValues(forKeys: [.isRegularFileKey]), values.isRegularFile == true,
             let data = try? Data(contentsOf: file)

@@ -32,7 +32,7 @@ open class MultipartFormData: @unchecked Sendable {
     ///     2046, section 5.1.1, does not allow there is a random one too, and encoding throws
     ///     ``AFError/MultipartEncodingFailureReason/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
-        let valid = boundary.map { MultipartBoundary($0) } ?? .random()
+        let valid = boundary.flatMap { MultipartBoundary($0) }
         let used = valid ?? .random()
         self.boundary = used.text
         self.fileManager = fileManager

@@ -11,9 +11,14 @@ struct MultipartUpload: UploadConvertible {
     let encodingMemoryThreshold: UInt64
     let request: any URLRequestConvertible
 
-    func createUploadable() throws -> UploadRequest.Uploadable {
+    func createUploadable() throws -> UploadRequest.Uploadable { try createUploadable {} }
+
+    /// The encoded form.
+    ///
+    /// - Parameter checkpoint: Called before each piece; an error that it throws ends the encoding.
+    func createUploadable(checkpoint: @escaping @Sendable () throws -> Void) throws -> UploadRequest.Uploadable {
         var encoder = try form.encoder()
-        encoder.checkpoint = { if Task.isCancelled { throw AFError.explicitlyCancelled } }
+        encoder.checkpoint = checkpoint
         guard encoder.length > encodingMemoryThreshold else { return .data(try encoder.data()) }
         let file = try FormFile.temporary()
         try file.fill { try encoder.write(to: $0) }

@@ -14,35 +14,31 @@ struct PartFile {
     ///   - needsName: Whether the part is to bear the file's own name.
     ///   - fileManager: Tells its length.
     init(_ url: URL, needsName: Bool, fileManager: FileManager) throws {
-        do {
-            name = url.lastPathComponent
-            guard url.isFileURL else { throw Refusal(.bodyPartURLInvalid(url: url)) }
-            guard !needsName || !(name.isEmpty || name == "/") else { throw Refusal(.bodyPartFilenameInvalid(in: url)) }
-            try Self.checkKind(of: url)
-            length = try Self.length(of: url, fileManager)
-        } catch let refusal as Refusal {
-            throw AFError.multipartEncodingFailed(reason: refusal.reason)
+        name = url.lastPathComponent
+        guard url.isFileURL else { throw Self.refusal(.bodyPartURLInvalid(url: url)) }
+        guard !needsName || !(name.isEmpty || name == "/") else {
+            throw Self.refusal(.bodyPartFilenameInvalid(in: url))
         }
+        try Self.checkKind(of: url)
+        length = try Self.length(of: url, fileManager)
     }
 
-    private struct Refusal: Error {
-        let reason: AFError.MultipartEncodingFailureReason
-
-        init(_ reason: AFError.MultipartEncodingFailureReason) { self.reason = reason }
+    private static func refusal(_ reason: AFError.MultipartEncodingFailureReason) -> AFError {
+        .multipartEncodingFailed(reason: reason)
     }
 
     private static func checkKind(of url: URL) throws {
         var status = stat()
         guard stat(url.path, &status) == 0 else {
             let error = POSIXError.last
-            throw Refusal(
+            throw refusal(
                 error.code == .ENOENT
                     ? .bodyPartFileNotReachable(at: url) : .bodyPartFileNotReachableWithError(atURL: url, error: error))
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
-        case S_IFDIR: throw Refusal(.bodyPartFileIsDirectory(at: url))
-        default: throw Refusal(.bodyPartFileSizeNotAvailable(at: url))
+        case S_IFDIR: throw refusal(.bodyPartFileIsDirectory(at: url))
+        default: throw refusal(.bodyPartFileSizeNotAvailable(at: url))
         }
     }
 
@@ -53,9 +49,9 @@ struct PartFile {
             let path = try realPath(of: url)
             size = try fileManager.attributesOfItem(atPath: path)[.size]
         } catch {
-            throw Refusal(.bodyPartFileSizeQueryFailedWithError(forURL: url, error: error))
+            throw refusal(.bodyPartFileSizeQueryFailedWithError(forURL: url, error: error))
         }
-        guard let size = size as? NSNumber else { throw Refusal(.bodyPartFileSizeNotAvailable(at: url)) }
+        guard let size = size as? NSNumber else { throw refusal(.bodyPartFileSizeNotAvailable(at: url)) }
         return size.uint64Value
     }
 

@@ -13,8 +13,7 @@ extension Request {
     ) -> Announcements<Value> {
         mutable.withLock { state in
             if let announcements = state[keyPath: kind] { return announcements }
-            let announcements = Announcements(last: last(&state), isOver: state.handlers.isOver)
-            state.handlers.append(farewell: { _ in announcements.finish() })
+            let announcements = state.makeAnnouncements(after: last(&state))
             state[keyPath: kind] = announcements
             return announcements
         }
@@ -40,5 +39,14 @@ extension Request {
             return isFinal ? state.urlRequests : nil
         }
         announcements?.announce(urlRequest)
+    }
+}
+
+extension Request.Mutable {
+    /// Where something is announced. It ends with the request.
+    mutating func makeAnnouncements<Value>(after last: Value? = nil) -> Announcements<Value> {
+        let announcements = Announcements(last: last, isOver: handlers.isOver)
+        handlers.append(farewell: { _ in announcements.finish() })
+        return announcements
     }
 }

@@ -81,12 +81,32 @@ extension Request {
         }
     }
 
+    /// The heads of the responses, to await: one for each attempt.
+    ///
+    /// An iteration that begins late is told the last head first. It ends when the request is finished, cancelled too;
+    /// ending the iteration leaves the request alone.
+    ///
+    /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    public func httpResponses(
+        bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
+    ) -> StreamOf<HTTPURLResponse> {
+        let responses = mutable.withLock { state in
+            let responses = state.makeAnnouncements(after: state.head?.httpURLResponse)
+            state.append { response in
+                responses.announce(response)
+                return .allow
+            }
+            return responses
+        }
+        return stream(of: responses, bufferingPolicy: bufferingPolicy) { $0 }
+    }
+
     typealias HeadListener = @Sendable (HTTPURLResponse) async -> ResponseDisposition
 
     /// - Parameter listener: Asked once in each attempt; at once, if a head is there.
     private func addHeadListener(_ listener: @escaping HeadListener) -> Self {
         let head = mutable.withLock { state in
-            state.headListeners.append(listener)
+            state.append(listener)
             return state.head
         }
         if let head { Task { await ask([listener], about: head) } }
@@ -123,5 +143,12 @@ extension Request {
             cancel()
             return
         }
+    }
+}
+
+extension Request.Mutable {
+    fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
+        headListeners.append(listener)
+        needsTask = true
     }
 }

@@ -50,6 +50,8 @@ extension Request {
         var performedRequests: [URLRequest] = []
         var retryCount = 0
         var head: ResponseHead?
+        /// Whether somebody wants a say, or the body, before all of it is there.
+        var needsTask = false
         var headListeners: [HeadListener] = []
         /// What the listeners say to the head, once they were asked.
         var headAnswer: Task<Void, Never>?

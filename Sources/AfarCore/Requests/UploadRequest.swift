@@ -53,13 +53,25 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     override func makeURLRequest() throws -> URLRequest {
         if uploadable == nil {
             do {
-                let uploadable = try upload.createUploadable()
+                let uploadable = try makeUploadable()
                 made.withLock { $0 = uploadable }
             } catch {
                 throw error.asAFError(or: .createUploadableFailed(error: error))
             }
         }
         return try super.makeURLRequest()
+    }
+
+    /// Encoding a form reads files and streams, which may take long.
+    override var queueForMaking: DispatchQueue? {
+        upload is MultipartUpload && uploadable == nil ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
+    }
+
+    private func makeUploadable() throws -> Uploadable {
+        guard let form = upload as? MultipartUpload else { return try upload.createUploadable() }
+        return try form.createUploadable { [mutable] in
+            if let end = mutable.withLock({ $0.end }) { throw end }
+        }
     }
 
     override func body(for urlRequest: URLRequest) throws -> RequestBody {

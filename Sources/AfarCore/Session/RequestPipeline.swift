@@ -62,7 +62,7 @@ struct RequestPipeline {
     // MARK: Making the request
 
     private func makeURLRequest() async throws -> URLRequest {
-        var urlRequest = try await request.onQueue(context.requestQueue) { [request] in
+        var urlRequest = try await request.onQueue(context.requestQueue ?? request.queueForMaking) { [request] in
             Result { try request.makeURLRequest() }
         }.get()
         guard !interceptors.isEmpty else { return urlRequest }

@@ -504,9 +504,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a multipart form.
     ///
-    /// The form is encoded when the request runs, in its own task (or on the ``requestQueue``), and once, however often
-    /// it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that is
-    /// removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
+    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
+    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
+    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
     /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.

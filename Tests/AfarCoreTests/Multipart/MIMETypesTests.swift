@@ -44,6 +44,14 @@ import Testing
         #expect(MIMETypes.type(ofFileNamed: "x.\(pathExtension)") == type)
     }
 
+    @Test func aListMayBeALink() throws {
+        let scratch = Scratch()
+        let link = scratch.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(
+            at: link, withDestinationURL: scratch.file("mime.types", Data("x/y z\n".utf8)))
+        #expect(MIMETypes.list(in: link) == ["z": "x/y"])
+    }
+
     @Test(arguments: ["/no/such/file", "/dev/zero", "/"])
     func aListThatIsNoFileIsEmpty(path: String) {
         #expect(MIMETypes.list(in: URL(fileURLWithPath: path)).isEmpty)

@@ -163,6 +163,25 @@ import Testing
         #expect(reads.withLock { $0 } == 0)
     }
 
+    @Test func streamsThatATaskFeedsDoNotKeepItFromFeeding() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let fed = DispatchSemaphore(value: 0)
+        let stream = {
+            ScriptedStream { _, _ in
+                fed.wait()
+                return 0
+            }
+        }
+        // More than there are threads that tasks share.
+        let tasks = (0..<64).map { _ in
+            session.upload(
+                multipartFormData: { $0.append(stream(), withLength: 0, headers: [:]) }, to: "http://mock/"
+            ).serializingResponse(using: Bytes())
+        }
+        await Task { for _ in tasks { fed.signal() } }.value
+        for task in tasks { #expect(await task.response.value == Data("ok".utf8)) }
+    }
+
     // MARK: When it fails or ends early
 
     @Test(arguments: [nil, DispatchQueue(label: "making requests")])
@@ -182,7 +201,8 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aFailureAmidTheEncodingLeavesNoFile() async {
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+    func aFailureAmidTheEncodingLeavesNoFile() async {
         let written = Locked<[URL]>([])
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let stream = ScriptedStream { _, _ in
@@ -199,6 +219,17 @@ import Testing
         #expect(!exists(written.withLock { $0.first }))
     }
 
+    @Test func aContentTypeThatWouldEndItsHeaderEarlyIsRefused() async {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(transport: transport)
+        let form = form()
+        form.contentType += "\r\nX-Evil: 1"
+        let error = await session.upload(multipartFormData: form, to: "http://mock/")
+            .serializingResponse(using: Bytes()).response.error
+        #expect(error?.isURLRequestValidationError == true)
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test func aURLThatIsNoneLeavesNoFile() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.upload(multipartFormData: form(), to: "no URL", usingThreshold: 0)
@@ -210,11 +241,15 @@ import Testing
         #expect(!exists(url))
     }
 
-    @Test func aCancelEndsTheEncodingAndLeavesNoFile() async {
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
+        arguments: [nil, DispatchQueue(label: "making requests")])
+    func aCancelEndsTheEncodingAndLeavesNoFile(requestQueue: DispatchQueue?) async {
         let written = Locked<[URL]>([])
         let running = Locked<UploadRequest?>(nil)
         let transport = MockTransport { _ in .text("ok") }
-        let session = Session(startRequestsImmediately: false, transport: transport)
+        let session = Session(
+            startRequestsImmediately: false, requestQueue: requestQueue, transport: transport)
         let endless = ScriptedStream { _, capacity in
             written.withLock { $0 = formsBeingWritten() }
             running.withLock { $0 }?.cancel()
