@@ -52,8 +52,14 @@ public class Request: @unchecked Sendable {
         urlRequest.httpBody.map { .data($0) } ?? .none
     }
 
+    /// Adds what this kind of request asks for beyond what its owner does.
+    func complete(_ urlRequest: inout URLRequest) throws {}
+
+    /// What looks at the response's head before its body comes; see ``Exchange/onHead``.
+    func headHook() -> (@Sendable (ResponseHead) throws -> Void)? { nil }
+
     /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) {
+    func receive(_ response: TransportResponse) throws {
         mutable.withLock { $0.head = response.head }
     }
 
@@ -68,14 +74,23 @@ public class Request: @unchecked Sendable {
         receiving?.update(completed: 0, total: 0)
     }
 
-    /// The attempt failed: a part of a body is of no use.
+    /// The exchange failed: what the handlers are to know of it.
+    func failure(after error: TransportError) -> AFError { .sessionTaskFailed(error: error.urlError) }
+
+    /// The attempt failed: what it has brought is of no more use.
     func abandonDelivery() {}
+
+    /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
+    var mustGoAgain: Bool { false }
 
     /// The response has passed the validators and is here to stay.
     func keepResponse() throws {}
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }
+
+    /// How many bytes of the whole were there before the body that the exchange brings.
+    var bytesBefore: Int64 { 0 }
 
     /// Runs the validators in the order in which they were added; the first failure wins.
     func runValidators() throws {}
@@ -85,6 +100,7 @@ public class Request: @unchecked Sendable {
         do {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
+            try complete(&urlRequest)
             mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
             return urlRequest
         } catch {

@@ -48,6 +48,7 @@ struct RequestPipeline {
         }
         context.delegate.didCompleteAttempt(of: request, error: failure)
         if let failure {
+            if request.mustGoAgain { return .again }
             switch await retryDecision(about: failure) {
             case .again: return .again
             case .giveUp(let error): request.mutable.withLock { $0.failure = error }
@@ -89,7 +90,8 @@ struct RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get(),
-            observer: context.delegate.observer(of: request))
+            observer: context.delegate.observer(of: request),
+            onHead: request.headHook())
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
@@ -125,10 +127,10 @@ struct RequestPipeline {
         switch result {
         case .success(let response):
             note(response.report, since: start)
-            request.receive(response)
+            try request.receive(response)
         case .failure(let error as TransportError):
             note(error.report, since: start)
-            throw AFError.sessionTaskFailed(error: error.urlError)
+            throw request.failure(after: error)
         case .failure(let error):
             throw error.asAFError(or: .sessionTaskFailed(error: error))
         }
