@@ -87,6 +87,7 @@ final class TemporaryFile: Sendable {
 
     /// Lets what is written to this file's descriptor go into another file from now on.
     func divert(to other: TemporaryFile) throws(TransportError) {
+        flock(descriptor, LOCK_UN)
         guard dup2(other.descriptor, descriptor) >= 0 else {
             throw Self.failure("the file \(other.url.path) could not be written to")
         }
@@ -99,7 +100,10 @@ final class TemporaryFile: Sendable {
             defer { state.isOpen = false }
             return state.isOpen
         }
-        if mustClose { _ = Foundation.close(descriptor) }
+        guard mustClose else { return }
+        // A process that was just forked may have a copy of the descriptor, which would hold the lock a little longer.
+        flock(descriptor, LOCK_UN)
+        _ = Foundation.close(descriptor)
     }
 
     /// Leaves the file where it is, for good.
