@@ -63,7 +63,8 @@ import Testing
         let session = Session()
         let disk = try TinyDisk(bytes: 256 * 1024)
         let part = disk.url.appendingPathComponent("afar-part/download")
-        try FileManager.default.createDirectory(at: part.deletingLastPathComponent(), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            at: part.deletingLastPathComponent(), withIntermediateDirectories: false)
         try PatternBytes.bytes(1000).write(to: part)
         let start = ResumeData(
             url: server.url("/range/500000"), headers: [], validator: .entityTag("\"range-500000\""), path: part.path,

@@ -204,7 +204,8 @@ import Testing
 
     @Test(arguments: kinds)
     func ofAWholeFileTheLastByteIsAskedForAgain(kind: TransportKind) async throws {
-        let last = "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 25-25/26\r\nContent-Length: 1\r\n\r\nz"
+        let last =
+            "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 25-25/26\r\nContent-Length: 1\r\n\r\nz"
         let (response, heads, _) = try await resumed(kind, [[.respond(last)]]) { data in
             try Data(Self.letters.utf8).write(to: URL(fileURLWithPath: data.path))
             data.byteCount = 26
@@ -217,10 +218,12 @@ import Testing
     @Test(arguments: kinds)
     func aServerThatHasNoMoreIsAskedForTheLastByte(kind: TransportKind) async throws {
         let start: [RawServer.Step] = [
-            .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + Self.letters), .close,
+            .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + Self.letters),
+            .close,
         ]
         let none = "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Range: bytes */26\r\nContent-Length: 5\r\n\r\nWRONG"
-        let last = "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 25-25/26\r\nContent-Length: 1\r\n\r\nz"
+        let last =
+            "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 25-25/26\r\nContent-Length: 1\r\n\r\nz"
         let (response, heads, _) = try await resumed(kind, [[.respond(none), .close], [.respond(last)]], start: start)
         #expect(response.value == file, "\(String(describing: response.error))")
         #expect(try String(contentsOf: file, encoding: .utf8) == Self.letters)
@@ -229,7 +232,8 @@ import Testing
 
     // MARK: Other answers
 
-    @Test(arguments: kinds, ["404 Not Found", "503 Service Unavailable", "302 Found\r\nLocation: /x", "204 No Content"])
+    @Test(
+        arguments: kinds, ["404 Not Found", "503 Service Unavailable", "302 Found\r\nLocation: /x", "204 No Content"])
     func anAnswerAboutSomethingElseLeavesThePartAlone(kind: TransportKind, status: String) async throws {
         let body = status.hasPrefix("204") ? "" : "page"
         let length = body.isEmpty ? "" : "Content-Length: 4\r\n"

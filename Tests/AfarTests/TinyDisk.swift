@@ -19,6 +19,8 @@ final class TinyDisk: Sendable {
 
     /// Makes room.
     func grow(to bytes: Int) throws {
-        guard mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)") == 0 else { throw Unavailable(code: errno) }
+        guard mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)") == 0 else {
+            throw Unavailable(code: errno)
+        }
     }
 }

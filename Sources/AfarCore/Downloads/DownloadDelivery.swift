@@ -42,7 +42,8 @@ final class DownloadDelivery: Sendable {
         var data = data
         if file.length > data.byteCount { try file.cut(to: data.byteCount) }
         data.byteCount = file.length
-        guard data.isPart(of: request), data.byteCount > 0, data.byteCount <= data.totalLength ?? .max else { return nil }
+        let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
+        guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
         // Of a whole file the last byte is asked for again: only an answer with bytes tells whether it is still the same.
         let rangeStart = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount

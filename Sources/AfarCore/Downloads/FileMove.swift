@@ -15,7 +15,7 @@ struct FileMove {
     /// - Throws: A `CocoaError`. The source is then as it was.
     func perform() throws {
         guard destination.isFileURL else {
-            throw failure(.fileWriteUnsupportedScheme, "The destination is not a file URL. Make one with URL(filePath:).")
+            throw failure(.fileWriteUnsupportedScheme, "The destination is no file URL. Make one with URL(filePath:).")
         }
         if options.contains(.createIntermediateDirectories) {
             try FileManager.default.createDirectory(

@@ -3,10 +3,11 @@ import Testing
 @testable import AfarCore
 
 @Suite struct ContentRangeTests {
-    @Test(arguments: [
-        ("bytes 0-0/1", 0...0, 1), ("bytes 42-1233/1234", 42...1233, 1234), ("BYTES 5-9/10", 5...9, 10),
-        ("bytes 0-9223372036854775806/9223372036854775807", 0 ... .max - 1, .max),
-    ] as [(String, ClosedRange<Int64>, Int64)])
+    @Test(
+        arguments: [
+            ("bytes 0-0/1", 0...0, 1), ("bytes 42-1233/1234", 42...1233, 1234), ("BYTES 5-9/10", 5...9, 10),
+            ("bytes 0-9223372036854775806/9223372036854775807", 0 ... .max - 1, .max),
+        ] as [(String, ClosedRange<Int64>, Int64)])
     func partsAreRead(value: String, bytes: ClosedRange<Int64>, length: Int64) {
         #expect(ContentRange(value)?.bytes == bytes)
         #expect(ContentRange(value)?.totalLength == length)

@@ -15,11 +15,12 @@ import Testing
         return data.answer(in: ResponseHead(status: status, fields: fields, url: "http://h/"), from: byteCount)
     }
 
-    @Test(arguments: [
-        [.contentRange: "bytes 400-999/1000", .eTag: "\"a\"", .contentLength: "600"],
-        [.contentRange: "bytes 400-999/1000"], [.contentRange: "bytes 400-999/*"],
-        [.contentRange: "bytes 400-999/1000", .contentEncoding: "identity"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            [.contentRange: "bytes 400-999/1000", .eTag: "\"a\"", .contentLength: "600"],
+            [.contentRange: "bytes 400-999/1000"], [.contentRange: "bytes 400-999/*"],
+            [.contentRange: "bytes 400-999/1000", .contentEncoding: "identity"],
+        ] as [HTTPFields])
     func theRestIsAppended(fields: HTTPFields) {
         #expect(answer(206, fields) == .rest(totalLength: 1000))
     }
@@ -30,17 +31,19 @@ import Testing
         #expect(answer(206, [.contentRange: "bytes 400-499/*"], total: nil) == .misfit)
     }
 
-    @Test(arguments: [
-        [:], [.contentRange: "nonsense"], [.contentRange: "bytes */1000"],
-        [.contentRange: "bytes 399-999/1000"], [.contentRange: "bytes 401-999/1000"], [.contentRange: "bytes 0-999/1000"],
-        [.contentRange: "bytes 400-998/1000"], [.contentRange: "bytes 400-998/*"],
-        [.contentRange: "bytes 400-1000/1001"], [.contentRange: "bytes 400-899/900"],
-        [.contentRange: "bytes 400-999/1000", .eTag: "\"b\""],
-        [.contentRange: "bytes 400-999/1000", .eTag: "W/\"a\""],
-        [.contentRange: "bytes 400-999/1000", .contentLength: "599"],
-        [.contentRange: "bytes 400-999/1000", .contentEncoding: "gzip"],
-        [.contentType: "multipart/byteranges; boundary=x"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            [:], [.contentRange: "nonsense"], [.contentRange: "bytes */1000"],
+            [.contentRange: "bytes 399-999/1000"], [.contentRange: "bytes 401-999/1000"],
+            [.contentRange: "bytes 0-999/1000"],
+            [.contentRange: "bytes 400-998/1000"], [.contentRange: "bytes 400-998/*"],
+            [.contentRange: "bytes 400-1000/1001"], [.contentRange: "bytes 400-899/900"],
+            [.contentRange: "bytes 400-999/1000", .eTag: "\"b\""],
+            [.contentRange: "bytes 400-999/1000", .eTag: "W/\"a\""],
+            [.contentRange: "bytes 400-999/1000", .contentLength: "599"],
+            [.contentRange: "bytes 400-999/1000", .contentEncoding: "gzip"],
+            [.contentType: "multipart/byteranges; boundary=x"],
+        ] as [HTTPFields])
     func aPartThatDoesNotFitIsNotTaken(fields: HTTPFields) {
         #expect(answer(206, fields) == .misfit)
     }
@@ -53,7 +56,8 @@ import Testing
 
     @Test func aChangedDateIsAnotherFile() {
         let data = ResumeData(
-            url: URL(fileURLWithPath: "/"), headers: [], validator: .lastModified("yesterday"), path: "", byteCount: 400,
+            url: URL(fileURLWithPath: "/"), headers: [], validator: .lastModified("yesterday"), path: "",
+            byteCount: 400,
             totalLength: nil)
         for (date, expected) in [("yesterday", ResumeData.Answer.rest(totalLength: 1000)), ("today", .misfit)] {
             let head = ResponseHead(

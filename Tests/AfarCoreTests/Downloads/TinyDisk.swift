@@ -19,6 +19,8 @@ final class TinyDisk: Sendable {
 
     /// From now on nothing can be written.
     func becomeReadOnly() throws {
-        guard mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0 else { throw Unavailable(code: errno) }
+        guard mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0 else {
+            throw Unavailable(code: errno)
+        }
     }
 }
