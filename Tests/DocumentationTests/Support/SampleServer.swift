@@ -43,11 +43,35 @@ enum SampleServer {
             guard request.headers["Authorization"] == "Bearer s3cret" else { return .text("who?", status: 401) }
             return server.requestCount(path: "/busy") > 2 ? .text("At last") : .text("busy", status: 503)
         }
+        server.route("/notes", methods: ["GET"]) { request in .text("Notes of \(request.target)") }
+        server.route("/notes", methods: ["POST"]) { request in
+            .text("\(request.headers["Content-Type"] ?? "no type"): \(request.text ?? "")")
+        }
+        server.route("/one-note") { _ in json(#"{"id":7,"text":"whole"}"#) }
+        server.route("/feed") { _ in
+            ServerResponse(headers: ["Content-Type": "application/x-ndjson"]) { body in
+                for (id, text) in ["tea", "jam", "scones"].enumerated() {
+                    try body.write("{\"id\":\(id),\"text\":\"\(text)\"}\n")
+                }
+            }
+        }
+        for path in ["/tables", "/people", "/backups", "/videos"] { server.route(path, receipt) }
+        server.route("/countdown") { request in
+            guard server.requestCount(path: "/countdown") > 1 else { return .text("busy", status: 503) }
+            return receipt(request)
+        }
         server.route("/never") { _ in
             try await Task.sleep(for: .seconds(600))
             return .text("never")
         }
         return server
+    }
+
+    /// Says what has been received, and how its length was said.
+    @Sendable private static func receipt(_ request: ServerRequest) -> ServerResponse {
+        let type = request.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no type"
+        let length = request.headers["Content-Length"].map { "length \($0)" } ?? "chunked"
+        return .text("\(request.method) \(request.path), \(type), \(length): \(request.bodyLength) bytes")
     }
 
     private static func json(_ text: String) -> ServerResponse {

@@ -1,0 +1,170 @@
+import Afar
+import AfarTestServer
+import Testing
+
+/// Runs the samples of the guides to requests, streams, uploads and downloads, and looks at what they print.
+@Suite(.timeLimit(.minutes(1))) struct GuideTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "guide-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    @Test func encodersWriteWhatTheGuideSays() async throws {
+        try await EncodingSamples.router()
+        #expect(await Output.has("Notes of /notes?page=2"))
+        #expect(await Output.has(#"application/json: {"text":"Buy tea"}"#))
+        try await EncodingSamples.startedLater()
+        #expect(await Output.has("initialized"))
+        let form = try EncodingSamples.formOptions()
+        #expect(
+            form == "is_open=true&page=null&place.city=London&since=1970-01-01T00%3A00%3A00Z"
+                + "&tags%5B0%5D=a&tags%5B1%5D=b&user_name=Ada+L.")
+        try await EncodingSamples.oldEncodings()
+        #expect(await Output.has(#"application/json: {"name":"Ada","open":true,"tags":["a","b"]}"#))
+        try await EncodingSamples.enveloped()
+        #expect(await Output.has(#"application/json: {"data":{"text":"Buy tea"}}"#))
+        try await EncodingSamples.ownBody()
+        #expect(await Output.has("text/csv: text\nBuy tea\n"))
+        try await EncodingSamples.compressed()
+        #expect(await Output.has("Sent less than 200 bytes"))
+        #expect(try wireForms() == Self.guideForms)
+    }
+
+    /// The table of the form encoder's options, as the guide has it.
+    private static let guideForms = [
+        "tags%5B%5D=a&tags%5B%5D=b", "tags=a&tags=b", "tags%5B0%5D=a&tags%5B1%5D=b", "isOpen=1", "isOpen=true",
+        "place%5Bcity%5D=London", "place.city=London", "page=", "page=null", "name=a%20b", "name=a+b", "user_name=x",
+        "user-name=x", "UserName=x", "key=aGk%3D", "when=-978307200.0", "when=0.0", "when=1970-01-01T00%3A00%3A00Z",
+    ]
+
+    private func wireForms() throws -> [String] {
+        struct Page: Encodable {
+            var page: Int?
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(["page": page])
+            }
+        }
+        let tags = ["tags": ["a", "b"]]
+        let when = ["when": Date(timeIntervalSince1970: 0)]
+        return [
+            try URLEncodedFormEncoder().encode(tags),
+            try URLEncodedFormEncoder(arrayEncoding: .noBrackets).encode(tags),
+            try URLEncodedFormEncoder(arrayEncoding: .indexInBrackets).encode(tags),
+            try URLEncodedFormEncoder().encode(["isOpen": true]),
+            try URLEncodedFormEncoder(boolEncoding: .literal).encode(["isOpen": true]),
+            try URLEncodedFormEncoder().encode(["place": ["city": "London"]]),
+            try URLEncodedFormEncoder(keyPathEncoding: .dots).encode(["place": ["city": "London"]]),
+            try URLEncodedFormEncoder(nilEncoding: .dropValue).encode(Page()),
+            try URLEncodedFormEncoder(nilEncoding: .null).encode(Page()),
+            try URLEncodedFormEncoder().encode(["name": "a b"]),
+            try URLEncodedFormEncoder(spaceEncoding: .plusReplaced).encode(["name": "a b"]),
+            try URLEncodedFormEncoder(keyEncoding: .convertToSnakeCase).encode(["userName": "x"]),
+            try URLEncodedFormEncoder(keyEncoding: .convertToKebabCase).encode(["userName": "x"]),
+            try URLEncodedFormEncoder(keyEncoding: .capitalized).encode(["userName": "x"]),
+            try URLEncodedFormEncoder().encode(["key": Data("hi".utf8)]),
+            try URLEncodedFormEncoder().encode(when),
+            try URLEncodedFormEncoder(dateEncoding: .secondsSince1970).encode(when),
+            try URLEncodedFormEncoder(dateEncoding: .iso8601).encode(when),
+        ]
+    }
+
+    @Test func whoWatchesIsTold() async throws {
+        let map = try await SampleServer.shared.value.url("/range/100000")
+        try await WatchingSamples.progress(map: map)
+        #expect(await Output.has("100000 of 100000 bytes"))
+        await WatchingSamples.decidingAtTheHead()
+        #expect(await Output.has("Too large: true"))
+        try await WatchingSamples.heads()
+        #expect(await Output.has("An attempt was answered with 200"))
+        WatchingSamples.urlRequests()
+        #expect(await Output.has("Sending to /motd"))
+        try await WatchingSamples.curl()
+        #expect(await Output.has(where: { $0.hasPrefix("curl -H 'Authorization: Bearer ***'") }))
+        try await WatchingSamples.tasks()
+        #expect(await Output.has("Task received 8 bytes, true"))
+    }
+
+    @Test func streamsAreHeard() async throws {
+        StreamSamples.handler()
+        #expect(await Output.has("The feed has ended"))
+        try await StreamSamples.awaited()
+        #expect(await Output.has("Note 2: scones"))
+        await StreamSamples.decodables()
+        #expect(await Output.has("Decoded whole"))
+        #expect(await Output.has("No more notes"))
+        StreamSamples.serializer()
+        #expect(await Output.has(where: { $0.hasSuffix(" lines more") }))
+        StreamSamples.throwingHandler()
+        #expect(await Output.has("Ended by us: true"))
+        await StreamSamples.leaving()
+        #expect(await Output.has("cancelled"))
+        await StreamSamples.buffered()
+        #expect(await Output.has(where: { $0.hasPrefix("Newest: ") }))
+        StreamSamples.inputStream()
+        #expect(await Output.has("Read 100000 bytes"))
+    }
+
+    @Test func uploadsArrive() async throws {
+        let file = folder.appending(path: "table.csv")
+        try Data("a,b\n1,2\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await UploadSamples.data()
+        #expect(await Output.has("PUT /tables, text/csv, length 8: 8 bytes"))
+        try await UploadSamples.inputStream(file: file, length: 8)
+        #expect(await Output.has("POST /tables, no type, length 8: 8 bytes"))
+        try await UploadSamples.chunks()
+        #expect(await Output.has("POST /tables, no type, chunked: 21 bytes"))
+        let (lines, feed) = AsyncStream.makeStream(of: Data.self)
+        for number in 1...3 { feed.yield(Data("line \(number)\n".utf8)) }
+        feed.finish()
+        try await UploadSamples.chunksWithLength(lines)
+        #expect(await Output.has("POST /tables, no type, length 21: 21 bytes"))
+        try await UploadSamples.convertible(folder: folder)
+        #expect(await Output.has("PUT /backups, text/plain, length 9: 9 bytes"))
+        #expect(await Output.has("POST /countdown, no type, chunked: 6 bytes"))
+        try await UploadSamples.progress(video: file)
+        #expect(await Output.has("100 % sent"))
+    }
+
+    @Test func formsArrive() async throws {
+        let portrait = folder.appending(path: "ada.png")
+        try Data(count: 100).write(to: portrait)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await UploadSamples.form(portrait: portrait)
+        #expect(await Output.has(where: { $0.hasPrefix("POST /people, multipart/form-data, length ") }))
+        let stream = InputStream(data: Data(count: 50))
+        try await UploadSamples.allParts(portrait: portrait, stream: stream, length: 50)
+        #expect(await Output.has(where: { $0.hasPrefix("PUT /people, multipart/form-data, length ") }))
+        try await UploadSamples.allParts(portrait: portrait, stream: InputStream(data: Data(count: 40)), length: 50)
+        #expect(await Output.has(where: { $0.hasPrefix("Nothing was sent: ") }))
+        try UploadSamples.formInAFile(folder: folder)
+        let form = try String(contentsOf: folder.appending(path: "form"), encoding: .utf8)
+        #expect(form == "--limes\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAda\r\n--limes--\r\n")
+    }
+
+    @Test func downloadsEndWhereTheGuideSays() async throws {
+        let server = try await SampleServer.shared.value
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let destination: DownloadRequest.Destination = { [folder] _, _ in (folder.appending(path: "map"), []) }
+        let bookmark = folder.appending(path: "bookmark")
+        try await DownloadSamples.suggested(map: server.url("/range/1000"))
+        #expect(await Output.has("Saved as 1000"))
+        try await DownloadSamples.intoMemory(map: server.url("/range/1000"))
+        #expect(await Output.has("1000 bytes read from the file"))
+        let broken = server.url("/range/1000?cuts=400")
+        await DownloadSamples.failures(map: broken, destination: destination)
+        #expect(await Output.has("Broke off, and can go on"))
+        try await DownloadSamples.breaksOff(map: broken, bookmark: bookmark, destination: destination)
+        try await DownloadSamples.goesOn(bookmark: bookmark, destination: destination)
+        #expect(await Output.has("Whole at map"))
+        #expect(try Data(contentsOf: folder.appending(path: "map")) == PatternBytes.bytes(1_000))
+        await DownloadSamples.failures(map: server.url("/range/1000"), destination: destination)
+        #expect(await Output.has(where: { $0.hasPrefix("Whole, but still at download: ") }))
+        await DownloadSamples.cancelling(map: server.url("/range/100000?stalls=50000"))
+        #expect(await Output.has("Cancelled, to go on: true"))
+        DownloadSamples.cancellingWithAHandler(AF.download(server.url("/range/1000")))
+        #expect(await Output.has("Nothing to go on with"))
+    }
+}

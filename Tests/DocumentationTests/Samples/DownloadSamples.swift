@@ -1,0 +1,62 @@
+import Afar
+
+enum DownloadSamples {
+    static func suggested(map: URL) async throws {
+        let destination = DownloadRequest.suggestedDownloadDestination(
+            for: .cachesDirectory, options: [.createIntermediateDirectories, .removePreviousFile])
+        let file = try await AF.download(map, to: destination).validate().serializingDownloadedFileURL().value
+        print("Saved as \(file.lastPathComponent)")
+        try FileManager.default.removeItem(at: file)
+    }
+
+    static func intoMemory(map: URL) async throws {
+        let response = await AF.download(map).validate().serializingData().response
+        if let file = response.fileURL { try FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        print("\(response.value?.count ?? 0) bytes read from the file")
+    }
+
+    static func breaksOff(map: URL, bookmark: URL, destination: @escaping DownloadRequest.Destination) async throws {
+        let response = await AF.download(map, to: destination).validate().serializingDownloadedFileURL().response
+        if let resumeData = response.resumeData { try resumeData.write(to: bookmark) }
+    }
+
+    static func goesOn(bookmark: URL, destination: @escaping DownloadRequest.Destination) async throws {
+        let data = try Data(contentsOf: bookmark)
+        let file = try await AF.download(resumingWith: data, to: destination)
+            .validate()
+            .serializingDownloadedFileURL()
+            .value
+        print("Whole at \(file.lastPathComponent)")
+    }
+
+    static func cancelling(map: URL) async {
+        let request = AF.download(map)
+        let file = request.serializingDownloadedFileURL()
+        for await progress in request.downloadProgress() where progress.completedUnitCount >= 50_000 { break }
+
+        request.cancel(producingResumeData: true)
+
+        let response = await file.response
+        print("Cancelled, to go on: \(response.resumeData != nil)")
+    }
+
+    static func cancellingWithAHandler(_ request: DownloadRequest) {
+        request.cancel(byProducingResumeData: { data in
+            print(data == nil ? "Nothing to go on with" : "To be continued")
+        })
+    }
+
+    static func failures(map: URL, destination: @escaping DownloadRequest.Destination) async {
+        let response = await AF.download(map, to: destination).validate().serializingDownloadedFileURL().response
+        switch response.result {
+        case .success(let file):
+            print(file.path)
+        case .failure(.downloadedFileMoveFailed(let error, let source, _)):
+            print("Whole, but still at \(source.lastPathComponent): \(error.localizedDescription)")
+        case .failure(let error) where error.downloadResumeData != nil:
+            print("Broke off, and can go on")
+        case .failure(let error):
+            print(error)
+        }
+    }
+}

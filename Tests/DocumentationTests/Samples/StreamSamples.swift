@@ -1,0 +1,93 @@
+import Afar
+
+struct Note: Decodable {
+    let id: Int
+    let text: String
+}
+
+struct LineCount: DataStreamSerializer {
+    func serialize(_ data: Data) throws -> Int {
+        data.count { $0 == UInt8(ascii: "\n") }
+    }
+}
+
+struct NotANote: Error {}
+
+enum StreamSamples {
+    static func handler() {
+        AF.streamRequest("https://api.example.com/feed").validate().responseStreamString { stream in
+            switch stream.event {
+            case .stream(.success(let text)): print("Heard: \(text)")
+            case .complete(let completion): print(completion.error?.localizedDescription ?? "The feed has ended")
+            }
+        }
+    }
+
+    static func awaited() async throws {
+        var rest = ""
+        let request = AF.streamRequest("https://api.example.com/feed").validate()
+        for await stream in request.streamTask().streamingStrings() {
+            if let error = stream.completion?.error { throw error }
+            rest += stream.value ?? ""
+            while let end = rest.firstIndex(of: "\n") {
+                let note = try JSONDecoder().decode(Note.self, from: Data(rest[..<end].utf8))
+                print("Note \(note.id): \(note.text)")
+                rest.removeSubrange(...end)
+            }
+        }
+    }
+
+    static func decodables() async {
+        let request = AF.streamRequest("https://api.example.com/one-note")
+        for await stream in request.streamTask().streamingDecodables(Note.self) {
+            switch stream.event {
+            case .stream(.success(let note)): print("Decoded \(note.text)")
+            case .stream(.failure(let error)): print("Not a note: \(error)")
+            case .complete: print("No more notes")
+            }
+        }
+    }
+
+    static func serializer() {
+        AF.streamRequest("https://api.example.com/feed").responseStream(using: LineCount()) { stream in
+            if let count = stream.value { print("\(count) lines more") }
+        }
+    }
+
+    static func throwingHandler() {
+        let request = AF.streamRequest("https://api.example.com/feed", automaticallyCancelOnStreamError: true)
+        request.responseStream { stream in
+            if let data = stream.value, data.first == UInt8(ascii: "{") { throw NotANote() }
+            if let completion = stream.completion { print("Ended by us: \(completion.error?.isExplicitlyCancelledError == true)") }
+        }
+    }
+
+    static func leaving() async {
+        let request = AF.streamRequest("https://api.example.com/drip?bytes=60&seconds=60")
+        for await stream in request.streamTask().streamingData() {
+            print("The first \(stream.value?.count ?? 0) bytes are enough")
+            break
+        }
+        print("\(request.state)")
+    }
+
+    static func buffered() async {
+        let request = AF.streamRequest("https://api.example.com/feed")
+        for await stream in request.streamTask().streamingStrings(bufferingPolicy: .bufferingNewest(10)) {
+            if let text = stream.value { print("Newest: \(text)") }
+        }
+    }
+
+    static func inputStream() {
+        let request = AF.streamRequest("https://api.example.com/large/100000").validate()
+        Thread.detachNewThread {
+            guard let input = request.asInputStream(bufferSize: 65_536) else { return }
+            input.open()
+            defer { input.close() }
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            var total = 0
+            while case let count = input.read(&buffer, maxLength: buffer.count), count > 0 { total += count }
+            print(input.streamError.map { "\($0)" } ?? "Read \(total) bytes")
+        }
+    }
+}
