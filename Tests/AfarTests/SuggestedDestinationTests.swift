@@ -8,9 +8,9 @@ import Testing
 
     private func response(_ url: String, _ disposition: String?) throws -> HTTPURLResponse {
         let fields = disposition.map { ["Content-Disposition": $0] }
+        let url = try #require(URL(string: url))
         return try #require(
-            HTTPURLResponse(
-                url: try #require(URL(string: url)), statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
+            HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
     }
 
     @Test(arguments: [
