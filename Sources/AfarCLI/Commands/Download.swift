@@ -13,6 +13,7 @@ struct Download: AsyncParsableCommand {
             "afar download example.com/archive.tar.gz",
             "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
             "afar download :8080/report -o reports/ --no-progress",
+            "afar download example.com/large.iso --resume",
         ])
 
     @OptionGroup var address: AddressArgument

@@ -17,6 +17,13 @@ struct FileOptions: ParsableArguments {
     var force = false
 
     @Flag(
+        help: """
+            Go on where a download before broke off, and keep what arrives in PATH.part when this one does. Starts over \
+            if the file has changed, or the server sends no parts.
+            """)
+    var resume = false
+
+    @Flag(
         inversion: .prefixedNo,
         help: "Show how far it is on the standard error stream. By default that is done on a terminal.")
     var progress: Bool?

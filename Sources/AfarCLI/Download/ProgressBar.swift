@@ -8,6 +8,8 @@ struct ProgressBar {
     /// What there is to tell.
     struct State: Equatable {
         var completed: Int64 = 0
+        /// How many of these were there before.
+        var before: Int64 = 0
         /// Nil when the server has not said it.
         var total: Int64?
         /// Bytes a second.
@@ -56,7 +58,8 @@ struct ProgressBar {
     }
 
     private func rate(_ state: State) -> String {
-        let rate = state.isFinished && state.elapsed > 0 ? Double(state.completed) / state.elapsed : state.rate
+        let isFinished = state.isFinished && state.elapsed > 0
+        let rate = isFinished ? Double(state.completed - state.before) / state.elapsed : state.rate
         return rate.flatMap { $0 < 1e18 ? Quantity.bytes(Int64($0)) + "/s" : nil } ?? ""
     }
 

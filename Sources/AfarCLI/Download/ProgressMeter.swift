@@ -26,6 +26,14 @@ final class ProgressMeter: Sendable {
 
     private var isOver: Bool { state.withLock { $0.isOver } }
 
+    /// Notes that so many bytes are there before the first one arrives.
+    func begin(at bytes: Int64) {
+        state.withLock { state in
+            (state.shown.completed, state.shown.before) = (bytes, bytes)
+            state.rate = RateEstimate(bytes: bytes)
+        }
+    }
+
     func update(_ progress: Progress) {
         state.withLock { state in
             state.shown.completed = progress.completedUnitCount
