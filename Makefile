@@ -5,8 +5,8 @@ TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
-BUILD_PACKAGES := libcurl4-openssl-dev pkg-config
-TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl groff-base
+BUILD_PACKAGES := libcurl4-openssl-dev zlib1g-dev pkg-config
+TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep

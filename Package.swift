@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "Afar", targets: ["Afar"]),
         .library(name: "AfarCore", targets: ["AfarCore"]),
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
+        .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
         .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
@@ -30,6 +31,10 @@ let package = Package(
             dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .target(name: "AfarCompression", dependencies: ["AfarCore", "CZlib"]),
+        .systemLibrary(
             name: "CLibcurl",
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
@@ -50,7 +55,7 @@ let package = Package(
         .target(
             name: "Afar",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarURLSession",
+                "AfarCore", "AfarSerializers", "AfarCompression", "AfarURLSession",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
             ]
         ),
@@ -79,6 +84,13 @@ let package = Package(
             name: "AfarSerializersTests",
             dependencies: [
                 "AfarSerializers", "AfarCore", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AfarCompressionTests",
+            dependencies: [
+                "AfarCompression", "AfarCore", "AfarSerializers", "AfarTesting", "CZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

@@ -1,3 +1,4 @@
+@_exported public import AfarCompression
 @_exported public import AfarCore
 @_exported public import AfarSerializers
 @_exported public import AfarURLSession

@@ -44,6 +44,53 @@ public func request(
     AF.request(urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
+/// Makes a request on ``Session/default`` without parameters, whose response is handed on while it arrives.
+public func streamRequest(
+    _ convertible: any URLConvertible,
+    method: HTTPMethod = .get,
+    headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> DataStreamRequest {
+    AF.streamRequest(
+        convertible, method: method, headers: headers,
+        automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` with `Encodable` parameters, whose response is handed on while it arrives.
+public func streamRequest<Parameters: Encodable & Sendable>(
+    _ convertible: any URLConvertible,
+    method: HTTPMethod = .get,
+    parameters: Parameters? = nil,
+    encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+    headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> DataStreamRequest {
+    AF.streamRequest(
+        convertible, method: method, parameters: parameters, encoder: encoder, headers: headers,
+        automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` from a value that can make a `URLRequest`, whose response is handed on while it
+/// arrives.
+public func streamRequest(
+    _ urlRequest: any URLRequestConvertible,
+    automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
+) -> DataStreamRequest {
+    AF.streamRequest(
+        urlRequest, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
 /// Makes a download on ``Session/default`` with parameters that an encoding puts into its URL or its body.
 public func download(
     _ convertible: any URLConvertible,
@@ -110,11 +157,12 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        data, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        data, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
@@ -123,10 +171,12 @@ public func upload(
     _ data: Data,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil
 ) -> UploadRequest {
     AF.upload(
-        data, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        data, with: convertible, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
 /// Makes a request on ``Session/default`` that sends a file.
@@ -136,11 +186,12 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
@@ -149,8 +200,134 @@ public func upload(
     _ fileURL: URL,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil
 ) -> UploadRequest {
     AF.upload(
-        fileURL, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        fileURL, with: convertible, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends what a stream holds.
+public func upload(
+    _ stream: InputStream,
+    to convertible: any URLConvertible,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest {
+    AF.upload(
+        stream, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends what a stream holds, from a value that can make a `URLRequest`.
+public func upload(
+    _ stream: InputStream,
+    with convertible: any URLRequestConvertible,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest {
+    AF.upload(
+        stream, with: convertible, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends a sequence of chunks.
+public func upload<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks,
+    length: Int64? = nil,
+    to convertible: any URLConvertible,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest where Chunks.Element == Data {
+    AF.upload(
+        chunks, length: length, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends a sequence of chunks, from a value that can make a `URLRequest`.
+public func upload<Chunks: AsyncSequence & Sendable>(
+    _ chunks: Chunks,
+    length: Int64? = nil,
+    with convertible: any URLRequestConvertible,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest where Chunks.Element == Data {
+    AF.upload(
+        chunks, length: length, with: convertible, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills.
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    to convertible: any URLConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
+        headers: headers, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills, from a value that can make a
+/// `URLRequest`.
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    with convertible: any URLRequestConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
+        interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form.
+public func upload(
+    multipartFormData: MultipartFormData,
+    to convertible: any URLConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: Session.RequestModifier? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
+        headers: headers, interceptor: interceptor, fileManager: fileManager,
+        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+}
+
+/// Makes a request on ``Session/default`` that sends a multipart form, from a value that can make a
+/// `URLRequest`.
+public func upload(
+    multipartFormData: MultipartFormData,
+    with convertible: any URLRequestConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default,
+    shouldAutomaticallyResume: Bool? = nil
+) -> UploadRequest {
+    AF.upload(
+        multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
+        interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
 }

@@ -175,6 +175,20 @@ import Testing
         #expect(await task.response.value?.count == 20)
         await server.stop()
     }
+
+    @Test(arguments: TransportKind.all(with: [.streamedDelivery]))
+    func aClosureGetsTheBodyInPlaceOfTheRequest(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let bytes = Locked(Data())
+        let response = await session.request(server.url("/large/1000000"))
+            .stream { chunk in bytes.withLock { $0 += chunk } }
+            .serializingResponse(using: DataResponseSerializer(emptyResponseCodes: [200])).response
+        #expect(response.error == nil)
+        #expect(response.data == nil)
+        #expect(bytes.withLock { $0 } == PatternBytes.bytes(1_000_000))
+        await server.stop()
+    }
 }
 
 extension AFError {

@@ -7,6 +7,7 @@ import Testing
 /// Uploads to a real server, over each real transport that can do it.
 @Suite struct UploadRequestTests {
     static let kinds = TransportKind.all(with: [.fileUpload])
+    static let streamingKinds = TransportKind.all(with: [.streamedUpload])
     private let directory = ScratchDirectory()
 
     struct Receipt: Decodable, Sendable {
@@ -68,5 +69,131 @@ import Testing
         let response = await session.upload(missing, to: server.url("/upload")).serializingData().response
         #expect(response.error.map { "\($0)" }?.contains(missing.path) == true)
         await server.stop()
+    }
+
+    @Test(arguments: streamingKinds, [true, false])
+    func anInputStreamArrivesWhole(kind: TransportKind, hasLength: Bool) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let bytes = PatternBytes.bytes(3_000_000)
+        let headers: HTTPHeaders = hasLength ? ["Content-Length": "\(bytes.count)"] : [:]
+        let receipt = try await session.upload(InputStream(data: bytes), to: server.url("/upload"), headers: headers)
+            .validate().serializingDecodable(Receipt.self).value
+        #expect(receipt.bytes == bytes.count)
+        #expect(receipt.checksum == BodyChecksum(bytes).hex)
+        await server.stop()
+    }
+
+    @Test(arguments: streamingKinds)
+    func aStreamInTheURLRequestIsSent(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let bytes = PatternBytes.bytes(100_000)
+        var request = try URLRequest(url: server.url("/upload"), method: .post)
+        request.httpBodyStream = InputStream(data: bytes)
+        let receipt = try await session.request(request).validate().serializingDecodable(Receipt.self).value
+        #expect(receipt.checksum == BodyChecksum(bytes).hex)
+        await server.stop()
+    }
+
+    @Test(arguments: streamingKinds)
+    func aStreamThatCannotBeReadFailsTheRequest(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let missing = directory.url.appendingPathComponent("missing")
+        let stream = try #require(InputStream(url: missing))
+        let error = await session.upload(stream, to: server.url("/upload")).serializingData().response.error
+        #expect(error?.isSessionTaskError == true)
+        await server.stop()
+    }
+
+    @Test(arguments: streamingKinds, [nil, 3_000_000] as [Int64?])
+    func aSequenceArrivesWhole(kind: TransportKind, length: Int64?) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let bytes = PatternBytes.bytes(3_000_000)
+        let chunks = AsyncStream(Data.self) { continuation in
+            for start in stride(from: 0, to: bytes.count, by: 70_000) {
+                continuation.yield(bytes[start..<min(start + 70_000, bytes.count)])
+            }
+            continuation.finish()
+        }
+        let receipt = try await session.upload(chunks, length: length, to: server.url("/upload"))
+            .validate().serializingDecodable(Receipt.self).value
+        #expect(receipt.bytes == bytes.count)
+        #expect(receipt.checksum == BodyChecksum(bytes).hex)
+        await server.stop()
+    }
+
+    @Test(arguments: streamingKinds)
+    func anErrorOfTheSequenceIsTheRequestsCause(kind: TransportKind) async throws {
+        struct Torn: Error {}
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let chunks = AsyncThrowingStream(Data.self) { continuation in
+            continuation.yield(Data("one".utf8))
+            continuation.finish(throwing: Torn())
+        }
+        let error = await session.upload(chunks, to: server.url("/upload")).serializingData().response.error
+        let underlying = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
+        #expect(underlying?.code == .requestBodyFailed)
+        #expect(underlying?.underlying is Torn)
+        await server.stop()
+    }
+
+    @Test(arguments: streamingKinds)
+    func aStreamIsNotSentTwice(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let stream = InputStream(data: Data("once".utf8))
+        let error = await session.upload(stream, to: server.url("/status/503"), interceptor: RetryOnce())
+            .validate().serializingData().response.error
+        let underlying = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
+        #expect(underlying?.code == .requestBodyFailed)
+        await server.stop()
+    }
+
+    @Test(arguments: [200, 503], [true, false])
+    func aFileIsRemovedWhenAsked(status: Int, shouldRemove: Bool) async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.curl.session()
+        let file = directory.url.appendingPathComponent("body")
+        try Data("body".utf8).write(to: file)
+        let upload = FileUpload(
+            file: file, shouldRemove: shouldRemove,
+            request: try URLRequest(url: server.url("/status/\(status)"), method: .post))
+        let response = await session.upload(upload, interceptor: RetryOnce()).validate().serializingData().response
+        #expect(response.response?.statusCode == status)
+        #expect(FileManager.default.fileExists(atPath: file.path) == !shouldRemove)
+        await server.stop()
+    }
+
+    @Test func whatCannotBeMadeReachesTheHandlers() async throws {
+        struct NoBody: Error {}
+        struct Broken: UploadConvertible {
+            func createUploadable() throws -> UploadRequest.Uploadable { throw NoBody() }
+            func asURLRequest() throws -> URLRequest { try URLRequest(url: "http://127.0.0.1:1", method: .post) }
+        }
+        let session = TransportKind.curl.session()
+        let error = await session.upload(Broken()).serializingData().response.error
+        #expect(error?.isCreateUploadableError == true)
+        #expect(error?.underlyingError is NoBody)
+    }
+}
+
+private struct FileUpload: UploadConvertible {
+    let file: URL
+    let shouldRemove: Bool
+    let request: URLRequest
+
+    func createUploadable() throws -> UploadRequest.Uploadable { .file(file, shouldRemove: shouldRemove) }
+    func asURLRequest() throws -> URLRequest { request }
+}
+
+private struct RetryOnce: RequestInterceptor {
+    func retry(
+        _ request: Request, for session: Session, dueTo error: any Error, completion: @escaping (RetryResult) -> Void
+    ) {
+        completion(request.retryCount == 0 ? .retry : .doNotRetry)
     }
 }

@@ -9,7 +9,7 @@ struct DownloadRunner {
 
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
-        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
         let interruption = await Interruption()
@@ -40,7 +40,7 @@ struct DownloadRunner {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
         let continuation = options.file.resume ? ["--continue-at", "-"] : []
         return CurlCommand(
-            plan: plan, timeout: options.sending.timeout, options: ["--fail"] + continuation + destination)
+            plan, timeout: options.sending.timeout, options: ["--fail"] + continuation + destination)
     }
 
     private func load(_ load: Load, interruption: Interruption) async -> Outcome {

@@ -29,8 +29,8 @@ struct Inspector {
     }
 
     /// Prints a command line, and says so when it is not complete.
-    func printCurlCommand(_ command: CurlCommand) throws {
-        try command.plan.check()
+    func printCurlCommand(_ command: CurlCommand, for plan: RequestPlan) throws {
+        try plan.check()
         let text = command.text(secrets)
         try StandardOutput.write(text + "\n")
         if text != command.text(Secrets(areShown: true)) {

@@ -8,7 +8,7 @@ struct RequestRunner {
 
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
-        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand) }
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         let session = options.sending.makeSession { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
@@ -39,7 +39,6 @@ struct RequestRunner {
             ("--include", options.output.include && plan.method != .head),
             ("--verbose", options.inspection.verbose),
         ]
-        return CurlCommand(
-            plan: plan, timeout: options.sending.timeout, options: choices.filter(\.1).map(\.0))
+        return CurlCommand(plan, timeout: options.sending.timeout, options: choices.filter(\.1).map(\.0))
     }
 }

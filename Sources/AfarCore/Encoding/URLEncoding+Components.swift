@@ -42,25 +42,39 @@ extension URLEncoding {
     /// - Parameters:
     ///   - key: The parameter's key, not escaped.
     ///   - value: Its value; a collection gives a pair for each value in it.
+    /// - Returns: The pairs; none where collections are nested deeper than ``AFError/ParametersNestedTooDeep/limit``.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
+        AFError.ParametersNestedTooDeep.fits(value) ? components(fromKey: key, value: value) : []
+    }
+
+    /// The same for a value that is known to fit.
+    func components(fromKey key: String, value: Any) -> [(String, String)] {
+        if let members = members(of: value, key: key) {
+            members.flatMap { components(fromKey: $0.key, value: $0.value) }
+        } else {
+            [(escape(key), escape(text(of: value)))]
+        }
+    }
+
+    /// The keys and values in a value that is not one itself; nil for one that is.
+    private func members(of value: Any, key: String) -> [(key: String, value: Any)]? {
         switch value {
-        case let text as String:
-            [(escape(key), escape(text))]
+        case is String: nil
         case let dictionary as [String: Any]:
-            dictionary.sorted { $0.key < $1.key }
-                .flatMap { queryComponents(fromKey: "\(key)[\($0.key)]", value: $0.value) }
+            dictionary.sorted { $0.key < $1.key }.map { ("\(key)[\($0.key)]", $0.value) }
         case let array as [Any]:
-            array.enumerated().flatMap { index, element in
-                queryComponents(fromKey: arrayEncoding.encode(key: key, atIndex: index), value: element)
-            }
-        case let number as NSNumber where number.isBoolean:
-            [(escape(key), escape(boolEncoding.encode(value: number.boolValue)))]
-        case is NSNull:
-            []
-        case let optional as any OptionalValue:
-            optional.wrapped.map { queryComponents(fromKey: key, value: $0) } ?? []
-        default:
-            [(escape(key), escape("\(value)"))]
+            array.enumerated().map { (arrayEncoding.encode(key: key, atIndex: $0), $1) }
+        case is NSNull: []
+        case let optional as any OptionalValue: optional.wrapped.map { [(key, $0)] } ?? []
+        default: nil
+        }
+    }
+
+    private func text(of value: Any) -> String {
+        switch value {
+        case let text as String: text
+        case let number as NSNumber where number.isBoolean: boolEncoding.encode(value: number.boolValue)
+        default: "\(value)"
         }
     }
 

@@ -63,29 +63,30 @@ public struct URLEncoding: ParameterEncoding {
 
     /// The request with the parameters in its query or body. A content type is set with a body unless there is one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` if there is no URL for a query; what the convertible throws.
+    /// - Throws: `AFError.parameterEncodingFailed` if there is no URL for a query or a parameter is nested too deep; what
+    ///   the convertible throws.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
-        if let method = request.method, destination.encodesParametersInURL(for: method) {
-            guard let url = request.url else { throw AFError.parameterEncodingFailed(reason: .missingURL) }
-            do {
-                request.url = try url.appendingQuery(query(parameters))
-            } catch {
-                throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
+        let goesIntoURL = request.method.map(destination.encodesParametersInURL) ?? false
+        if goesIntoURL, request.url == nil { throw AFError.parameterEncodingFailed(reason: .missingURL) }
+        do {
+            try AFError.ParametersNestedTooDeep.check(parameters)
+            if goesIntoURL {
+                request.url = try request.url?.appendingQuery(query(parameters))
+            } else {
+                request.setBody(
+                    Data(query(parameters).utf8), contentType: "application/x-www-form-urlencoded; charset=utf-8")
             }
-        } else {
-            request.setBody(
-                Data(query(parameters).utf8),
-                contentType: "application/x-www-form-urlencoded; charset=utf-8"
-            )
+        } catch {
+            throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
         }
         return request
     }
 
     private func query(_ parameters: Parameters) -> String {
         parameters.sorted { $0.key < $1.key }
-            .flatMap { queryComponents(fromKey: $0.key, value: $0.value) }
+            .flatMap { components(fromKey: $0.key, value: $0.value) }
             .map { "\($0)=\($1)" }
             .joined(separator: "&")
     }

@@ -5,6 +5,9 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
     public var description: String {
         let text =
             switch self {
+            case .boundaryInvalid(let boundary):
+                "\(boundary.debugDescription) cannot be a boundary. Leave it out, or use up to 70 letters and digits."
+            case .bodyPartHeadersInvalid(let error): "A part cannot have these headers: \(error.cause)"
             case .bodyPartURLInvalid(let url):
                 "\(url) is not a file URL. Use URL(filePath:), or append the data itself."
             case .bodyPartFilenameInvalid(let url): "\(url) has no file name. Give the part a file name."

@@ -3,6 +3,10 @@ public import Foundation
 extension AFError {
     /// Why a multipart form could not be encoded.
     public enum MultipartEncodingFailureReason: Sendable {
+        /// The boundary given is none that a form may have (RFC 2046, section 5.1.1).
+        case boundaryInvalid(String)
+        /// A part's headers cannot be written as they are; the error names the header.
+        case bodyPartHeadersInvalid(error: any Error)
         /// The URL of a part is not a file URL.
         case bodyPartURLInvalid(url: URL)
         /// The URL of a part has no file name that the part could bear.

@@ -90,14 +90,16 @@ extension AFError.MultipartEncodingFailureReason {
             .bodyPartInputStreamCreationFailed(let url), .outputStreamCreationFailed(let url),
             .outputStreamFileAlreadyExists(let url), .outputStreamURLInvalid(let url):
             url
-        case .outputStreamWriteFailed, .inputStreamReadFailed: nil
+        case .boundaryInvalid, .bodyPartHeadersInvalid, .outputStreamWriteFailed, .inputStreamReadFailed:
+            nil
         }
     }
 
     var underlyingError: (any Error)? {
         switch self {
-        case .bodyPartFileNotReachableWithError(_, let error), .bodyPartFileSizeQueryFailedWithError(_, let error),
-            .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
+        case .bodyPartHeadersInvalid(let error), .bodyPartFileNotReachableWithError(_, let error),
+            .bodyPartFileSizeQueryFailedWithError(_, let error), .outputStreamWriteFailed(let error),
+            .inputStreamReadFailed(let error):
             error
         default: nil
         }

@@ -2,11 +2,15 @@ import Foundation
 
 extension HTTPHeader {
     /// The `Accept-Encoding` of every request that has none: the encodings that are decoded everywhere.
-    public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding("gzip;q=1.0, deflate;q=0.5")
+    public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
     /// The `Accept-Language` of every request that has none: the user's first six languages, best first.
+    ///
+    /// On Apple's platforms these are the system's. Elsewhere they are what the environment names when this is first used:
+    /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, and where nothing
+    /// is set, they are Foundation's default, which is international English.
     public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
-        qualityList(Locale.preferredLanguages.prefix(6))
+        qualityList(PreferredLanguages.current.prefix(6))
     )
 
     /// The `User-Agent` of every request that has none, as in

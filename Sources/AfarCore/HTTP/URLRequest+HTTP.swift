@@ -43,3 +43,10 @@ extension URLRequest {
         }
     }
 }
+
+extension URLRequest {
+    /// The length of the body by the `Content-Length` that somebody set, nil when there is none.
+    package var declaredLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+}

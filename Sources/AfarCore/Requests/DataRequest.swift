@@ -11,6 +11,7 @@ public class DataRequest: Request, @unchecked Sendable {
     private struct Received {
         var data: Data?
         var validators: [Validator] = []
+        var stream: (@Sendable (Data) -> Void)?
     }
 
     typealias Validator = @Sendable (URLRequest?, ResponseHead, Data?) throws -> Void
@@ -25,6 +26,18 @@ public class DataRequest: Request, @unchecked Sendable {
         received.withLock { $0.data = nil }
     }
 
+    override func openDelivery() throws -> ResponseDelivery {
+        try received.withLock { $0.stream != nil } ? .stream() : super.openDelivery()
+    }
+
+    override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
+        let stream = received.withLock { $0.stream }
+        for try await chunk in body {
+            await waitUntilResumed()
+            stream?(chunk)
+        }
+    }
+
     override func receive(_ response: TransportResponse) throws {
         if case .data(let data) = response.body, !data.isEmpty { received.withLock { $0.data = data } }
         try super.receive(response)
@@ -35,6 +48,19 @@ public class DataRequest: Request, @unchecked Sendable {
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
         for validator in validators { try validator(request, head, data) }
+    }
+
+    /// Has the body handed to a closure while it arrives, in place of being kept: ``data`` stays nil. Set it before the
+    /// request starts. A ``DataStreamRequest`` can do more.
+    ///
+    /// - Parameter closure: Called for each chunk, in the request's task: the next is read when it returns. Nil keeps the
+    ///   body as usual.
+    @preconcurrency
+    @discardableResult
+    public func stream(closure: (@Sendable (Data) -> Void)? = nil) -> Self {
+        received.withLock { $0.stream = closure }
+        mutable.withLock { $0.needsTask = true }
+        return self
     }
 
     func append(_ validator: @escaping Validator) {

@@ -206,10 +206,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     override func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
-        guard let delivery = transfer.withLock({ $0.delivery }) else { return nil }
+        let announce = super.headHook()
+        guard let delivery = transfer.withLock({ $0.delivery }) else { return announce }
         return { [self] head in
             try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
             if delivery.offset > 0 { didReceive(bytes: 0, expected: head.contentLength) }
+            try announce?(head)
         }
     }
 

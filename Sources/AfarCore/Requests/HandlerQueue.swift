@@ -28,6 +28,8 @@ struct HandlerQueue<Subject> {
     private var handlers: [Handler] = []
     private var next = 0
     private var releases: [Release] = []
+    /// What is done when nothing is left to release either.
+    private var farewells: [Release] = []
     /// Whether the network work is over, so that handlers can be run.
     private var isOpen = false
     private var isDraining = false
@@ -35,7 +37,7 @@ struct HandlerQueue<Subject> {
     /// Adds a handler. Returns whether the caller must drain the queue, because the request has nobody any more who does.
     mutating func append(_ handler: @escaping Handler) -> Bool {
         handlers.append(handler)
-        guard isOpen, !isDraining else { return false }
+        guard isOver else { return false }
         isDraining = true
         return true
     }
@@ -45,6 +47,14 @@ struct HandlerQueue<Subject> {
         isOpen = true
         isDraining = true
     }
+
+    /// Adds what is to be done at the end, after all completions; nothing is added when that is past.
+    mutating func append(farewell: @escaping Release) {
+        if !isOver { farewells.append(farewell) }
+    }
+
+    /// Whether all is done, and nobody is draining.
+    var isOver: Bool { isOpen && !isDraining }
 
     /// Another attempt begins: all handlers are to run again.
     mutating func rewind() {
@@ -62,6 +72,7 @@ struct HandlerQueue<Subject> {
         }
         handlers = []
         next = 0
+        if releases.isEmpty, !farewells.isEmpty { swap(&releases, &farewells) }
         guard releases.isEmpty else {
             defer { releases = [] }
             return .release(releases)
@@ -70,6 +81,7 @@ struct HandlerQueue<Subject> {
         return .done
     }
 
+    /// Keeps a completion until all serializers have run.
     mutating func keep(_ release: @escaping Release) {
         releases.append(release)
     }

@@ -43,6 +43,14 @@ extension Request {
         }
     }
 
+    /// Runs a piece of work on a queue, if there is one for it, else right here.
+    func onQueue<Value: Sendable>(_ queue: DispatchQueue?, _ work: @escaping @Sendable () -> Value) async -> Value {
+        guard let queue else { return work() }
+        return await withUnsafeContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+
     /// Makes a value of what the request has received, and times that.
     ///
     /// - Parameter serialize: What it throws becomes an `AFError`.

@@ -4,11 +4,13 @@ extension Request {
     /// Told how far a transfer has come.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
-    /// How far the sending of the body has come, in bytes.
-    public var uploadProgress: Progress { sendingProgress.progress }
+    /// How far the sending of the body has come, in bytes: the figures of this moment, in an object of its own each
+    /// time.
+    public var uploadProgress: Progress { sending.progress }
 
-    /// How far the receiving of the body has come, in decoded bytes. The total is −1 when the server has not said it.
-    public var downloadProgress: Progress { receivingProgress.progress }
+    /// How far the receiving of the body has come, in decoded bytes: the figures of this moment, in an object of its own
+    /// each time. The total is −1 when the server has not said it.
+    public var downloadProgress: Progress { receiving.progress }
 
     /// Sets a closure that is told how far the sending of the body has come. Only the last one set is called.
     ///
@@ -21,7 +23,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        sendingProgress.listen(on: queue, closure)
+        sending.setProgressHandler(on: queue, closure)
         return self
     }
 
@@ -36,21 +38,43 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        receivingProgress.listen(on: queue, closure)
+        receiving.setProgressHandler(on: queue, closure)
         return self
     }
 
-    private var sendingProgress: TransferProgress { progress(\.sending) }
-    private var receivingProgress: TransferProgress { progress(\.receiving) }
-
-    /// One of the two, made when somebody asks for it first.
-    private func progress(_ direction: WritableKeyPath<Mutable, TransferProgress?>) -> TransferProgress {
-        mutable.withLock { state in
-            let progress = state[keyPath: direction] ?? TransferProgress()
-            state[keyPath: direction] = progress
-            return progress
-        }
+    /// How far the sending of the body has come, to await; the closure, if there is one, is told as well.
+    ///
+    /// Call this before the request starts, on an ``UploadRequest`` at any time: what is sent unobserved is not told
+    /// later. An iteration that begins late is told the last figures first. It ends when the request is finished,
+    /// cancelled too; ending the iteration leaves the request alone.
+    ///
+    /// - Parameter bufferingPolicy: Which figures are kept for a loop that falls behind. The default is `.unbounded`;
+    ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
+    public func uploadProgress(
+        bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
+    ) -> StreamOf<Progress> {
+        stream(of: sending, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
+
+    /// How far the receiving of the body has come, to await; the closure, if there is one, is told as well.
+    ///
+    /// Call this before the request starts, on a ``DownloadRequest`` at any time: what arrives unobserved is not told
+    /// later. An iteration that begins late is told the last figures first. It ends when the request is finished,
+    /// cancelled too; ending the iteration leaves the request alone.
+    ///
+    /// - Parameter bufferingPolicy: Which figures are kept for a loop that falls behind. The default is `.unbounded`;
+    ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
+    public func downloadProgress(
+        bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
+    ) -> StreamOf<Progress> {
+        stream(of: receiving, bufferingPolicy: bufferingPolicy) { $0.progress }
+    }
+
+    private var sending: Announcements<TransferFigures> { announcements(\.sending) }
+    private var receiving: Announcements<TransferFigures> { announcements(\.receiving) }
+
+    /// Has the bytes counted of an exchange that begins after this.
+    func countBytes() { _ = (sending, receiving) }
 
     /// Whether an exchange of this request has to tell how far it is.
     var showsProgress: Bool {

@@ -50,13 +50,23 @@ extension Request {
         var performedRequests: [URLRequest] = []
         var retryCount = 0
         var head: ResponseHead?
+        /// Whether somebody wants a say, or the body, before all of it is there.
+        var needsTask = false
+        var headListeners: [HeadListener] = []
+        /// What the listeners say to the head, once they were asked.
+        var headAnswer: Task<Void, Never>?
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
         var handlers = HandlerQueue<Request>()
         /// The progress of the bodies; nil as long as nobody asked.
-        var sending: TransferProgress?
-        var receiving: TransferProgress?
+        var sending: Announcements<TransferFigures>?
+        var receiving: Announcements<TransferFigures>?
+        /// The `URLRequest`s that are made; nil as long as nobody asked.
+        var urlRequests: Announcements<URLRequest>?
+        /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.
+        var tasks: [RequestTask] = []
+        var urlSessionTasks: Announcements<URLSessionTask>?
 
         /// Whether the request is not to be sent yet.
         var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }

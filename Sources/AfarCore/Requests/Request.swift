@@ -49,29 +49,43 @@ public class Request: @unchecked Sendable {
 
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
-        urlRequest.httpBody.map { .data($0) } ?? .none
+        if let data = urlRequest.httpBody { return .data(data) }
+        guard let stream = urlRequest.httpBodyStream else { return .none }
+        return .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
     }
 
     /// Adds what this kind of request asks for beyond what its owner does.
     func complete(_ urlRequest: inout URLRequest) throws {}
 
-    /// What looks at the response's head before its body comes; see ``Exchange/onHead``.
-    func headHook() -> (@Sendable (ResponseHead) throws -> Void)? { nil }
+    /// What looks at the response's head before its body comes, if anybody does; see ``Exchange/onHead``.
+    func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
+        guard mutable.withLock({ !$0.headListeners.isEmpty }) else { return nil }
+        return { [self] head in announce(head) }
+    }
 
     /// Keeps what a response brought.
     func receive(_ response: TransportResponse) throws {
-        mutable.withLock { $0.head = response.head }
+        let mustAnnounce = mutable.withLock { state in
+            state.head = response.head
+            return !state.headListeners.isEmpty
+        }
+        if mustAnnounce { announce(response.head) }
     }
+
+    /// Reads a streamed body to its end. What it throws fails the attempt.
+    func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
         let (sending, receiving) = mutable.withLock { state in
+            state.endTask()
             state.head = nil
+            state.headAnswer = nil
             state.failure = nil
             return (state.sending, state.receiving)
         }
-        sending?.update(completed: 0, total: 0)
-        receiving?.update(completed: 0, total: 0)
+        sending?.forget()
+        receiving?.forget()
     }
 
     /// The exchange failed: what the handlers are to know of it.
@@ -85,6 +99,9 @@ public class Request: @unchecked Sendable {
 
     /// The response has passed the validators and is here to stay.
     func keepResponse() throws {}
+
+    /// The request is over: what was made for it alone goes. May be called more than once.
+    func cleanUp() {}
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }
@@ -101,15 +118,20 @@ public class Request: @unchecked Sendable {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
             try complete(&urlRequest)
-            mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+            didMake(urlRequest, isFinal: interceptor == nil && context.interceptor == nil)
             return urlRequest
         } catch {
             throw error.asAFError(or: .createURLRequestFailed(error: error))
         }
     }
 
-    /// Whether the request is to run now, and nobody's code but Afar's makes its `URLRequest`.
-    var mayRunDirectly: Bool { isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil } }
+    /// Where the `URLRequest` is made if the session has no queue for that; nil when it is made in no time.
+    var queueForMaking: DispatchQueue? { nil }
+
+    /// Whether the request is to run now, and nobody's code but Afar's has a say before the response is there.
+    var mayRunDirectly: Bool {
+        isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil && !$0.needsTask }
+    }
 
     /// Who waits for the response first, told once.
     func takeBorrower() -> (any WorkBorrower)? {

@@ -4,41 +4,87 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A request that sends a body from memory or from a file, and whose response is held in memory.
+/// A request that sends a body from memory, from a file or from a stream, and whose response is held in memory.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-    // Sendable because what it adds never changes.
+    // Sendable because what it adds never changes, or is behind a lock.
 
     /// Where the body comes from.
-    public enum Uploadable: Sendable {
+    public enum Uploadable: @unchecked Sendable {
+        // Sendable because an input stream is handed over: one sending reads it, nobody else.
+
         /// Bytes in memory.
         case data(Data)
-        /// A whole file, read while it is sent.
-        case file(URL)
+        /// A whole file, read while it is sent, and removed when the request is over if `shouldRemove` says so.
+        case file(URL, shouldRemove: Bool)
+        /// A stream, opened, read to its end and closed while it is sent; it can be sent once. The request's
+        /// `Content-Length`, if it has one, is taken for its length, else the body goes out chunked.
+        case stream(InputStream)
+        /// Chunks that are asked for while they are sent.
+        case chunks(RequestBodyStream)
     }
 
-    /// Where the body comes from.
-    public let uploadable: Uploadable
+    /// Makes the body.
+    public let upload: any UploadableConvertible
+    /// Removes the body's file, if that is to be removed.
+    public let fileManager: FileManager
+
+    private let made = Locked<Uploadable?>(nil)
 
     init(
-        _ uploadable: Uploadable,
-        convertible: any URLRequestConvertible,
+        convertible: any UploadConvertible,
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
+        fileManager: FileManager,
         shouldAutomaticallyResume: Bool?,
         requestModifier: RequestModifier?
     ) {
-        self.uploadable = uploadable
+        upload = convertible
+        self.fileManager = fileManager
         super.init(
             convertible: convertible, context: context, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
     }
 
+    /// Where the body comes from; nil until it has been made, just before the first `URLRequest`.
+    public var uploadable: Uploadable? { made.withLock { $0 } }
+
     override var mayShowProgressLate: Bool { true }
+
+    override func makeURLRequest() throws -> URLRequest {
+        if uploadable == nil {
+            do {
+                let uploadable = try makeUploadable()
+                made.withLock { $0 = uploadable }
+            } catch {
+                throw error.asAFError(or: .createUploadableFailed(error: error))
+            }
+        }
+        return try super.makeURLRequest()
+    }
+
+    /// Encoding a form reads files and streams, which may take long.
+    override var queueForMaking: DispatchQueue? {
+        upload is MultipartUpload && uploadable == nil ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
+    }
+
+    private func makeUploadable() throws -> Uploadable {
+        guard let form = upload as? MultipartUpload else { return try upload.createUploadable() }
+        return try form.createUploadable { [mutable] in
+            if let end = mutable.withLock({ $0.end }) { throw end }
+        }
+    }
 
     override func body(for urlRequest: URLRequest) throws -> RequestBody {
         switch uploadable {
         case .data(let data): .data(data)
-        case .file(let url): .file(url)
+        case .file(let url, _): .file(url)
+        case .stream(let stream): .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
+        case .chunks(let stream): .stream(stream)
+        case nil: .none
         }
+    }
+
+    override func cleanUp() {
+        if case .file(let url, shouldRemove: true) = uploadable { try? fileManager.removeItem(at: url) }
     }
 }

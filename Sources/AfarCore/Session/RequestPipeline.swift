@@ -38,11 +38,14 @@ struct RequestPipeline {
         do {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
-            let exchange = try makeExchange(for: urlRequest)
+            var exchange = try makeExchange(for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
+            exchange.onHead = request.headHook()
             let start = begin(exchange, urlRequest)
-            try settle(await send(exchange), since: start)
+            let result = await send(exchange, since: start)
+            await request.waitForHeadAnswer()
+            try settle(result, since: start)
         } catch {
             failure = fail(with: error)
         }
@@ -60,12 +63,12 @@ struct RequestPipeline {
     // MARK: Making the request
 
     private func makeURLRequest() async throws -> URLRequest {
-        var urlRequest = try await onQueue(context.requestQueue) { [request] in
+        var urlRequest = try await request.onQueue(context.requestQueue ?? request.queueForMaking) { [request] in
             Result { try request.makeURLRequest() }
         }.get()
         guard !interceptors.isEmpty else { return urlRequest }
         for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
-        request.mutable.withLock { [urlRequest] in $0.requests.append(urlRequest) }
+        request.didMake(urlRequest, isFinal: true)
         return urlRequest
     }
 
@@ -90,8 +93,7 @@ struct RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get(),
-            observer: context.delegate.observer(of: request),
-            onHead: request.headHook())
+            observer: context.delegate.observer(of: request))
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
@@ -101,21 +103,41 @@ struct RequestPipeline {
 
     /// Notes that the request goes out now. Returns the moment.
     func begin(_ exchange: Exchange, _ urlRequest: URLRequest) -> Date {
-        request.mutable.withLock { state in
-            state.control = exchange.control
-            state.performedRequests.append(urlRequest)
-        }
-        request.alignControl()
+        request.willPerform(urlRequest, control: exchange.control)
         return Date()
     }
 
-    private func send(_ exchange: Exchange) async -> Result<TransportResponse, any Error> {
+    private func send(_ exchange: Exchange, since start: Date) async -> Result<TransportResponse, any Error> {
         do {
             try context.capabilities.check(exchange)
-            return .success(try await context.transport.send(exchange))
+            let response = try await context.transport.send(exchange)
+            guard case .stream(let body) = response.body else { return .success(response) }
+            return .success(try await read(body, of: response, since: start))
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Hands a streamed body to the request, and waits for the end and what was measured up to it.
+    private func read(
+        _ body: ResponseBodyStream, of response: TransportResponse, since start: Date
+    ) async throws -> TransportResponse {
+        var response = response
+        try request.receive(response)
+        do {
+            try await request.read(body, after: response.head)
+        } catch {
+            body.cancel()
+            let report = await body.report()
+            guard var error = error as? TransportError else {
+                note(report, since: start)
+                throw error
+            }
+            error.report = report
+            throw error
+        }
+        response.report = await body.report()
+        return response
     }
 
     /// Takes what the exchange came to, and lets the validators look at it.
@@ -134,6 +156,7 @@ struct RequestPipeline {
         case .failure(let error):
             throw error.asAFError(or: .sessionTaskFailed(error: error))
         }
+        try checkEnd()
         try request.runValidators()
         try request.keepResponse()
     }
@@ -192,7 +215,7 @@ struct RequestPipeline {
             let (step, end) = nextStep()
             switch step {
             case .serialize(let handler):
-                let outcome = await onQueue(context.serializationQueue) { [request] in handler(request) }
+                let outcome = await request.onQueue(context.serializationQueue) { [request] in handler(request) }
                 var failure: AFError?
                 if mayRetry, let error = outcome.error {
                     switch await retryDecision(about: error) {
@@ -202,8 +225,10 @@ struct RequestPipeline {
                 }
                 request.mutable.withLock { [failure] in $0.handlers.keep { outcome.release($0 ?? failure) } }
             case .release(let releases):
+                request.cleanUp()
                 for release in releases { release(hadEnded ? nil : end) }
             case .done:
+                request.cleanUp()
                 return .done
             }
         }
@@ -219,15 +244,5 @@ struct RequestPipeline {
 
     func nextStep() -> (HandlerQueue<Request>.Step, end: AFError?) {
         request.mutable.withLock { ($0.nextStep(), $0.end) }
-    }
-
-    /// Runs a piece of work on the queue that the session was given for it, else right here.
-    private func onQueue<Value: Sendable>(
-        _ queue: DispatchQueue?, _ work: @escaping @Sendable () -> Value
-    ) async -> Value {
-        guard let queue else { return work() }
-        return await withUnsafeContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
     }
 }

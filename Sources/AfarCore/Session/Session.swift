@@ -156,6 +156,67 @@ open class Session: @unchecked Sendable {
             isPlain: convertible is URLRequest)
     }
 
+    // MARK: Streams
+
+    /// Makes a request without parameters, whose response is handed on while it arrives.
+    ///
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    open func streamRequest(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders? = nil,
+        automaticallyCancelOnStreamError: Bool = false,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            convertible, method: method, parameters: Empty?.none, headers: headers,
+            automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+    }
+
+    /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
+    /// handed on while it arrives.
+    ///
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    open func streamRequest<Parameters: Encodable & Sendable>(
+        _ convertible: any URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        automaticallyCancelOnStreamError: Bool = false,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+                guard let parameters else { return urlRequest }
+                return try encoder.encode(parameters, into: urlRequest)
+            },
+            automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
+    ///
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func streamRequest(
+        _ convertible: any URLRequestConvertible,
+        automaticallyCancelOnStreamError: Bool = false,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
     // MARK: Downloads
 
     /// Makes a download with parameters that an encoding puts into its URL or its body.
@@ -260,12 +321,14 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            .data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 },
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -275,10 +338,12 @@ open class Session: @unchecked Sendable {
         _ data: Data,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         upload(
-            .data(data), with: convertible, interceptor: interceptor,
+            Upload(.data(data), with: convertible),
+            interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
@@ -291,12 +356,16 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            .file(fileURL), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 },
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            Upload(
+                .file(fileURL, shouldRemove: false),
+                with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -306,10 +375,209 @@ open class Session: @unchecked Sendable {
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         upload(
-            .file(fileURL), with: convertible, interceptor: interceptor,
+            Upload(.file(fileURL, shouldRemove: false), with: convertible),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request that sends what a stream holds, read while it is sent.
+    ///
+    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
+    /// goes out chunked.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ stream: InputStream,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            Upload(
+                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
+    ///
+    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
+    /// goes out chunked.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ stream: InputStream,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            Upload(.stream(stream), with: convertible),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    ///
+    /// - Parameters:
+    ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
+    ///   - length: The number of bytes in all; nil sends the body chunked.
+    open func upload<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest where Chunks.Element == Data {
+        upload(
+            Upload(
+                .chunks(RequestBodyStream(chunks, length: length)),
+                with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: .default,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    ///
+    /// - Parameters:
+    ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
+    ///   - length: The number of bytes in all; nil sends the body chunked.
+    open func upload<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        with convertible: any URLRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest where Chunks.Element == Data {
+        upload(
+            Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
+            interceptor: interceptor, fileManager: .default,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    open func upload(
+        _ convertible: any UploadConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            convertible, interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+    }
+
+    // MARK: Multipart
+
+    /// Makes a request that sends a multipart form, which a closure fills.
+    ///
+    /// For the rest it is as with a form that the caller made.
+    ///
+    /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
+    open func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        to convertible: any URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        let form = MultipartFormData(fileManager: fileManager)
+        multipartFormData(form)
+        return upload(
+            multipartFormData: form, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
+            headers: headers, interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+    }
+
+    /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with a form that the caller made.
+    ///
+    /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
+    open func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        with convertible: any URLRequestConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let form = MultipartFormData(fileManager: fileManager)
+        multipartFormData(form)
+        return upload(
+            multipartFormData: form, with: convertible, usingThreshold: encodingMemoryThreshold,
+            interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    /// Makes a request that sends a multipart form.
+    ///
+    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
+    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
+    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
+    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    ///
+    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: The form.
+    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - fileManager: Removes the temporary file.
+    open func upload(
+        multipartFormData: MultipartFormData,
+        to convertible: any URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            MultipartUpload(
+                form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
+                request: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+    }
+
+    /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
+    ///
+    /// For the rest it is as with a URL in its place.
+    open func upload(
+        multipartFormData: MultipartFormData,
+        with convertible: any URLRequestConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            MultipartUpload(
+                form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
+            interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
     }
 
@@ -329,6 +597,20 @@ open class Session: @unchecked Sendable {
                 isPlain: isPlain && modifier == nil))
     }
 
+    private func streamRequest(
+        _ convertible: any URLRequestConvertible,
+        automaticallyCancelOnStreamError: Bool,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
+        modifier: RequestModifier?
+    ) -> DataStreamRequest {
+        setUp(
+            DataStreamRequest(
+                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
+                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+                requestModifier: modifier))
+    }
+
     private func download(
         _ downloadable: DownloadRequest.Downloadable,
         interceptor: (any RequestInterceptor)?,
@@ -344,15 +626,15 @@ open class Session: @unchecked Sendable {
     }
 
     private func upload(
-        _ uploadable: UploadRequest.Uploadable,
-        with convertible: any URLRequestConvertible,
+        _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
+        fileManager: FileManager,
         shouldAutomaticallyResume: Bool?,
         modifier: RequestModifier?
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                uploadable, convertible: convertible, context: context, interceptor: interceptor,
+                convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
                 shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
     }
 

@@ -7,6 +7,7 @@ public struct RequestBodyStream: Sendable {
     /// Whether the chunks can be made a second time.
     public let isReplayable: Bool
     private let makeReader: @Sendable () -> Reader
+    private let wasRead = Locked(false)
 
     /// The next chunk at each call, nil at the end. An error ends the exchange and becomes its error's cause.
     public typealias Reader = @Sendable () async throws -> Data?
@@ -23,6 +24,19 @@ public struct RequestBodyStream: Sendable {
         self.makeReader = makeReader
     }
 
-    /// A reader that starts at the first chunk.
-    public func reader() -> Reader { makeReader() }
+    /// A reader that starts at the first chunk. If the chunks cannot be made a second time, a second reader throws.
+    public func reader() -> Reader {
+        let wasRead = wasRead.withLock { wasRead in
+            defer { wasRead = true }
+            return wasRead
+        }
+        guard wasRead, !isReplayable else { return makeReader() }
+        return { throw TransportError.bodyIsSpent }
+    }
+}
+
+extension TransportError {
+    fileprivate static let bodyIsSpent = TransportError(
+        .requestBodyFailed, phase: .sending, url: nil,
+        message: "the body is a stream that has been read before, so it cannot be sent again")
 }

@@ -148,19 +148,19 @@ extension ResponseBodyStream {
         }
 
         func cancel() {
-            let (isFirst, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
-                guard state.end == nil, !state.isCancelled else { return (false, nil) }
+            let (isRunning, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
+                let isRunning = state.end == nil
+                guard !state.isCancelled, isRunning || state.waitingBytes > 0 else { return (false, nil) }
                 state.isCancelled = true
                 state.end = .failure(.streamCancelled)
                 state.chunks = []
                 state.firstChunk = 0
                 state.waitingBytes = 0
                 defer { state.reader = nil }
-                return (true, state.reader)
+                return (isRunning, state.reader)
             }
-            guard isFirst else { return }
             reader?.resume(throwing: TransportError.streamCancelled)
-            onCancel()
+            if isRunning { onCancel() }
         }
 
         func next() async throws -> Data? {

@@ -29,7 +29,7 @@ struct BodyEncodingTests {
         let body = try #require(encoded.httpBody)
         let object = try #require(try JSONSerialization.jsonObject(with: body) as? NSDictionary)
         #expect(object == ["a": [1, true, NSNull(), "é"] as [Any], "b": ["c": 1.5], "n": 2] as NSDictionary)
-        #expect(try JSONEncoding.default.encode(request, with: nil) == request)
+        #expect(try JSONEncoding.default.encode(request, with: nil).parts == request.parts)
     }
 
     @Test("pretty JSON has line breaks; an array may be the root")
@@ -40,7 +40,7 @@ struct BodyEncodingTests {
         #expect(array == Data(#"["a",1]"#.utf8))
         let fragment = try JSONEncoding(options: .fragmentsAllowed).encode(request, withJSONObject: "x").httpBody
         #expect(fragment == Data(#""x""#.utf8))
-        #expect(try JSONEncoding.default.encode(request) == request)
+        #expect(try JSONEncoding.default.encode(request).parts == request.parts)
     }
 
     @Test(
@@ -74,7 +74,7 @@ struct BodyEncodingTests {
             #expect(format == encoding.format)
             #expect(((list as? [String: Any])?["a"] as? [Any])?.count == 4)
         }
-        #expect(try PropertyListEncoding.default.encode(request, with: nil) == request)
+        #expect(try PropertyListEncoding.default.encode(request, with: nil).parts == request.parts)
     }
 
     @Test(
@@ -102,7 +102,7 @@ struct BodyEncodingTests {
         #expect(encoded.headers["Content-Type"] == "application/json")
         let pretty = try JSONParameterEncoder.prettyPrinted.encode(Thing(), into: request).httpBody
         #expect(pretty?.contains(UInt8(ascii: "\n")) == true)
-        #expect(try JSONParameterEncoder.default.encode(Thing?.none, into: request) == request)
+        #expect(try JSONParameterEncoder.default.encode(Thing?.none, into: request).parts == request.parts)
         let encoder: some ParameterEncoder = .json
         #expect(
             try JSONDecoder().decode(Thing.self, from: encoder.encode(Thing(), into: request).httpBody ?? Data())

@@ -203,57 +203,6 @@ struct URLEncodedFormEncoderTests {
         #expect(throws: URLEncodedFormEncoder.Error.self) { try encode(3) }
     }
 
-    @Test("a subclass and its superclass stand side by side")
-    func classes() throws {
-        class Base: Encodable {
-            let a = 1
-        }
-        final class Derived: Base {
-            enum CodingKeys: CodingKey { case b }
-            override func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try container.encode(2, forKey: .b)
-                try super.encode(to: container.superEncoder())
-            }
-        }
-        #expect(try plain(Derived()) == "b=2&super[a]=1")
-    }
-
-    @Test("containers can be nested by hand, and know their paths")
-    func containers() throws {
-        struct Value: Encodable {
-            enum CodingKeys: CodingKey { case object, list, again }
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                var object = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .object)
-                try object.encode("x", forKey: .list)
-                var list = container.nestedUnkeyedContainer(forKey: .list)
-                try list.encode(1)
-                var inner = list.nestedUnkeyedContainer()
-                try inner.encode(true)
-                var fields = list.nestedContainer(keyedBy: CodingKeys.self)
-                try fields.encode(Path(), forKey: .again)
-                try list.encodeNil()
-                #expect(list.count == 4)
-                var single = list.superEncoder().singleValueContainer()
-                try single.encode("last")
-                // The same object once more, from another container.
-                var again = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .object)
-                try again.encode("y", forKey: .again)
-            }
-        }
-        struct Path: Encodable {
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(encoder.codingPath.map(\.stringValue).joined(separator: "/"))
-            }
-        }
-        #expect(
-            try plain(Value(), URLEncodedFormEncoder(arrayEncoding: .indexInBrackets))
-                == "list[0]=1&list[1][0]=1&list[2][again]=list/2/again&list[3]=last&object[again]=y&object[list]=x"
-        )
-    }
-
     @Test("many keys take time in proportion")
     func manyKeys() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("key\($0)", $0) })

@@ -17,8 +17,8 @@ struct URLEncodingTests {
     @Test("no parameters leave the request as it is")
     func nothing() throws {
         let request = try URLRequest(url: "https://example.com/?", method: .get)
-        #expect(try URLEncoding.default.encode(request, with: nil) == request)
-        #expect(try URLEncoding.default.encode(request, with: [:]) == request)
+        #expect(try URLEncoding.default.encode(request, with: nil).parts == request.parts)
+        #expect(try URLEncoding.default.encode(request, with: [:]).parts == request.parts)
     }
 
     @Test("keys are sorted at every level")

@@ -41,6 +41,8 @@ struct AFErrorDescriptionTests {
         ] + multipart + parameters + requests + validation + serialization + trust
 
     static let multipart: [(AFError, [String])] = [
+        (.boundaryInvalid("a;b"), ["a;b", "70"]),
+        (.bodyPartHeadersInvalid(error: Cause()), ["headers", "the-cause"]),
         (.bodyPartURLInvalid(url: file), ["part.bin"]),
         (.bodyPartFilenameInvalid(in: file), ["part.bin"]),
         (.bodyPartFileNotReachable(at: file), ["part.bin"]),

@@ -122,4 +122,16 @@ import Testing
             report: TransportReport(transactions: [TransactionMetrics()]))
         #expect(await report.transactions.count == 1)
     }
+
+    /// Also when all of them have arrived.
+    @Test func aCancelledReaderGetsNoMoreChunks() async throws {
+        let (stream, source) = make()
+        source.yield(Data("one".utf8))
+        source.yield(Data("two".utf8))
+        source.finish(throwing: nil, report: TransportReport())
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("one".utf8))
+        stream.cancel()
+        await #expect(throws: TransportError.self) { try await iterator.next() }
+    }
 }

@@ -1,4 +1,4 @@
-// The generic methods serve for each primitive type too that the protocols name.
+// The generic methods serve for each primitive type too that the protocols name, but for encodeIfPresent.
 
 /// Writes the fields of an object.
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -12,20 +12,17 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoding.codingPath }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        try encoding.field(key).write(value)
+        let field = encoding.field(key)
+        field.node.content = .nothing
+        try field.write(value)
     }
 
-    func encodeNil(forKey key: Key) {
-        encoding.field(key).writeNil()
+    func encodeNil(forKey key: Key) throws {
+        try encoding.field(key).writeNil()
     }
 
-    /// Foundation's default writes nothing at all for nil, where `nilEncoding` may want something.
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-        if let value {
-            try encode(value, forKey: key)
-        } else {
-            encodeNil(forKey: key)
-        }
+        try encodeOrNil(value, forKey: key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -39,8 +36,9 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         encoding.field(key).unkeyedContainer()
     }
 
+    /// The fields of the superclass stand beside those of the subclass: a form has no use for a level called super.
     func superEncoder() -> any Encoder {
-        encoding.field(FormKey.super)
+        encoding.here
     }
 
     func superEncoder(forKey key: Key) -> any Encoder {
@@ -64,8 +62,8 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         try encoding.newElement().write(value)
     }
 
-    func encodeNil() {
-        encoding.newElement().writeNil()
+    func encodeNil() throws {
+        try encoding.newElement().writeNil()
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -78,8 +76,9 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         encoding.newElement().unkeyedContainer()
     }
 
+    /// An element of the list, unless this place is an object by now, which a list would replace.
     func superEncoder() -> any Encoder {
-        encoding.newElement()
+        encoding.node.isObject ? encoding.here : encoding.newElement()
     }
 }
 
@@ -90,10 +89,10 @@ struct FormSingleValueContainer: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoding.codingPath }
 
     func encode<T: Encodable>(_ value: T) throws {
-        try encoding.write(value)
+        try encoding.here.write(value)
     }
 
-    func encodeNil() {
-        encoding.writeNil()
+    func encodeNil() throws {
+        try encoding.writeNil()
     }
 }

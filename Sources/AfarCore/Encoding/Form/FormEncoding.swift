@@ -4,9 +4,21 @@ import Foundation
 struct FormEncoding: Encoder {
     let node: FormNode
     let codingPath: [any CodingKey]
-    let options: URLEncodedFormEncoder
+    private let options: URLEncodedFormEncoder
+    private let depth: Int
 
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    init(root: FormNode, options: URLEncodedFormEncoder) {
+        self.init(node: root, codingPath: [], options: options, depth: 0)
+    }
+
+    private init(node: FormNode, codingPath: [any CodingKey], options: URLEncodedFormEncoder, depth: Int) {
+        self.node = node
+        self.codingPath = codingPath
+        self.options = options
+        self.depth = depth
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         KeyedEncodingContainer(FormKeyedContainer<Key>(encoding: self))
@@ -22,17 +34,22 @@ struct FormEncoding: Encoder {
 
     /// The encoder of a field of this object.
     func field(_ key: any CodingKey) -> FormEncoding {
-        FormEncoding(node: node.field(key.stringValue), codingPath: codingPath + [key], options: options)
+        inner(key) { $0.field(key.stringValue) }
     }
 
     /// The encoder of a new element of this list.
     func newElement() -> FormEncoding {
-        let key = FormKey(intValue: node.listCount)
-        return FormEncoding(node: node.newElement(), codingPath: codingPath + [key], options: options)
+        inner(FormKey(intValue: node.listCount)) { $0.newElement() }
+    }
+
+    /// The encoder of what is written at this place too, as the fields of a superclass are.
+    var here: FormEncoding {
+        FormEncoding(node: node, codingPath: codingPath, options: options, depth: depth + 1)
     }
 
     /// Writes a value here.
     func write<T: Encodable>(_ value: T) throws {
+        try checkDepth()
         if let text = try text(of: value) {
             node.content = .text(text)
         } else {
@@ -41,8 +58,23 @@ struct FormEncoding: Encoder {
     }
 
     /// Writes nil here, which may leave nothing.
-    func writeNil() {
+    func writeNil() throws {
+        try checkDepth()
         node.content = options.nilEncoding.encodeNil().map(FormNode.Content.text) ?? .nothing
+    }
+
+    /// The encoder of a place inside of this one. Where that is too deep it is in no tree, so that no tree is.
+    private func inner(_ key: any CodingKey, _ place: (FormNode) -> FormNode) -> FormEncoding {
+        guard depth < AFError.ParametersNestedTooDeep.limit else {
+            return FormEncoding(node: FormNode(), codingPath: codingPath, options: options, depth: depth + 1)
+        }
+        return FormEncoding(node: place(node), codingPath: codingPath + [key], options: options, depth: depth + 1)
+    }
+
+    private func checkDepth() throws {
+        guard depth <= AFError.ParametersNestedTooDeep.limit else {
+            throw AFError.ParametersNestedTooDeep(parameter: codingPath.first?.stringValue)
+        }
     }
 
     /// The text of a value that is one by itself, nil for a value that must encode itself.
@@ -60,20 +92,18 @@ struct FormEncoding: Encoder {
     }
 }
 
-/// A key that no type declares: of a list's element, or of a superclass.
+/// The key of a list's element.
 struct FormKey: CodingKey {
-    static let `super` = FormKey(stringValue: "super")
-
     let stringValue: String
     let intValue: Int?
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
 
     init(intValue: Int) {
         stringValue = "\(intValue)"
         self.intValue = intValue
+    }
+
+    init?(stringValue: String) {
+        guard let index = Int(stringValue) else { return nil }
+        self.init(intValue: index)
     }
 }

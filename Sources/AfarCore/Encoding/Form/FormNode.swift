@@ -30,22 +30,23 @@ final class FormNode {
         if case .list(let nodes) = content { nodes.count } else { 0 }
     }
 
-    func makeObject() {
-        if case .object = content { return }
-        content = .object(Fields())
+    var isObject: Bool {
+        if case .object = content { true } else { false }
     }
 
+    /// Makes this an object. What is here already stays until there is a field.
+    func makeObject() {
+        if case .nothing = content { content = .object(Fields()) }
+    }
+
+    /// Makes this a list. What is here already stays until there is an element.
     func makeList() {
-        if case .list = content { return }
-        content = .list([])
+        if case .nothing = content { content = .list([]) }
     }
 
     /// The field of this object with this key.
     func field(_ key: String) -> FormNode {
-        guard case .object(var fields) = content else {
-            makeObject()
-            return field(key)
-        }
+        var fields = if case .object(let fields) = content { fields } else { Fields() }
         content = .nothing  // So that the fields are not copied.
         let node = fields.node(forKey: key)
         content = .object(fields)

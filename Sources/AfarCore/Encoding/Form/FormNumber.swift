@@ -29,14 +29,6 @@ extension FormKeyedContainer {
     func encode(_ value: UInt128, forKey key: Key) throws {
         try encoding.field(key).write(value)
     }
-
-    func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
-        try encoding.field(key).write(value)
-    }
-
-    func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
-        try encoding.field(key).write(value)
-    }
 }
 
 extension FormUnkeyedContainer {
@@ -51,10 +43,10 @@ extension FormUnkeyedContainer {
 
 extension FormSingleValueContainer {
     func encode(_ value: Int128) throws {
-        try encoding.write(value)
+        try encoding.here.write(value)
     }
 
     func encode(_ value: UInt128) throws {
-        try encoding.write(value)
+        try encoding.here.write(value)
     }
 }

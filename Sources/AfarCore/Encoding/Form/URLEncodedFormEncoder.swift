@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// The value must be an object: a struct, a class, a dictionary. There is no standard for what is nested in it, so each
 /// decision is an option. A value that is nil or an empty collection leaves no trace unless `nilEncoding` says so.
-/// Elements of an array keep their order.
+/// Elements of an array keep their order. What a superclass writes by `superEncoder()` stands beside the fields of the
+/// subclass.
 public final class URLEncodedFormEncoder: Sendable {
     /// What is wrong with a value that cannot be written.
     public enum Error: Swift.Error {
@@ -32,6 +33,8 @@ public final class URLEncodedFormEncoder: Sendable {
     public let spaceEncoding: SpaceEncoding
     /// The characters that are not escaped.
     public let allowedCharacters: CharacterSet
+    /// What the values that are encoded find in their encoder's `userInfo`.
+    public let userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Makes an encoder.
     public init(
@@ -44,7 +47,8 @@ public final class URLEncodedFormEncoder: Sendable {
         keyPathEncoding: KeyPathEncoding = .brackets,
         nilEncoding: NilEncoding = .dropKey,
         spaceEncoding: SpaceEncoding = .percentEscaped,
-        allowedCharacters: CharacterSet = .afURLQueryAllowed
+        allowedCharacters: CharacterSet = .afURLQueryAllowed,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) {
         self.alphabetizeKeyValuePairs = alphabetizeKeyValuePairs
         self.arrayEncoding = arrayEncoding
@@ -56,20 +60,23 @@ public final class URLEncodedFormEncoder: Sendable {
         self.nilEncoding = nilEncoding
         self.spaceEncoding = spaceEncoding
         self.allowedCharacters = allowedCharacters
+        self.userInfo = userInfo
     }
 
     /// The value as text.
     ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; what the value or an option's closure throws.
+    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParametersNestedTooDeep`; what the
+    ///   value or an option's closure throws.
     public func encode(_ value: any Encodable) throws -> String {
         let root = FormNode()
-        try FormEncoding(node: root, codingPath: [], options: self).write(value)
+        try FormEncoding(root: root, options: self).write(value)
         return try FormSerializer(options: self).text(of: root)
     }
 
     /// The value as data in UTF-8.
     ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; what the value or an option's closure throws.
+    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParametersNestedTooDeep`; what the
+    ///   value or an option's closure throws.
     public func encode(_ value: any Encodable) throws -> Data {
         let text: String = try encode(value)
         return Data(text.utf8)

@@ -1,10 +1,10 @@
 /// Text as a word of a POSIX shell's command line.
-enum ShellWord {
+package enum ShellWord {
     private static let plain = Set<Unicode.Scalar>(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
 
     /// The word, in single quotes where it needs any.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         if !text.isEmpty, text.unicodeScalars.allSatisfy(plain.contains) { return text }
         // By scalars: to a shell a quote is one whatever combines with it.
         var quoted = "'"

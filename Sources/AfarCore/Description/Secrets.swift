@@ -1,14 +1,14 @@
-import AfarCore
-
 /// Decides what a person at the next desk may see.
-struct Secrets {
-    let areShown: Bool
+package struct Secrets: Sendable {
+    private let areShown: Bool
 
     private static let mask = "***"
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
 
+    package init(areShown: Bool) { self.areShown = areShown }
+
     /// A header's value. Of credentials the scheme stays.
-    func value(_ value: String, of name: String) -> String {
+    package func value(_ value: String, of name: String) -> String {
         guard !areShown else { return value }
         guard HTTPHeader.isSecret(name) else { return value.redactingUserinfo }
         let scheme = value.prefix { $0 != " " }
@@ -17,5 +17,5 @@ struct Secrets {
     }
 
     /// A URL, whose user name and password are hidden.
-    func url(_ url: String) -> String { areShown ? url : url.redactingUserinfoOfURL }
+    package func url(_ url: String) -> String { areShown ? url : url.redactingUserinfoOfURL }
 }

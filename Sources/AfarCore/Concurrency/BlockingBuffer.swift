@@ -1,0 +1,117 @@
+import Foundation
+
+/// Carries bytes from a task, which waits while there are too many, to a thread, which blocks while there are none.
+final class BlockingBuffer: Sendable {
+    private struct State {
+        var chunks: [Data] = []
+        var byteCount = 0
+        var isAtEnd = false
+        var isClosed = false
+        var error: (any Error)?
+        var isReaderWaiting = false
+        var writer: UnsafeContinuation<Void, Never>?
+
+        mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
+            defer { writer = nil }
+            return writer
+        }
+
+        mutating func takeReader() -> Bool {
+            defer { isReaderWaiting = false }
+            return isReaderWaiting
+        }
+
+        mutating func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
+            var filled = 0
+            while filled < bytes.count, let chunk = chunks.first {
+                let count = min(bytes.count - filled, chunk.count)
+                chunk.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]), count: count)
+                filled += count
+                if count == chunk.count { chunks.removeFirst() } else { chunks[0] = chunk.dropFirst(count) }
+            }
+            byteCount -= filled
+            return filled
+        }
+    }
+
+    private let state = Locked(State())
+    private let arrival = DispatchSemaphore(value: 0)
+    private let highWater: Int
+    private let onClose: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - highWater: The bytes that may wait before the writer has to.
+    ///   - onClose: Called when the reader wants no more before the end.
+    init(highWater: Int, onClose: @escaping @Sendable () -> Void) {
+        self.highWater = max(1, highWater)
+        self.onClose = onClose
+    }
+
+    /// What the writer failed with.
+    var error: (any Error)? { state.withLock { $0.error } }
+
+    /// Adds bytes, and waits until few enough are left. Cancelling the task ends the waiting.
+    func put(_ chunk: Data) async {
+        let mustSignal = state.withLock { state in
+            guard !state.isClosed, !chunk.isEmpty else { return false }
+            state.chunks.append(chunk)
+            state.byteCount += chunk.count
+            return state.takeReader()
+        }
+        if mustSignal { arrival.signal() }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.byteCount >= highWater, !state.isClosed, !Task.isCancelled else { return false }
+                    state.writer = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.takeWriter() }?.resume()
+        }
+    }
+
+    /// The writer is done.
+    func finish(_ error: (any Error)?) {
+        let mustSignal = state.withLock { state in
+            state.isAtEnd = true
+            state.error = error
+            return state.takeReader()
+        }
+        if mustSignal { arrival.signal() }
+    }
+
+    /// Blocks until there are bytes. Returns their number; 0 at the end, −1 after an error.
+    func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let (count, writer) = state.withLock { state -> (Int?, UnsafeContinuation<Void, Never>?) in
+                let count = state.read(into: bytes)
+                if count > 0 || bytes.isEmpty {
+                    return (count, state.byteCount < highWater ? state.takeWriter() : nil)
+                }
+                if state.isAtEnd || state.isClosed { return (state.error == nil ? 0 : -1, nil) }
+                state.isReaderWaiting = true
+                return (nil, nil)
+            }
+            writer?.resume()
+            if let count { return count }
+            arrival.wait()
+        }
+    }
+
+    /// The reader wants no more.
+    func close() {
+        let (isEarly, mustSignal, writer) = state.withLock { state in
+            let isEarly = !state.isClosed && !state.isAtEnd
+            state.isClosed = true
+            state.chunks = []
+            state.byteCount = 0
+            return (isEarly, state.takeReader(), state.takeWriter())
+        }
+        if mustSignal { arrival.signal() }
+        writer?.resume()
+        if isEarly { onClose() }
+    }
+}

@@ -1,0 +1,78 @@
+/// Hands elements from one task to another, one at a time: the giver waits until each has been taken.
+final class Handoff<Element: Sendable>: Sendable {
+    private typealias Waiting = UnsafeContinuation<Void, Never>
+
+    private struct State {
+        var offered: [Element] = []
+        var isClosed = false
+        var giver: Waiting?
+        var taker: Waiting?
+    }
+
+    private let state = Locked(State())
+
+    /// Offers an element, and waits until it has been taken, until nobody takes any more, or until the task is cancelled.
+    func give(_ element: Element) async {
+        let taker = state.withLock { state in
+            if !state.isClosed { state.offered.append(element) }
+            return state.taker.take()
+        }
+        taker?.resume()
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard !state.offered.isEmpty, !state.isClosed, !Task.isCancelled else { return false }
+                    state.giver = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.giver.take() }?.resume()
+        }
+    }
+
+    /// Offers the last elements, without waiting.
+    func finish(with elements: [Element]) {
+        let taker = state.withLock { state in
+            if !state.isClosed { state.offered += elements }
+            state.isClosed = true
+            return state.taker.take()
+        }
+        taker?.resume()
+    }
+
+    /// Takes the next element; nil when there will be no more. One task may take, and its cancelling changes nothing.
+    func take() async -> Element? {
+        while true {
+            let (element, isOver, giver) = state.withLock { state -> (Element?, Bool, Waiting?) in
+                guard !state.offered.isEmpty else { return (nil, state.isClosed, nil) }
+                return (state.offered.removeFirst(), false, state.giver.take())
+            }
+            giver?.resume()
+            if element != nil || isOver { return element }
+            await withUnsafeContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.offered.isEmpty, !state.isClosed else { return false }
+                    state.taker = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        }
+    }
+
+    /// Nobody takes any more. Returns whether there was more to come.
+    @discardableResult
+    func close() -> Bool {
+        let (wasOpen, giver, taker) = state.withLock { state in
+            let wasOpen = !state.isClosed
+            state.isClosed = true
+            state.offered = []
+            return (wasOpen, state.giver.take(), state.taker.take())
+        }
+        giver?.resume()
+        taker?.resume()
+        return wasOpen
+    }
+}

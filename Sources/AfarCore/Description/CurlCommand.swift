@@ -1,0 +1,108 @@
+package import Foundation
+
+/// A command line that makes curl send a request.
+package struct CurlCommand {
+    /// Where the body comes from.
+    package enum Body {
+        case data(Data)
+        case file(path: String)
+        /// Whoever runs the command gives it.
+        case standardInput
+    }
+
+    /// The method's name.
+    package var method: String
+    /// The URL, in the form in which it is sent.
+    package var url: String
+    /// The headers, in the order in which they are sent.
+    package var headers: HTTPHeaders
+    /// The headers that curl must not add by itself.
+    package var suppressedHeaders: [String] = []
+    /// The body; nil when there is none.
+    package var body: Body?
+    /// Whether curl decodes compressed responses, and asks for them unless the headers do that.
+    package var isDecoding = true
+    /// What curl is to do beside sending.
+    package var options: [String] = []
+
+    package init(method: String, url: String, headers: HTTPHeaders, body: Body?) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Linux takes no argument of more than 128 KiB; quoting may lengthen a text, too.
+    private static let longestArgument = 100_000
+
+    /// The command line, for a POSIX shell.
+    package func text(_ secrets: Secrets) -> String {
+        let body = BodyArgument(body, longest: Self.longestArgument)
+        var words = ["curl"]
+        words += methodWords
+        // curl counts for itself, too.
+        for header in headers where header.name.lowercased() != "content-length" {
+            let value = secrets.value(header.value, of: header.name)
+            words += ["-H", value.allSatisfy(\.isWhitespace) ? "\(header.name);" : "\(header.name): \(value)"]
+        }
+        for name in suppressedHeaders where headers[name] == nil { words += ["-H", "\(name):"] }
+        if isDecoding { words.append("--compressed") }
+        words += body.words
+        words += options
+        words += urlWords(secrets)
+        return body.pipe + words.map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    private var methodWords: [String] {
+        switch method {
+        case "GET" where body == nil: []
+        case "HEAD": ["--head"]
+        case "POST" where body != nil: []
+        // Without a body curl would not say that there is none (RFC 9110, section 8.6).
+        case "POST", "PUT", "PATCH": ["-X", method] + (body == nil ? ["-H", "Content-Length: 0"] : [])
+        default: ["-X", method]
+        }
+    }
+
+    private func urlWords(_ secrets: Secrets) -> [String] {
+        let path = url.prefix { !"?#".contains($0) }
+        let hasDots = path.split(separator: "/").contains { $0 == "." || $0 == ".." }
+        let hasPattern = url.contains { "[]{}".contains($0) }
+        return (hasDots ? ["--path-as-is"] : []) + (hasPattern ? ["--globoff"] : []) + [secrets.url(url)]
+    }
+}
+
+/// How a body gets to curl: as an argument, from its file, or through a pipe when it is too long or no text.
+private struct BodyArgument {
+    var pipe = ""
+    var words: [String] = []
+
+    init(_ body: CurlCommand.Body?, longest: Int) {
+        switch body {
+        case nil: break
+        case .file(let path): words = ["--data-binary", "@\(path == "-" ? "./-" : path)"]
+        case .standardInput: words = ["--data-binary", "@-"]
+        case .data(let bytes): take(bytes, longest: longest)
+        }
+    }
+
+    private mutating func take(_ bytes: Data, longest: Int) {
+        guard let text = String(data: bytes, encoding: .utf8), !text.unicodeScalars.contains(where: Self.isControl)
+        else {
+            pipe = "printf %s \(bytes.base64EncodedString()) | base64 -d | "
+            words = ["--data-binary", "@-"]
+            return
+        }
+        guard bytes.count <= longest else {
+            pipe = "printf %s \(ShellWord.quoted(text)) | "
+            words = ["--data-binary", "@-"]
+            return
+        }
+        words = ["--data-raw", text]
+    }
+
+    /// What has no business in a command line; the shell would even stop at a NUL.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control && !["\t", "\n", "\r"].contains(scalar)
+    }
+}

@@ -1,0 +1,136 @@
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// The command line that makes curl send ``lastRequest``, for a POSIX shell: complete, with what the session adds to
+    /// each request, and with all secrets unless told otherwise.
+    ///
+    /// A body from a file is read from there, a body from a stream from the command's standard input. Where there is
+    /// nothing to send, the text is a comment, which a shell ignores.
+    ///
+    /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`; the command is then not
+    ///   complete. The default is false.
+    public func cURLDescription(redactingSecrets: Bool = false) -> String {
+        guard let urlRequest = lastRequest else { return "# There is no curl command: no URLRequest has been made." }
+        return cURLDescription(of: urlRequest, redactingSecrets: redactingSecrets)
+    }
+
+    /// Calls a closure with the command line for curl, once: as soon as a `URLRequest` has been made for sending, or when
+    /// the request has ended without one. All closures are called.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the closure is called.
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`. The default is false.
+    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` says.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        on queue: DispatchQueue, redactingSecrets: Bool = false, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        let waiting = Locked<(@Sendable (String) -> Void)?>(handler)
+        let call: @Sendable () -> Void = { [weak self] in
+            let handler = waiting.withLock { waiting in
+                defer { waiting = nil }
+                return waiting
+            }
+            guard let self, let handler else { return }
+            queue.async { handler(self.cURLDescription(redactingSecrets: redactingSecrets)) }
+        }
+        _ = madeURLRequests.add(.init(tell: { _ in call() }, finish: call))
+        return self
+    }
+
+    /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
+    /// `URLRequest` has been made for sending, or when the request has ended without one. All closures are called.
+    ///
+    /// - Parameters:
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`. The default is false.
+    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` says.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        redactingSecrets: Bool = false, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        cURLDescription(on: context.rootQueue, redactingSecrets: redactingSecrets, calling: handler)
+    }
+
+    /// The command lines for curl, to await: one for each of ``urlRequests(bufferingPolicy:)``.
+    ///
+    /// - Parameters:
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`. The default is false.
+    ///   - bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    public func cURLDescriptions(
+        redactingSecrets: Bool = false, bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
+    ) -> StreamOf<String> {
+        stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { [weak self] urlRequest in
+            self?.cURLDescription(of: urlRequest, redactingSecrets: redactingSecrets) ?? Self.noCommand
+        }
+    }
+
+    private static var noCommand: String { "# There is no curl command: the URLRequest cannot be sent." }
+
+    private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
+        do {
+            return try curlCommand(for: urlRequest).text(Secrets(areShown: !redactingSecrets))
+        } catch {
+            return Self.noCommand
+        }
+    }
+
+    /// - Throws: What sending would throw before anything is sent.
+    private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
+        try urlRequest.validate()
+        let (body, length) = curlBody(for: urlRequest)
+        let request = try HTTPRequest(urlRequest, bodyLength: length)
+        var headers = HTTPHeaders()
+        for field in try context.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
+        // Not those of `request`: the user and password of its URL stand in the URL here.
+        for header in urlRequest.headers { headers.update(header) }
+        headers.remove(name: "Content-Length")
+        headers.remove(name: "Transfer-Encoding")
+
+        let url = urlRequest.url?.absoluteString ?? ""
+        var command = CurlCommand(
+            method: request.method.rawValue, url: String(url.prefix { $0 != "#" }), headers: headers, body: body)
+        command.isDecoding = headers["Accept-Encoding"] != nil
+        command.suppressedHeaders = ["User-Agent"]
+        if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }
+        return command
+    }
+
+    /// The body as curl gets it; it is left unread. The length is nil when it is not known beforehand.
+    private func curlBody(for urlRequest: URLRequest) -> (body: CurlCommand.Body?, length: Int64?) {
+        switch (self as? UploadRequest)?.uploadable {
+        case .data(let data): Self.curlBody(data)
+        case .file(let url, _): (.file(path: url.path), RequestBody.file(url).length)
+        case .stream: (.standardInput, urlRequest.declaredLength)
+        case .chunks(let stream): (.standardInput, stream.length)
+        case nil:
+            if urlRequest.httpBodyStream != nil, urlRequest.httpBody == nil {
+                (.standardInput, urlRequest.declaredLength)
+            } else {
+                Self.curlBody(urlRequest.httpBody ?? Data())
+            }
+        }
+    }
+
+    private static func curlBody(_ data: Data) -> (CurlCommand.Body?, Int64?) {
+        (data.isEmpty ? nil : .data(data), Int64(data.count))
+    }
+}
+
+extension CurlCommand.Body {
+    /// Whether curl may ask for leave before it sends the body (`Expect: 100-continue`), which it does from 1 MiB on.
+    fileprivate var mayBeLong: Bool {
+        switch self {
+        case .data(let data): data.count >= 1024 * 1024
+        case .file, .standardInput: true
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// Writes the parts of a form, one after the other (RFC 2046, section 5.1.1).
+struct MultipartEncoder: Sendable {
+    let boundary: String
+    let parts: [MultipartPart]
+    /// Called before each piece; an error that it throws ends the writing.
+    var checkpoint: @Sendable () throws -> Void = {}
+
+    /// The number of bytes of the whole encoded form.
+    var length: UInt64 {
+        let frame = parts.indices.map { UInt64(delimiter(before: $0).count) }.reduce(UInt64(end.count), +)
+        return parts.reduce(frame) { $0.addingClamped(UInt64($1.head.count)).addingClamped($1.length) }
+    }
+
+    /// The whole form in memory.
+    func data() throws -> Data {
+        var data = Data()
+        // What was announced may be far more than what comes.
+        data.reserveCapacity(Int(min(length, MultipartFormData.encodingMemoryThreshold)))
+        try write { data.append(contentsOf: $0) }
+        return data
+    }
+
+    /// Writes the form into an open file.
+    func write(to descriptor: Int32) throws {
+        try write { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+                guard count >= 0 || errno == EINTR else {
+                    throw AFError.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: POSIXError.last))
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[max(count, 0)...])
+            }
+        }
+    }
+
+    private func write(to output: MultipartContent.Sink) throws {
+        let sink: MultipartContent.Sink = { piece in
+            try checkpoint()
+            try output(piece)
+        }
+        for (index, part) in parts.enumerated() {
+            try delimiter(before: index).write(to: sink)
+            try part.head.write(to: sink)
+            try part.content.write(length: part.length, to: sink)
+        }
+        try end.write(to: sink)
+    }
+
+    private func delimiter(before index: Int) -> Data {
+        Data("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n".utf8)
+    }
+
+    private var end: Data {
+        Data("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8)
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the greatest number where that is too small for it: what callers announce may be anything.
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+/// One kind of thing that happens to a request, and who wants to know: one handler, and any number of streams.
+///
+/// One thread announces at a time. While the lock is held nobody is told, and nobody let go who may run code of their own
+/// then.
+final class Announcements<Value: Sendable>: Sendable {
+    /// Told of values until there will be no more.
+    struct Listener: Sendable {
+        var tell: @Sendable (Value) -> Void
+        var finish: @Sendable () -> Void = {}
+    }
+
+    private struct State {
+        var last: Value?
+        /// How often `last` was set.
+        var count: Int
+        var isOver: Bool
+        var handler: Listener?
+        /// In the order in which they came.
+        var others: [(id: Int, listener: Listener)] = []
+        var lastID = 0
+
+        mutating func takeListeners() -> [Listener] {
+            defer { (handler, others) = (nil, []) }
+            return listeners
+        }
+
+        var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map(\.listener) }
+
+        /// Returns what is to be let go.
+        mutating func replaceHandler(with listener: Listener) -> Listener? {
+            guard !isOver else { return listener }
+            defer { handler = listener }
+            return handler
+        }
+
+        /// What happened last, if that has not been told; else adds the listener, unless all is over.
+        mutating func news(since told: inout Int, orAdd listener: Listener, _ id: inout Int?) -> Value? {
+            if count > told, let last {
+                told = count
+                return last
+            }
+            if !isOver {
+                lastID += 1
+                others.append((lastID, listener))
+                id = lastID
+            }
+            return nil
+        }
+
+        mutating func remove(_ id: Int) -> Listener? {
+            others.firstIndex { $0.id == id }.map { others.remove(at: $0).listener }
+        }
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - last: What happened before anybody asked.
+    ///   - isOver: Whether nothing more will happen.
+    init(last: Value? = nil, isOver: Bool = false) {
+        state = Locked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
+    }
+
+    deinit { finish() }
+
+    /// What happened last.
+    var last: Value? { state.withLock { $0.last } }
+
+    func announce(_ value: Value) {
+        let listeners = state.withLock { state in
+            state.last = value
+            state.count += 1
+            return state.listeners
+        }
+        for listener in listeners { listener.tell(value) }
+    }
+
+    /// What happened last is of no interest any more.
+    func forget() {
+        state.withLock { $0.last = nil }
+    }
+
+    /// Nothing more will happen.
+    func finish() {
+        let listeners = state.withLock { state in
+            state.isOver = true
+            return state.takeListeners()
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    /// Sets the handler, in place of the one before.
+    func setHandler(_ listener: Listener) {
+        let replaced = state.withLock { $0.replaceHandler(with: listener) }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Sets the handler, in place of the one before; it is told of what happened last at once.
+    func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
+        let listener = Listener { value in queue.async { handler(value) } }
+        let replaced = state.withLock { state in
+            if let last = state.last { listener.tell(last) }
+            return state.replaceHandler(with: listener)
+        }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Adds a listener, which is told of what happened last at once.
+    ///
+    /// - Returns: What takes it away again.
+    func add(_ listener: Listener) -> @Sendable () -> Void {
+        var told = 0
+        var id: Int?
+        // Nobody is told under the lock, and nothing that happens meanwhile may be missed or come in the wrong order.
+        while let news = state.withLock({ $0.news(since: &told, orAdd: listener, &id) }) { listener.tell(news) }
+        guard let id else {
+            listener.finish()
+            return {}
+        }
+        return { [weak self] in
+            let removed = self?.state.withLock { $0.remove(id) }
+            withExtendedLifetime(removed) {}
+        }
+    }
+
+    /// Adds a stream, which is told of what happened last at once.
+    ///
+    /// - Parameter transform: Makes an element of a value.
+    func add<Element: Sendable>(
+        _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
+    ) {
+        let remove = add(
+            Listener(
+                tell: { continuation.yield(transform($0)) },
+                finish: { continuation.finish() }))
+        continuation.onTermination = { _ in remove() }
+    }
+}

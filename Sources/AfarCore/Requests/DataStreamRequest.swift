@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A request whose response is handed on while it arrives, and never held.
+///
+/// The next chunk is read when all handlers are done with the one before, so a slow handler holds the server back, where
+/// the transport can do that. Validators look at the response's head, before the first chunk is handed on.
+public final class DataStreamRequest: Request, @unchecked Sendable {
+    // Sendable because what it adds is behind a lock.
+
+    typealias Consumer = @Sendable (DataStreamRequest, Data) async -> Void
+    typealias Validator = @Sendable (URLRequest?, ResponseHead) throws -> Void
+
+    private struct Listeners {
+        var consumers: [Consumer] = []
+        var validators: [Validator] = []
+    }
+
+    /// Whether the request is cancelled when a handler or its serializer throws.
+    public let automaticallyCancelOnStreamError: Bool
+    private let listeners = Locked(Listeners())
+
+    init(
+        convertible: any URLRequestConvertible,
+        automaticallyCancelOnStreamError: Bool,
+        context: SessionContext,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?,
+        requestModifier: RequestModifier?
+    ) {
+        self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
+        super.init(
+            convertible: convertible, context: context, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+    }
+
+    override var mayShowProgressLate: Bool { true }
+
+    override func openDelivery() throws -> ResponseDelivery { .stream() }
+
+    override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
+        await waitForHeadAnswer()
+        let request = request
+        for validator in listeners.withLock({ $0.validators }) {
+            do { try validator(request, head) } catch {
+                throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+            }
+        }
+        for try await chunk in body {
+            await waitUntilResumed()
+            for consume in listeners.withLock({ $0.consumers }) { await consume(self, chunk) }
+        }
+    }
+
+    func append(_ validator: @escaping Validator) {
+        listeners.withLock { $0.validators.append(validator) }
+    }
+
+    /// Adds somebody who gets each chunk; the next is read when this returns.
+    func append(_ consumer: @escaping Consumer) {
+        listeners.withLock { $0.consumers.append(consumer) }
+    }
+}

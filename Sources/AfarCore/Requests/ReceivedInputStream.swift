@@ -1,0 +1,46 @@
+import Foundation
+
+/// The reading end of a ``BlockingBuffer``.
+final class ReceivedInputStream: InputStream {
+    private let buffer: BlockingBuffer
+    private var status = Stream.Status.notOpen
+    private weak var listener: (any StreamDelegate)?
+
+    init(reading buffer: BlockingBuffer) {
+        self.buffer = buffer
+        super.init(data: Data())
+    }
+
+    deinit { buffer.close() }
+
+    override func read(_ bytes: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        guard status == .open else { return status == .atEnd ? 0 : -1 }
+        let count = buffer.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: max(0, maxLength)))
+        if count == 0, maxLength > 0 { status = .atEnd }
+        if count < 0 { status = .error }
+        return count
+    }
+
+    override func getBuffer(
+        _ bytes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
+    ) -> Bool { false }
+
+    override var hasBytesAvailable: Bool { status == .open }
+    override var streamStatus: Stream.Status { status }
+    override var streamError: (any Error)? { status == .error ? buffer.error : nil }
+
+    override func open() {
+        if status == .notOpen { status = .open }
+    }
+
+    override func close() {
+        status = .closed
+        buffer.close()
+    }
+
+    override var delegate: (any StreamDelegate)? {
+        get { listener }
+        set { listener = newValue }
+    }
+
+}

@@ -1,0 +1,148 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension Request {
+    /// What becomes of a response whose head has come.
+    public enum ResponseDisposition: Sendable {
+        /// The request goes on.
+        case allow
+        /// The request is cancelled.
+        case cancel
+    }
+
+    /// Adds a handler that is told of the response's head, and decides whether the request goes on.
+    ///
+    /// Added before the request starts, it is asked when the head arrives, once in each attempt. A body goes on arriving
+    /// meanwhile, but is neither validated nor handed on before the answer. Handlers are asked one after the other.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - handler: Must call its second argument once; if it never does, the request waits until it is cancelled.
+    @preconcurrency
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = .main,
+        perform handler:
+            @escaping @Sendable (
+                _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+            ) -> Void
+    ) -> Self {
+        addHeadListener { response in
+            await oneAnswer(ifCancelled: .cancel) { answer in
+                queue.async { handler(response, answer) }
+            }
+        }
+    }
+
+    /// Adds a handler that is told of the response's head.
+    ///
+    /// Added before the request starts, it is told when the head arrives, once in each attempt.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - handler: Called with the head.
+    @preconcurrency
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
+    ) -> Self {
+        addHeadListener { response in
+            queue.async { handler(response) }
+            return .allow
+        }
+    }
+
+    /// Adds an asynchronous handler that is told of the response's head, and decides whether the request goes on.
+    ///
+    /// - Parameter handler: Asked as in the form with a completion handler, in a task of its own. It is cancelled with the
+    ///   request.
+    @_disfavoredOverload
+    @discardableResult
+    public func onHTTPResponse(
+        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> ResponseDisposition
+    ) -> Self {
+        addHeadListener(handler)
+    }
+
+    /// Adds an asynchronous handler that is told of the response's head, and on which the request waits.
+    ///
+    /// - Parameter handler: Called in a task of its own. It is cancelled with the request.
+    @_disfavoredOverload
+    @discardableResult
+    public func onHTTPResponse(
+        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void
+    ) -> Self {
+        addHeadListener { response in
+            await handler(response)
+            return .allow
+        }
+    }
+
+    /// The heads of the responses, to await: one for each attempt.
+    ///
+    /// An iteration that begins late is told the last head first. It ends when the request is finished, cancelled too;
+    /// ending the iteration leaves the request alone.
+    ///
+    /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    public func httpResponses(
+        bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
+    ) -> StreamOf<HTTPURLResponse> {
+        let responses = mutable.withLock { state in
+            let responses = state.makeAnnouncements(after: state.head?.httpURLResponse)
+            state.append { response in
+                responses.announce(response)
+                return .allow
+            }
+            return responses
+        }
+        return stream(of: responses, bufferingPolicy: bufferingPolicy) { $0 }
+    }
+
+    typealias HeadListener = @Sendable (HTTPURLResponse) async -> ResponseDisposition
+
+    /// - Parameter listener: Asked once in each attempt; at once, if a head is there.
+    private func addHeadListener(_ listener: @escaping HeadListener) -> Self {
+        let head = mutable.withLock { state in
+            state.append(listener)
+            return state.head
+        }
+        if let head { Task { await ask([listener], about: head) } }
+        return self
+    }
+
+    /// Asks all who want to know, unless they were asked in this attempt.
+    func announce(_ head: ResponseHead) {
+        mutable.withLock { state in
+            guard state.headAnswer == nil, !state.headListeners.isEmpty else { return }
+            state.headAnswer = Task { [listeners = state.headListeners] in await ask(listeners, about: head) }
+        }
+    }
+
+    /// Waits until all who were asked have answered.
+    func waitForHeadAnswer() async {
+        guard let answer = mutable.withLock({ $0.headAnswer }) else { return }
+        await withTaskCancellationHandler {
+            await answer.value
+        } onCancel: {
+            answer.cancel()
+        }
+    }
+
+    private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
+        guard let response = head.httpURLResponse else { return }
+        for listener in listeners where await listener(response) == .cancel {
+            cancel()
+            return
+        }
+    }
+}
+
+extension Request.Mutable {
+    fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
+        headListeners.append(listener)
+        needsTask = true
+    }
+}

@@ -1,0 +1,131 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension Request {
+    /// The attempts so far in the shape of Foundation's tasks, for code that wants to have some: one for each of
+    /// ``performedRequests``.
+    ///
+    /// They are made when first asked for. Cancelling, suspending or resuming one does that to the request; nothing else
+    /// that is set on one has an effect. Of an attempt that was over before anybody asked, and is not the last, response
+    /// and error are not known.
+    public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
+    /// The first of ``tasks``.
+    public var firstTask: URLSessionTask? { tasks.first }
+    /// The last of ``tasks``.
+    public var lastTask: URLSessionTask? { tasks.last }
+    /// The current task; the same as ``lastTask``.
+    public var task: URLSessionTask? { lastTask }
+
+    /// Sets a closure that is told each of ``tasks``: one for each attempt, just before it is sent. Only the last closure
+    /// set is called.
+    ///
+    /// Set later, it is told the last of them at once. The tasks count bytes while they run if this is called before the
+    /// request starts.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the closure is called. The default is the main queue.
+    ///   - handler: Called once for each attempt.
+    @preconcurrency
+    @discardableResult
+    public func onURLSessionTaskCreation(
+        on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
+    ) -> Self {
+        madeTasks.setHandler(on: queue, handler)
+        return self
+    }
+
+    /// ``tasks``, to await: one for each attempt, just before it is sent.
+    ///
+    /// An iteration that begins late is told the last of them first. It ends when the request is finished, cancelled too;
+    /// ending the iteration leaves the request alone. The tasks count bytes while they run if this is called before the
+    /// request starts.
+    ///
+    /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    public func urlSessionTasks(
+        bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
+    ) -> StreamOf<URLSessionTask> {
+        stream(of: madeTasks, bufferingPolicy: bufferingPolicy) { $0 }
+    }
+
+    private var madeTasks: Announcements<URLSessionTask> {
+        countBytes()
+        return announcements(\.urlSessionTasks) { $0.requestTasks(of: self).last }
+    }
+
+    /// Notes that a `URLRequest` is sent now.
+    func willPerform(_ urlRequest: URLRequest, control: ExchangeControl) {
+        let (announcements, task) = mutable.withLock { state in
+            state.endTask()
+            state.control = control
+            state.performedRequests.append(urlRequest)
+            let announcements = state.urlSessionTasks
+            return (announcements, announcements.flatMap { _ in state.requestTasks(of: self).last })
+        }
+        if let task { announcements?.announce(task) }
+        alignControl()
+    }
+
+    /// What can be said of a task whose attempt is not known to be over.
+    func standing(of task: RequestTask) -> RequestTask.Standing? {
+        mutable.withLock { $0.tasks.last === task ? $0.standing : nil }
+    }
+}
+
+extension Request.Mutable {
+    /// The tasks of all attempts so far; those that are missing are made.
+    mutating func requestTasks(of request: Request) -> [RequestTask] {
+        if tasks.isEmpty, !performedRequests.isEmpty {
+            // A task outlives its request.
+            handlers.append(farewell: { [weak request] _ in request?.mutable.withLock { $0.endTask() } })
+        }
+        for (number, urlRequest) in performedRequests.enumerated().dropFirst(tasks.count) {
+            let isLast = number == performedRequests.count - 1
+            let ending = isLast ? (handlers.isOver ? standing : nil) : RequestTask.Standing()
+            tasks.append(.make(for: urlRequest, of: request, ending: ending))
+        }
+        return tasks
+    }
+
+    /// The attempt of the last task is over.
+    func endTask() {
+        tasks.last?.end(with: standing)
+    }
+
+    /// What can be said of the last attempt.
+    fileprivate var standing: RequestTask.Standing {
+        let isOver = control == nil
+        let isMeasured = isOver && attempts.count == performedRequests.count
+        let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
+        var standing = RequestTask.Standing()
+        standing.head = head
+        standing.error = failure?.networkError
+        standing.sent = sending?.last ?? TransferFigures(completed: transaction?.requestBodyBytes ?? 0, total: nil)
+        standing.received =
+            receiving?.last
+            ?? TransferFigures(completed: transaction?.responseBodyBytesAfterDecoding ?? 0, total: head?.contentLength)
+        standing.state =
+            switch state {
+            case _ where isOver: .completed
+            case .suspended: .suspended
+            case .cancelled: .canceling
+            default: end == nil ? .running : .canceling
+            }
+        return standing
+    }
+}
+
+extension AFError {
+    /// What the network said; nil when it was not the network that failed.
+    fileprivate var networkError: (any Error)? {
+        switch self {
+        case .sessionTaskFailed(let error): error
+        // What Foundation's tasks say when they were cancelled, or their session ended.
+        case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: URLError(.cancelled)
+        case .requestRetryFailed(_, let original as AFError): original.networkError
+        default: nil
+        }
+    }
+}

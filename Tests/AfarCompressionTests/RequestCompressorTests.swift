@@ -1,0 +1,124 @@
+import AfarCompression
+import AfarCore
+import AfarSerializers
+import AfarTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the compressors do to a request.
+@Suite struct RequestCompressorTests {
+    static let body = Data("a body of some words, of some words".utf8)
+    let session = Session(transport: MockTransport { _ in .status(200) })
+
+    func request(_ headers: HTTPHeaders = [:], body: Data? = body) throws -> URLRequest {
+        var request = try URLRequest(url: "http://mock/", method: .post, headers: headers)
+        request.httpBody = body
+        return request
+    }
+
+    func adapted(_ request: URLRequest, by interceptor: any RequestInterceptor) throws -> URLRequest {
+        let answer = Locked<Result<URLRequest, any Error>?>(nil)
+        interceptor.adapt(request, for: session) { result in answer.withLock { $0 = result } }
+        return try #require(answer.withLock { $0 }).get()
+    }
+
+    static func deflate(_ behavior: DeflateRequestCompressor.DuplicateHeaderBehavior) -> DeflateRequestCompressor {
+        .deflateCompressor(duplicateHeaderBehavior: behavior)
+    }
+
+    @Test func theBodyIsCodedAndTheHeaderSaysSo() throws {
+        let deflated = try adapted(request(["X-Own": "1"]), by: .deflateCompressor)
+        #expect(try deflated.httpBody == DeflateCoding.encode(Self.body))
+        #expect(deflated.headers.dictionary == ["Content-Encoding": "deflate", "X-Own": "1"])
+        let gzipped = try adapted(request(), by: .gzipCompressor)
+        #expect(try gzipped.httpBody == GzipCoding.encode(Self.body))
+        #expect(gzipped.headers.dictionary == ["Content-Encoding": "gzip"])
+        let empty = try adapted(request(body: Data()), by: .gzipCompressor)
+        #expect(try empty.httpBody == GzipCoding.encode(Data()))
+    }
+
+    @Test func aContentLengthOfTheBodyBeforeGoes() throws {
+        let length = "\(Self.body.count)"
+        #expect(
+            try adapted(request(["content-length": length]), by: .deflateCompressor).headers["Content-Length"] == nil)
+        let skipping = DeflateRequestCompressor { _ in false }
+        #expect(try adapted(request(["content-length": length]), by: skipping).headers["Content-Length"] == length)
+    }
+
+    @Test func requestsWithoutABodyInMemoryStayAsTheyAre() throws {
+        for compressor in [.deflateCompressor as DeflateRequestCompressor, .gzipCompressor] as [any RequestInterceptor]
+        {
+            let bare = try adapted(request(["Content-Encoding": "br"], body: nil), by: compressor)
+            #expect(bare.httpBody == nil)
+            #expect(bare.headers.dictionary == ["Content-Encoding": "br"])
+            var streaming = try request(body: nil)
+            let stream = InputStream(data: Self.body)
+            streaming.httpBodyStream = stream
+            let adapted = try adapted(streaming, by: compressor)
+            #expect(adapted.httpBodyStream === stream)
+            #expect(adapted.headers.isEmpty)
+        }
+    }
+
+    @Test func theClosureDecidesByTheBody() throws {
+        let asked = Locked<[Data]>([])
+        let compressor: some RequestInterceptor = .gzipCompressor { body in
+            asked.withLock { $0.append(body) }
+            return body.count > 10
+        }
+        let small = try adapted(request(["Content-Encoding": "br"], body: Data("small".utf8)), by: compressor)
+        #expect(small.httpBody == Data("small".utf8))
+        #expect(small.headers["Content-Encoding"] == "br")
+        #expect(try adapted(request(), by: compressor).headers["Content-Encoding"] == "gzip")
+        #expect(asked.withLock { $0 } == [Data("small".utf8), Self.body])
+    }
+
+    @Test func aContentEncodingThatIsThereIsAnErrorUnlessToldOtherwise() throws {
+        let request = try request(["content-encoding": "br"])
+        #expect(throws: DeflateRequestCompressor.DuplicateHeaderError.self) {
+            try adapted(request, by: .deflateCompressor)
+        }
+        #expect(throws: GzipRequestCompressor.DuplicateHeaderError.self) { try adapted(request, by: .gzipCompressor) }
+        let skipped = try adapted(request, by: Self.deflate(.skip))
+        #expect(skipped.httpBody == Self.body)
+        #expect(skipped.headers.dictionary.map(\.value) == ["br"])
+        let replaced = try adapted(request, by: Self.deflate(.replace))
+        #expect(try replaced.httpBody == DeflateCoding.encode(Self.body))
+        #expect(replaced.headers.map(\.value) == ["deflate"])
+    }
+
+    @Test func theRequestFailsWithTheReasonAndIsNotSent() async throws {
+        let transport = MockTransport { _ in .status(200) }
+        let session = Session(interceptor: .gzipCompressor, transport: transport)
+        let response = await session.request(try request(["Content-Encoding": "br"])).serializingData().response
+        guard case .requestAdaptationFailed(let error)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(error is GzipRequestCompressor.DuplicateHeaderError)
+        #expect("\(response.error.map { "\($0)" } ?? "")".contains("Content-Encoding already"))
+        #expect(transport.requests.isEmpty)
+    }
+
+    /// A coding of one's own, which fails.
+    enum Broken: BodyCoding {
+        static let name = "broken"
+        static func encode(_ data: Data) throws -> Data { throw CompressionError(status: -4, message: "") }
+    }
+
+    @Test func whatACodingThrowsFailsTheRequest() async throws {
+        let transport = MockTransport { _ in .status(200) }
+        let session = Session(interceptor: RequestCompressor<Broken>(), transport: transport)
+        let response = await session.request(try request()).serializingData().response
+        guard case .requestAdaptationFailed(let error)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(error as? CompressionError == CompressionError(status: -4, message: ""))
+        #expect(transport.requests.isEmpty)
+    }
+}

@@ -1,0 +1,249 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+/// Who is told how far a request has come, and how that ends.
+@Suite struct RequestProgressTests {
+    private let queue = DispatchQueue(label: "progress")
+
+    /// Ten bytes, two at a time.
+    private static let tenBytes: MockResponse = {
+        var response = MockResponse.data(Data("0123456789".utf8))
+        response.chunkSize = 2
+        return response
+    }()
+
+    private static func figures(of stream: StreamOf<Progress>) async -> [Int64] {
+        var figures: [Int64] = []
+        for await progress in stream { figures.append(progress.completedUnitCount) }
+        return figures
+    }
+
+    /// Counts what a closure is told.
+    private final class Told: Sendable {
+        private let figures = Locked<[Int64]>([])
+        var all: [Int64] { figures.withLock { $0 } }
+        func add(_ progress: Progress) { figures.withLock { $0.append(progress.completedUnitCount) } }
+    }
+
+    @Test func everyFigureIsToldUntilTheRequestIsOver() async throws {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
+        var iterator = request.downloadProgress().makeAsyncIterator()
+        let response = request.serializingResponse(using: Bytes())
+        for completed in stride(from: Int64(2), through: 10, by: 2) {
+            let progress = try #require(await iterator.next())
+            #expect(progress.completedUnitCount == completed)
+            #expect(progress.totalUnitCount == 10)
+        }
+        #expect(await iterator.next() == nil)
+        #expect(await response.response.value?.count == 10)
+    }
+
+    @Test func streamsAndTheClosureAreToldSideBySide() async {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let (replaced, told) = (Told(), Told())
+        let request = session.request("http://mock/")
+            .downloadProgress(queue: queue) { replaced.add($0) }
+        let stream = request.downloadProgress()
+        request.downloadProgress(queue: queue) { told.add($0) }
+        async let first = Self.figures(of: stream)
+        async let second = Self.figures(of: request.downloadProgress(bufferingPolicy: .bufferingNewest(1)))
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(await first.last == 10)
+        #expect(await second.last == 10)
+        queue.sync {}
+        #expect(told.all.last == 10)
+        #expect(replaced.all.isEmpty)
+    }
+
+    @Test func whatIsSentIsTold() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.upload(Data("12345".utf8), to: "http://mock/")
+        let stream = request.uploadProgress()
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(await Self.figures(of: stream) == [5])
+    }
+
+    @Test func anIterationOfAFinishedRequestIsToldTheLastFigures() async {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
+        let stream = request.downloadProgress()
+        _ = await request.serializingResponse(using: Bytes()).response
+        for _ in 0..<2 { #expect(await Self.figures(of: stream) == [10]) }
+        #expect(await Self.figures(of: request.downloadProgress()) == [10])
+        #expect(await Self.figures(of: request.uploadProgress()).isEmpty)
+    }
+
+    @Test func aFailureEndsItAfterTheLastFigures() async {
+        let session = Session(
+            transport: MockTransport { _ in
+                var response = Self.tenBytes
+                response.failure = .connectionLost
+                response.bytesBeforeFailure = 4
+                return response
+            })
+        let request = session.request("http://mock/")
+        var iterator = request.downloadProgress().makeAsyncIterator()
+        let task = request.serializingResponse(using: Bytes())
+        var figures: [Int64] = []
+        while let progress = await iterator.next() { figures.append(progress.completedUnitCount) }
+        #expect(figures == [2, 4])
+        #expect(await task.response.error?.isSessionTaskError == true)
+    }
+
+    @Test func anotherAttemptBeginsAnew() async {
+        let attempts = Locked(0)
+        let transport = MockTransport { _ in
+            var response = Self.tenBytes
+            let isFirst = attempts.withLock { attempts in
+                attempts += 1
+                return attempts == 1
+            }
+            if isFirst {
+                response.failure = .connectionLost
+                response.bytesBeforeFailure = 6
+            }
+            return response
+        }
+        let interceptor = Scripted(retrying: { request, answer in
+            answer(request.retryCount == 0 ? .retry : .doNotRetry)
+        })
+        let session = Session(interceptor: interceptor, transport: transport)
+        let request = session.request("http://mock/")
+        var iterator = request.downloadProgress().makeAsyncIterator()
+        let task = request.serializingResponse(using: Bytes())
+        var figures: [Int64] = []
+        while let progress = await iterator.next() { figures.append(progress.completedUnitCount) }
+        #expect(figures == [2, 4, 6, 2, 4, 6, 8, 10])
+        #expect(await task.response.value?.count == 10)
+    }
+
+    @Test func aCancelEndsIt() async {
+        let entered = Deferred<Void>()
+        let session = Session(
+            transport: MockTransport { _ in
+                entered.fulfil(())
+                try await Task.sleep(for: .seconds(60))
+                return .text("late")
+            })
+        let request = session.request("http://mock/")
+        async let figures = Self.figures(of: request.downloadProgress())
+        async let requests = request.urlRequests().reduce(0) { count, _ in count + 1 }
+        request.resume()
+        await entered.value
+        request.cancel()
+        #expect(await figures.isEmpty)
+        #expect(await requests == 1)
+        #expect(request.isCancelled)
+    }
+
+    @Test func aCancelBeforeTheStartEndsIt() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        async let figures = Self.figures(of: request.downloadProgress())
+        request.cancel()
+        #expect(await figures.isEmpty)
+    }
+
+    @Test func theEndOfTheSessionEndsIt() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        session.invalidate()
+        let request = session.request("http://mock/")
+        let stream = request.downloadProgress()
+        request.resume()
+        #expect(await Self.figures(of: stream).isEmpty)
+    }
+
+    @Test func aRequestThatIsNeverStartedEndsItWhenItIsLetGo() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        var iterator = session.request("http://mock/").downloadProgress().makeAsyncIterator()
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test func cancellingTheTaskThatReadsLeavesTheRequestAlone() async {
+        let entered = Deferred<Void>()
+        let proceed = Deferred<Void>()
+        let session = Session(
+            transport: MockTransport { _ in
+                entered.fulfil(())
+                await proceed.value
+                return Self.tenBytes
+            })
+        let request = session.request("http://mock/")
+        let response = request.downloadProgress(queue: queue) { _ in }.serializingResponse(using: Bytes())
+        let reader = Task { await Self.figures(of: request.downloadProgress()) }
+        await entered.value
+        reader.cancel()
+        #expect(await reader.value.isEmpty)
+        proceed.fulfil(())
+        #expect(await response.response.value?.count == 10)
+    }
+
+    @Test func theEndComesAfterTheHandlers() async {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
+        let isCalled = Locked(false)
+        let stream = request.downloadProgress()
+        request.addHandler { _ in
+            Settled()
+        } completion: { _ in
+            isCalled.withLock { $0 = true }
+        }
+        _ = await Self.figures(of: stream)
+        #expect(isCalled.withLock { $0 })
+        #expect(request.isFinished)
+    }
+
+    @Test func whatWasHandedOutIsNotChangedLater() async throws {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
+        let before = request.downloadProgress
+        var iterator = request.downloadProgress().makeAsyncIterator()
+        _ = await request.serializingResponse(using: Bytes()).response
+        let first = try #require(await iterator.next())
+        while let next = await iterator.next() { #expect(next !== first) }
+        #expect(before.completedUnitCount == 0)
+        #expect(first.completedUnitCount == 2)
+        #expect(request.downloadProgress.completedUnitCount == 10)
+        #expect(request.downloadProgress !== request.downloadProgress)
+    }
+
+    @Test func whatIsHandedOutJoinsNoOtherProgress() {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        let parent = Progress.discreteProgress(totalUnitCount: 10)
+        parent.becomeCurrent(withPendingUnitCount: 10)
+        let progress = request.downloadProgress
+        progress.totalUnitCount = 1
+        progress.completedUnitCount = 1
+        #expect(parent.fractionCompleted == 0)
+        parent.resignCurrent()
+    }
+
+    @Test func closuresAreLetGoWithTheEnd() async {
+        final class Held: Sendable {}
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
+        weak var held: Held?
+        do {
+            let object = Held()
+            held = object
+            request.downloadProgress(queue: queue) { _ in _ = object }
+                .onURLRequestCreation(on: queue) { _ in _ = object }
+        }
+        let stream = request.downloadProgress()
+        request.resume()
+        #expect(await Self.figures(of: stream).last == 10)
+        queue.sync {}
+        #expect(held == nil)
+    }
+}
+
+/// A response of nothing.
+private struct Settled: SettledResponse {
+    var error: AFError?
+    func failing(with error: AFError) -> Settled { Settled(error: error) }
+}

@@ -1,0 +1,65 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Which headers a server receives, over each real transport.
+@Suite struct HeaderTests {
+    @Test(arguments: TransportKind.allCases)
+    func theDefaultsArriveOnceEach(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        _ = await session.request(server.url("/get")).serializingData().response
+        let received = try #require(server.lastRequest(path: "/get")).headers
+        #expect(received["User-Agent"] == HTTPHeader.defaultUserAgent.value)
+        #expect(received["Accept-Language"] == HTTPHeader.defaultAcceptLanguage.value)
+        // What the transport decodes, and nothing else.
+        let codings = kind.make(.default).capabilities.contentCodings
+        #expect(received["Accept-Encoding"] == codings.joined(separator: ", "))
+        for name in ["User-Agent", "Accept-Language", "Accept-Encoding", "Host"] {
+            #expect(received.fields.count { $0.name.lowercased() == name.lowercased() } == 1)
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aRequestsHeadersGoBeforeTheSessionsWhateverTheirCase(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session { configuration in
+            configuration.headers.add(name: "X-Both", value: "session")
+            configuration.headers["X-Session"] = "session"
+            configuration.headers.remove(name: "accept-LANGUAGE")
+        }
+        var headers: HTTPHeaders = [.userAgent("Own/1"), .authorization(username: "ü", password: "p:w")]
+        headers.update(name: "x-both", value: "first")
+        headers.add(name: "X-BOTH", value: "request")
+        headers.add(.acceptEncoding("identity"))
+        headers["X-Latin"] = "café 😀"
+        _ = await session.request(server.url("/get"), headers: headers).serializingData().response
+        let received = try #require(server.lastRequest(path: "/get")).headers
+        #expect(received["x-both"] == "request")
+        #expect(received["x-session"] == "session")
+        #expect(received["user-agent"] == "Own/1")
+        #expect(received["authorization"] == "Basic w7w6cDp3")
+        #expect(received["accept-encoding"] == "identity")
+        #expect(received["x-latin"] == "café 😀")
+        // Foundation has one of its own where there is no other.
+        if kind == .curl { #expect(received["accept-language"] == nil) }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aResponsesHeadersAreRead(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let response = await session.request(server.url("/response-headers?X-One=1&x-two=a%20b&ETag=%22e%22"))
+            .serializingData().response
+        let headers = try #require(response.response).headers
+        #expect(headers["x-one"] == "1")
+        #expect(headers.value(for: "X-TWO") == "a b")
+        #expect(headers["etag"] == "\"e\"")
+        #expect(headers["Content-Type"] == "application/json")
+        await server.stop()
+    }
+}

@@ -1,0 +1,109 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Who is told of a response's head, and may refuse it.
+@Suite struct ResponseDispositionTests {
+    private let queue = DispatchQueue(label: "heads")
+
+    @Test(arguments: TransportKind.allCases, [true, false])
+    func aHandlerDecides(kind: TransportKind, allows: Bool) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let response = await session.request(server.url("/large/1000"))
+            .onHTTPResponse(on: queue) { response, answer in
+                answer(allows && response.statusCode == 200 ? .allow : .cancel)
+            }
+            .serializingData().response
+        #expect(response.value?.count == (allows ? 1000 : nil))
+        #expect(response.error?.isExplicitlyCancelledError == (allows ? nil : true))
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases, [true, false])
+    func anAsynchronousHandlerDecides(kind: TransportKind, allows: Bool) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let response = await session.request(server.url("/large/1000"))
+            .onHTTPResponse { response in
+                await Task.yield()
+                return allows ? .allow : .cancel
+            }
+            .serializingData().response
+        #expect(response.value?.count == (allows ? 1000 : nil))
+        await server.stop()
+    }
+
+    /// The head of a body that never ends comes, and the refusal with it.
+    @Test(arguments: TransportKind.allCases)
+    func aRefusalDoesNotWaitForTheBody(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let response = await session.request(server.url("/drip?bytes=1000&seconds=60"))
+            .onHTTPResponse(on: queue) { _, answer in answer(.cancel) }
+            .serializingData().response
+        #expect(response.error?.isExplicitlyCancelledError == true)
+        await server.stop()
+    }
+
+    @Test func theFirstRefusalCounts() async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.curl.session()
+        let asked = Locked<[Int]>([])
+        let request = session.request(server.url("/large/1000"))
+        for (index, answer) in [Request.ResponseDisposition.allow, .cancel, .allow].enumerated() {
+            request.onHTTPResponse(on: queue) { _, completion in
+                asked.withLock { $0.append(index) }
+                completion(answer)
+            }
+        }
+        #expect(await request.serializingData().response.error?.isExplicitlyCancelledError == true)
+        #expect(asked.withLock { $0 } == [0, 1])
+        await server.stop()
+    }
+
+    @Test func aHandlerThatNeverAnswersLosesToACancel() async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.curl.session()
+        let asked = Signal()
+        let request = session.request(server.url("/large/1000"))
+            .onHTTPResponse(on: queue) { _, _ in asked.set() }
+        async let response = request.serializingData().response
+        await asked.wait()
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        await server.stop()
+    }
+
+    @Test func aLateHandlerIsToldAtOnce() async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.curl.session()
+        let request = session.request(server.url("/large/1000"))
+        _ = await request.serializingData().response
+        let status = await withCheckedContinuation { continuation in
+            request.onHTTPResponse(on: queue) { (response: HTTPURLResponse) in
+                continuation.resume(returning: response.statusCode)
+            }
+        }
+        #expect(status == 200)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func headsCanBeAwaited(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.request(server.url("/large/1000"))
+        let heads = request.httpResponses()
+        var statuses: [Int] = []
+        request.resume()
+        for await head in heads { statuses.append(head.statusCode) }
+        #expect(statuses == [200])
+        var late: [Int] = []
+        for await head in request.httpResponses() { late.append(head.statusCode) }
+        #expect(late == [200])
+        await server.stop()
+    }
+}
