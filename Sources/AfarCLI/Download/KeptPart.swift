@@ -24,7 +24,8 @@ final class KeptPart: ArrivalPlace {
     /// Opens the directory, or makes it, and the session's temporary files go there from now on.
     init(at path: String, for request: URLRequest) throws {
         self.path = path
-        directory = URL(filePath: path, relativeTo: URL(filePath: FileManager.default.currentDirectoryPath)).absoluteURL
+        let base = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
+        directory = URL(filePath: path, directoryHint: .isDirectory, relativeTo: base).absoluteURL
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             let reason = String(cString: strerror(errno)).lowercased()
             throw Failure(.other, "The directory \(path) cannot be made: \(reason).")

@@ -40,7 +40,7 @@ struct DownloadResumptionTests {
         let whole = try await resume(url, "--transport", transport)
         #expect(whole.status == 0, "\(whole.errors)")
         #expect(whole.text == "letters\n")
-        #expect(whole.errors == "afar: Resumed at 10 B of 26 B.\n")
+        #expect(whole.errors == "afar: Resumed at 10 bytes of 26 bytes.\n")
         #expect(try directory.names == ["letters"])
         #expect(try directory.contents(of: "letters") == Data(Self.letters.utf8))
         #expect(server.requests.last?.lowercased().contains("\r\nrange: bytes=10-\r\n") == true)
@@ -59,10 +59,10 @@ struct DownloadResumptionTests {
         let part = directory.url.appending(path: "whole.part")
         for place in Set(places).sorted() {
             let outcome = try await Tool.run(
-                ["download", url, "--resume", "-o", "whole"], directory: directory.url
+                ["download", url, "--resume", "-o", "whole"], directory: directory.url, waitsInLine: false
             ) { process in
                 // What the kernel has taken is in the file, whatever becomes of the process: wait for that.
-                while try Self.size(in: part) < place { try await Task.sleep(for: .milliseconds(1)) }
+                try await Self.arrival(of: place, in: part, by: process)
                 kill(process, SIGKILL)
             }
             #expect(outcome.status == -SIGKILL, "\(outcome.errors)")
@@ -76,7 +76,17 @@ struct DownloadResumptionTests {
         #expect(server.requestCount == Set(places).count + 1)
     }
 
-    private static func size(in part: URL) throws -> Int {
+    private struct Ended: Error {}
+
+    /// Returns when so many bytes are on the disk. That is no event that anybody tells, so it is looked for.
+    private static func arrival(of count: Int, in part: URL, by process: Int32) async throws {
+        while size(in: part) < count {
+            guard kill(process, 0) == 0 else { throw Ended() }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    private static func size(in part: URL) -> Int {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: part.path),
             names.contains("resume"), let name = names.first(where: { $0.hasPrefix("afar-") })
         else { return 0 }
@@ -91,13 +101,13 @@ struct DownloadResumptionTests {
         let url = server.url("/range/100000?stalls=40000").absoluteString
         let part = directory.url.appending(path: "100000.part")
         let outcome = try await Tool.run(["download", url, "--resume"], directory: directory.url) { process in
-            while try Self.size(in: part) < 40_000 { try await Task.sleep(for: .milliseconds(1)) }
+            try await Self.arrival(of: 40_000, in: part, by: process)
             kill(process, signal)
         }
         #expect(outcome.status == -signal)
         #expect(try directory.names == ["100000.part"])
         let whole = try await resume(url)
-        #expect(whole.errors == "afar: Resumed at 40 kB of 100 kB.\n")
+        #expect(whole.errors == "afar: Resumed at 40.0 kB of 100 kB.\n")
         #expect(try directory.contents(of: "100000") == PatternBytes.bytes(100_000))
     }
 
@@ -172,8 +182,9 @@ struct DownloadResumptionTests {
         let part = directory.url.appending(path: "1000.part")
         let directory = directory
         _ = try await Tool.run(["download", url, "--resume"], directory: directory.url) { process in
-            while try Self.size(in: part) < 400 { try await Task.sleep(for: .milliseconds(1)) }
-            let second = try await Tool.run(["download", url, "--resume"], directory: directory.url)
+            try await Self.arrival(of: 400, in: part, by: process)
+            let second = try await Tool.run(
+                ["download", url, "--resume"], directory: directory.url, waitsInLine: false)
             #expect(second.status == 2)
             #expect(second.errors.contains("Another afar downloads into 1000.part"))
             kill(process, SIGKILL)
@@ -200,8 +211,10 @@ struct DownloadResumptionTests {
             directory: directory.url)
         #expect(outcome.text == "100000\n")
         let screen = Screen.text(outcome.errors).split(separator: "\n")
-        #expect(screen.first?.hasPrefix("afar: Resumed at 40 kB of 100 kB.") == true)
-        #expect(screen.last?.contains("100%    100 kB") == true, "\(screen)")
+        #expect(screen.first?.hasPrefix("afar: Resumed at 40.0 kB of 100 kB.") == true)
+        #expect(screen.last?.contains("100%   100 kB") == true, "\(screen)")
+        let percentages = outcome.errors.matches(of: /(\d+)%/).compactMap { Int($0.1) }
+        #expect(percentages.allSatisfy { $0 >= 40 }, "\(percentages)")
     }
 
     @Test func theSameWithCurl() async throws {
