@@ -29,10 +29,9 @@ struct DownloadRunner {
     private func load(
         _ target: DownloadTarget, inspector: Inspector, interruption: Interruption
     ) async -> Result<String, Failure> {
-        let meter = makeMeter()
-        let write: @Sendable (String) -> Void = { text in meter.map { $0.write(text) } ?? StandardError.write(text) }
+        let meter = options.progress.makeMeter(options.colors)
         let session = options.sending.makeSession { base in
-            ArrivalGate(base: inspector.watch(base, write: write), target: target)
+            ArrivalGate(base: inspector.watch(base) { meter.write($0) }, target: target)
         }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
@@ -61,12 +60,5 @@ struct DownloadRunner {
         return Failure(
             .httpStatus, "\(URLText.withoutUserinfo(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
         )
-    }
-
-    private func makeMeter() -> ProgressMeter? {
-        let output = OutputFacts.standardError
-        guard options.file.progress ?? output.isTerminal else { return nil }
-        return ProgressMeter(
-            bar: ProgressBar(style: Style(options.colors.color, output: output), isUTF8: output.isUTF8))
     }
 }
