@@ -11,7 +11,7 @@ struct Chart {
     var svg: String {
         var y = 48
         var shapes: [String] = []
-        for result in results {
+        for result in results where result.figures.count > 1 {
             y += Self.groupHeight
             shapes.append(#"<text class="title" x="0" y="\#(y - 10)">\#(result.workload.title)</text>"#)
             let largest = result.figures.map(result.cpu).max() ?? 1

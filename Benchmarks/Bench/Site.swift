@@ -18,12 +18,12 @@ struct Site {
     var uploaded: URL { files.appending(path: Self.uploads) }
     var downloaded: URL { folder.appending(path: "downloaded") }
 
-    /// In memory where there is room for three copies of the large file, so that no disk is measured.
+    /// In memory where there is room for five copies of the large file, so that no disk is measured.
     init() throws {
         let memory = URL(filePath: "/dev/shm")
         let values = try? FileManager.default.attributesOfFileSystem(forPath: memory.path)
         let free = (values?[.systemFreeSize] as? NSNumber)?.intValue ?? 0
-        let parent = free > 3 * Self.gibibyte ? memory : FileManager.default.temporaryDirectory
+        let parent = free > 5 * Self.gibibyte ? memory : FileManager.default.temporaryDirectory
         folder = parent.appending(path: "afar-bench-\(ProcessInfo.processInfo.processIdentifier)")
         try FileManager.default.createDirectory(
             at: files.appending(path: "uploads"), withIntermediateDirectories: true)

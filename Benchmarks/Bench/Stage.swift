@@ -10,6 +10,7 @@ struct Stage {
 
     /// Lets the clients do a workload, in turns, so that what else the machine does falls on all alike.
     func measure(_ workload: Workload, _ clients: [Client], _ options: Options) throws -> WorkloadResult {
+        let clients = clients.filter(workload.includes)
         let rounds = options.rounds ?? (options.isQuick ? (workload.isBulk ? 1 : 2) : workload.rounds)
         var measured = clients.map { _ in [Measured]() }
         for _ in 0..<rounds {
@@ -67,7 +68,7 @@ struct Stage {
         try? FileManager.default.removeItem(at: site.downloaded)
         try? FileManager.default.removeItem(at: site.uploaded)
         let action = workload.action == .decode && !client.decodes ? .get : workload.action
-        let file = action == .upload ? site.large : site.downloaded
+        let file = action.sends ? site.large : site.downloaded
         let arguments = [
             action.rawValue, "http://127.0.0.1:\(nginx.port)\(workload.path)", file.path,
             String(requests), String(warmUp), String(workload.inFlight), String(workload.inFlight),
@@ -76,7 +77,7 @@ struct Stage {
             switch action {
             case .get: workload.path == Site.tiny ? Site.tinyBody.utf8.count : Site.record.utf8.count
             case .decode: Site.answer
-            case .download, .discard, .upload: Site.gibibyte
+            default: Site.gibibyte
             }
         return (arguments, yield)
     }

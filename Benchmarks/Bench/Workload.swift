@@ -2,7 +2,10 @@
 struct Workload: Sendable {
     /// What a client does; the names are those that the clients know.
     enum Action: String {
-        case get, decode, download, discard, upload
+        case get, decode, download, discard, upload, sendStream, sendForm, linger
+
+        /// Whether the file is read, and not written.
+        var sends: Bool { [.upload, .sendStream, .sendForm].contains(self) }
     }
 
     let name: String
@@ -14,8 +17,12 @@ struct Workload: Sendable {
     /// The requests of a round; slow clients make fewer.
     let requests: Int
     let rounds: Int
+    /// The clients that have code for it; nil for all.
+    var clients: [String]?
 
     var isBulk: Bool { requests == 1 }
+
+    func includes(_ client: Client) -> Bool { clients?.contains(client.name) ?? true }
 
     static let all = [
         Workload(
@@ -39,5 +46,14 @@ struct Workload: Sendable {
         Workload(
             name: "upload", title: "Upload of 1 GiB from a file", action: .upload, path: Site.uploads,
             inFlight: 1, requests: 1, rounds: 3),
+        Workload(
+            name: "upload-stream", title: "Upload of 1 GiB from a stream", action: .sendStream, path: Site.uploads,
+            inFlight: 1, requests: 1, rounds: 3, clients: ["Afar"]),
+        Workload(
+            name: "upload-form", title: "Upload of 1 GiB as a part of a form", action: .sendForm, path: Site.uploads,
+            inFlight: 1, requests: 1, rounds: 3, clients: ["Afar"]),
+        Workload(
+            name: "linger", title: "Stream of 1 GiB, 1 ms a chunk", action: .linger, path: Site.large,
+            inFlight: 1, requests: 1, rounds: 1, clients: ["Afar"]),
     ]
 }

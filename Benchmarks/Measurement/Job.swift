@@ -14,7 +14,16 @@ public struct Job: Sendable {
         case discard
         /// The file is sent.
         case upload
+        /// The file is sent as a stream.
+        case sendStream
+        /// The file is sent as a part of a form.
+        case sendForm
+        /// The body is read with a pause of a millisecond after each chunk.
+        case linger
     }
+
+    /// Why a client does not do an action; Bench does not ask for it.
+    public struct Unable: Error {}
 
     /// What to do.
     public let action: Action
@@ -47,4 +56,7 @@ public struct Job: Sendable {
         self.inFlight = inFlight
         self.connections = connections
     }
+
+    /// Gives up on an action that the client has no code for.
+    public func refuse() throws { throw Unable() }
 }

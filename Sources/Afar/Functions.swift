@@ -138,6 +138,18 @@ public func download(
         urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
 }
 
+/// Makes a download on ``Session/default`` that goes on where another broke off.
+public func download(
+    resumingWith resumeData: Data,
+    interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil,
+    to destination: DownloadRequest.Destination? = nil
+) -> DownloadRequest {
+    AF.download(
+        resumingWith: resumeData, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        to: destination)
+}
+
 /// Makes a request on ``Session/default`` that sends bytes from memory.
 public func upload(
     _ data: Data,

@@ -7,7 +7,8 @@ import Foundation
 
 /// Lets Foundation's freshly made values cross from the request's task to the one that waits. Nobody else has them, so
 /// that is safe, though their static type, `Any`, cannot say so.
-struct SendableSerializer<Base: DataResponseSerializerProtocol>: DataResponseSerializerProtocol
+struct SendableSerializer<Base: DataResponseSerializerProtocol>: DataResponseSerializerProtocol,
+    DownloadResponseSerializerProtocol
 where Base.SerializedObject == Any {
     let base: Base
 

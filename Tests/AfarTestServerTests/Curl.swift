@@ -5,6 +5,7 @@ struct Curl: Sendable {
     struct Failed: Error {
         let exitCode: Int32
         let message: String
+        var output = Data()
     }
 
     /// The final status.
@@ -67,7 +68,7 @@ struct Curl: Sendable {
             process.waitUntilExit()
             guard process.terminationStatus == 0 else {
                 let text = String(decoding: message, as: UTF8.self)
-                throw Failed(exitCode: process.terminationStatus, message: text)
+                throw Failed(exitCode: process.terminationStatus, message: text, output: data)
             }
             return data
         }

@@ -27,5 +27,28 @@ Job.main { job in
                 .serializingData(emptyResponseCodes: [201, 204]).value
             return try file.fileSize()
         }
+    case .sendStream:
+        try await job.measure {
+            guard let stream = InputStream(url: file) else { return 0 }
+            _ = try await session.upload(stream, to: url, method: .put).validate()
+                .serializingData(emptyResponseCodes: [201, 204]).value
+            return try file.fileSize()
+        }
+    case .sendForm:
+        try await job.measure {
+            _ = try await session.upload(
+                multipartFormData: { $0.append(file, withName: "file") }, to: url, method: .put
+            ).validate().serializingData(emptyResponseCodes: [201, 204]).value
+            return try file.fileSize()
+        }
+    case .linger:
+        try await job.measure {
+            var count = 0
+            for await stream in session.streamRequest(url).validate().streamTask().streamingData() {
+                count += stream.value?.count ?? 0
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            return count
+        }
     }
 }

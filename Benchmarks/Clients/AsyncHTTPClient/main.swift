@@ -32,6 +32,7 @@ Job.main { job in
         }
     case .upload:
         try await job.measure { try await client.upload(file, by: request) }
+    case .sendStream, .sendForm, .linger: try job.refuse()
     }
     try await client.shutdown()
 }

@@ -100,7 +100,7 @@ extension Request {
             method: request.method.rawValue, url: String(url.prefix { $0 != "#" }), headers: headers, body: body)
         command.isDecoding = headers["Accept-Encoding"] != nil
         command.suppressedHeaders = ["User-Agent"]
-        if body != nil { command.suppressedHeaders += ["Content-Type", "Expect"] }
+        if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }
         return command
     }
 
@@ -122,5 +122,15 @@ extension Request {
 
     private static func curlBody(_ data: Data) -> (CurlCommand.Body?, Int64?) {
         (data.isEmpty ? nil : .data(data), Int64(data.count))
+    }
+}
+
+extension CurlCommand.Body {
+    /// Whether curl may ask for leave before it sends the body (`Expect: 100-continue`), which it does from 1 MiB on.
+    fileprivate var mayBeLong: Bool {
+        switch self {
+        case .data(let data): data.count >= 1024 * 1024
+        case .file, .standardInput: true
+        }
     }
 }

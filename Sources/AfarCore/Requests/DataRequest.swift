@@ -38,9 +38,9 @@ public class DataRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func receive(_ response: TransportResponse) {
+    override func receive(_ response: TransportResponse) throws {
         if case .data(let data) = response.body, !data.isEmpty { received.withLock { $0.data = data } }
-        super.receive(response)
+        try super.receive(response)
     }
 
     override func runValidators() throws {

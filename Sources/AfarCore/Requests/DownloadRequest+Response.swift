@@ -57,6 +57,24 @@ extension DownloadRequest {
         return self
     }
 
+    /// Adds a handler that gets the response as a serializer sees it; this form knows the serializers' factories, as in
+    /// `.response(responseSerializer: .string) { … }`.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
+    ///   - responseSerializer: Runs before, never on `queue`.
+    ///   - completionHandler: Called once.
+    @preconcurrency
+    @discardableResult
+    public func response<Serializer: ResponseSerializer>(
+        queue: DispatchQueue? = .main,
+        responseSerializer: Serializer,
+        completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        addHandler(on: queue, Self.respond(using: responseSerializer), completion: completionHandler)
+        return self
+    }
+
     /// The place of the file, awaited; a response without one is an error.
     ///
     /// - Parameter shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is
@@ -76,8 +94,28 @@ extension DownloadRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        let deferred = Deferred<AFDownloadResponse<Serializer.SerializedObject>>()
-        addHandler(Self.respond(using: serializer)) { deferred.fulfil($0) }
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
+    }
+
+    /// Adds a serializer whose result is awaited; this form knows the serializers' factories, as in
+    /// `serializingDownload(using: .string)`.
+    ///
+    /// - Parameters:
+    ///   - serializer: Makes the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    public func serializingDownload<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
+    }
+
+    private func downloadTask<Value: Sendable>(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool,
+        _ respond: @escaping @Sendable (Request) -> AFDownloadResponse<Value>
+    ) -> DownloadTask<Value> {
+        let deferred = Deferred<AFDownloadResponse<Value>>()
+        addHandler(respond) { deferred.fulfil($0) }
         return DownloadTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 
@@ -94,9 +132,9 @@ extension DownloadRequest {
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
-            let fileURL = (request as? DownloadRequest)?.fileURL
-            let serialized = request.serialized { try serialize($0, $1, fileURL, $2) }
-            return DownloadResponse(serialized, fileURL: fileURL)
+            let download = request as? DownloadRequest
+            let serialized = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
+            return DownloadResponse(serialized, of: download)
         }
     }
 }

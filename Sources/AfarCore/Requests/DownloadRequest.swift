@@ -8,7 +8,10 @@ public import Foundation
 ///
 /// The body is written to a private temporary file. When it is whole and has passed the validators, the file is moved to
 /// where the destination says; without a destination it stays where it is, for the caller to move or remove. A request
-/// that fails leaves no file.
+/// that fails leaves no file, but for the part that its ``resumeData`` owns, and for a whole file that could not be moved:
+/// that stays at the error's ``AFError/sourceURL``, and is the caller's from then on.
+///
+/// A retry goes on where the attempt before broke off, by the same rules as a request made from resume data.
 public final class DownloadRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
@@ -30,87 +33,273 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-    typealias Validator = @Sendable (URLRequest?, ResponseHead, URL?) throws -> Void
-
-    private struct Received {
-        /// The file while it is ours.
-        var file: TemporaryFile?
-        /// Where a whole body is.
-        var fileURL: URL?
-        var validators: [Validator] = []
+    /// What a download begins with.
+    public enum Downloadable: Sendable {
+        /// What makes the request for the whole file.
+        case request(any URLRequestConvertible)
+        /// What a download before has left, to go on from.
+        case resumeData(Data)
     }
 
+    typealias Validator = @Sendable (URLRequest?, ResponseHead, URL?) throws -> Void
+    typealias ResumeDataHandler = @Sendable (Data?) -> Void
+
+    private struct Transfer {
+        var validators: [Validator] = []
+        /// The request as its owner made it, before adapters.
+        var original: URLRequest?
+        /// Where the body goes while it comes.
+        var delivery: DownloadDelivery?
+        /// The file with a body that is whole, while it is ours.
+        var file: TemporaryFile?
+        var fileURL: URL?
+        var destinationURL: URL?
+        /// What the next attempt, or another request, can go on from.
+        var resumable: ResumeData?
+        /// Whether a cancel is to leave something to go on from.
+        var cancelsResumably = false
+        var waiting: [ResumeDataHandler] = []
+        var mustAskAgain = false
+    }
+
+    /// What the download began with.
+    public let downloadable: Downloadable
     private let destination: Destination?
-    private let received = Locked(Received())
+    private let transfer: Locked<Transfer>
 
     init(
-        convertible: any URLRequestConvertible,
+        _ downloadable: Downloadable,
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         requestModifier: RequestModifier?,
         destination: Destination?
     ) {
+        self.downloadable = downloadable
         self.destination = destination
+        let convertible: any URLRequestConvertible
+        switch downloadable {
+        case .request(let request):
+            convertible = request
+            transfer = Locked(Transfer())
+        case .resumeData(let data):
+            let resumed = ResumedRequest(data)
+            convertible = resumed
+            transfer = Locked(Transfer(resumable: try? resumed.data.get()))
+        }
         super.init(
             convertible: convertible, context: context, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
     }
 
+    // MARK: Files
+
     /// Where the file is, once it is whole; nil before, and for a response without one.
     ///
-    /// When validation failed, the file is there as long as this request is.
-    public var fileURL: URL? { received.withLock { $0.fileURL } }
+    /// When validation failed, the file is there as long as this request is. When it could not be moved, it stays where
+    /// it is, for the caller to move or remove.
+    public var fileURL: URL? { transfer.withLock { $0.fileURL } }
+
+    /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
+    public var temporaryURL: URL? { transfer.withLock { $0.delivery?.url ?? $0.file?.url } }
+
+    /// Where the file was moved to; nil before, and without a destination.
+    public var destinationURL: URL? { transfer.withLock { $0.destinationURL } }
+
+    // MARK: Going on later
+
+    /// What ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` needs to go on with this
+    /// download; nil while it is in flight, when it has succeeded, and when it cannot be continued.
+    ///
+    /// It is there after the connection broke or timed out, or the disk was full, and after
+    /// ``cancel(producingResumeData:)``. A download can be continued when it is a GET without a `Range`, and the response
+    /// had status 200, no content coding, and a validator that identifies its bytes: a strong `ETag`, or without any
+    /// `ETag` a `Last-Modified` at least a minute older than the response (RFC 9110, sections 8.8 and 13.1.5). Ask with
+    /// `Accept-Encoding: identity` for what a server would compress.
+    ///
+    /// The part that has arrived is a file among the temporary ones, and belongs to the resume data. Nobody removes it
+    /// when the data is dropped: go on with the download, or leave it to the system that clears temporary files.
+    ///
+    /// The data holds the URL and the request's headers, but no credentials: no user name and password, no
+    /// `Authorization`, `Cookie` or `Proxy-Authorization`, and no header whose name speaks of tokens, keys, secrets or
+    /// passwords. Let an interceptor or the session's own headers add them again. A URL that is itself a secret (a signed
+    /// one, say) is in the data, so keep that as you would keep the URL.
+    public var resumeData: Data? { resumable?.encoded() }
+
+    /// The same, not encoded.
+    private var resumable: ResumeData? { transfer.withLock { $0.delivery == nil ? $0.resumable : nil } }
+
+    /// What could be gone on from if the process ended now. For the tool, which keeps it on disk.
+    package var resumableInFlight: ResumeData? { transfer.withLock { $0.delivery?.resumable } }
+
+    /// Ends the download for good, and drops what has arrived of it.
+    @discardableResult
+    public override func cancel() -> Self { cancel(producingResumeData: false) }
+
+    /// Ends the download for good.
+    ///
+    /// - Parameter shouldProduceResumeData: Whether ``resumeData`` is to be there afterwards, once the request has
+    ///   finished, if there is something to go on with.
+    @discardableResult
+    public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
+        if shouldProduceResumeData { transfer.withLock { $0.cancelsResumably = true } }
+        super.cancel()
+        return self
+    }
+
+    /// Ends the download for good, and hands over what is needed to go on later.
+    ///
+    /// - Parameter completionHandler: Called once, on the session's ``Session/rootQueue``, when nothing more is written
+    ///   to the part's file; with nil when there is nothing to go on with.
+    @preconcurrency
+    @discardableResult
+    public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
+        cancel(producingResumeData: true)
+        let isOver = transfer.withLock { transfer in
+            if transfer.delivery != nil { transfer.waiting.append(completionHandler) }
+            return transfer.delivery == nil
+        }
+        if isOver { context.rootQueue.async { [self] in completionHandler(resumeData) } }
+        return self
+    }
+
+    // MARK: One attempt
 
     override var mayShowProgressLate: Bool { true }
 
+    override var bytesBefore: Int64 { transfer.withLock { $0.delivery }?.offset ?? 0 }
+
     override func prepareForAttempt() {
         super.prepareForAttempt()
-        received.withLock { ($0.file, $0.fileURL) = (nil, nil) }
+        transfer.withLock { transfer in
+            // One that was kept because it could not be moved; it will come again.
+            transfer.file?.takeBack()
+            (transfer.file, transfer.fileURL, transfer.mustAskAgain) = (nil, nil, false)
+        }
+    }
+
+    override func complete(_ urlRequest: inout URLRequest) throws {
+        let resumable = transfer.withLock { [urlRequest] transfer in
+            transfer.original = urlRequest
+            return transfer.resumable
+        }
+        guard let resumable else { return }
+        let delivery = try DownloadDelivery(resuming: resumable, with: &urlRequest)
+        transfer.withLock { transfer in
+            transfer.delivery = delivery
+            if delivery == nil { transfer.resumable = nil }
+        }
     }
 
     override func openDelivery() throws -> ResponseDelivery {
-        let file = try TemporaryFile()
-        received.withLock { $0.file = file }
-        return .file(descriptor: file.descriptor)
-    }
-
-    override func abandonDelivery() {
-        received.withLock { if $0.fileURL == nil { $0.file = nil } }
-    }
-
-    override func receive(_ response: TransportResponse) {
-        received.withLock { received in
-            received.file?.close()
-            received.fileURL = received.file?.url
+        if let delivery = transfer.withLock({ $0.delivery }) { return .file(descriptor: delivery.descriptor) }
+        do throws(TransportError) {
+            let delivery = try DownloadDelivery()
+            transfer.withLock { $0.delivery = delivery }
+            return .file(descriptor: delivery.descriptor)
+        } catch {
+            throw failure(after: error)
         }
-        super.receive(response)
+    }
+
+    override func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
+        let announce = super.headHook()
+        guard let delivery = transfer.withLock({ $0.delivery }) else { return announce }
+        return { [self] head in
+            try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
+            if delivery.offset > 0 { didReceive(bytes: 0, expected: head.contentLength) }
+            try announce?(head)
+        }
+    }
+
+    override func receive(_ response: TransportResponse) throws {
+        try super.receive(response)
+        guard let delivery = transfer.withLock({ $0.delivery }) else { return }
+        do throws(TransportError) {
+            let (file, resumable) = try delivery.finish()
+            transfer.withLock { transfer in
+                (transfer.file, transfer.fileURL) = (file, file.url)
+                (transfer.delivery, transfer.resumable) = (nil, resumable)
+            }
+        } catch {
+            throw failure(after: error)
+        }
     }
 
     override func runValidators() throws {
-        let (validators, fileURL) = received.withLock { ($0.validators, $0.fileURL) }
+        let (validators, fileURL) = transfer.withLock { ($0.validators, $0.fileURL) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
         for validator in validators { try validator(request, head, fileURL) }
     }
 
     override func keepResponse() throws {
-        guard let file = received.withLock({ $0.file }) else { return }
+        guard let file = transfer.withLock({ $0.file }) else { return }
         if let destination, let response {
             let (url, options) = destination(file.url, response)
             do {
                 try file.move(to: url, options: options)
             } catch {
+                file.keep()
                 throw AFError.downloadedFileMoveFailed(error: error, source: file.url, destination: url)
             }
-            received.withLock { $0.fileURL = url }
+            transfer.withLock { ($0.fileURL, $0.destinationURL) = (url, url) }
         } else {
             file.keep()
         }
-        received.withLock { $0.file = nil }
+        tellWaiting()
+    }
+
+    // MARK: Breaking off
+
+    override func failure(after error: TransportError) -> AFError {
+        if error.underlying is DownloadDelivery.Again { transfer.withLock { $0.mustAskAgain = true } }
+        breakOff()
+        // What the hook at the head found wrong says more than that the head was refused.
+        return .sessionTaskFailed(
+            error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))
+    }
+
+    override func abandonDelivery() {
+        breakOff()
+        tellWaiting()
+    }
+
+    override var mustGoAgain: Bool { transfer.withLock { $0.mustAskAgain } }
+
+    /// Ends the writing, and keeps what there is to go on with, unless the owner of the request wants nothing more.
+    private func breakOff() {
+        let isCancelled = if case .explicitlyCancelled = mutable.withLock({ $0.end }) { true } else { false }
+        let (delivery, mayKeep) = transfer.withLock { ($0.delivery, $0.cancelsResumably || !isCancelled) }
+        guard let delivery else { return }
+        let resumable = delivery.breakOff(keeping: mayKeep)
+        transfer.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
+    }
+
+    private func tellWaiting() {
+        let waiting = transfer.withLock { transfer in
+            defer { transfer.waiting = [] }
+            return transfer.waiting
+        }
+        guard !waiting.isEmpty else { return }
+        context.rootQueue.async { [self] in
+            let data = resumeData
+            for handler in waiting { handler(data) }
+        }
     }
 
     func append(_ validator: @escaping Validator) {
-        received.withLock { $0.validators.append(validator) }
+        transfer.withLock { $0.validators.append(validator) }
     }
+}
+
+/// Makes the request that resume data describes.
+private struct ResumedRequest: URLRequestConvertible {
+    let data: Result<ResumeData, ResumeDataError>
+
+    init(_ data: Data) {
+        self.data = Result { () throws(ResumeDataError) in try ResumeData(decoding: data) }
+    }
+
+    func asURLRequest() throws -> URLRequest { try data.get().urlRequest() }
 }

@@ -86,6 +86,8 @@ extension Request {
     }
 
     func didReceive(bytes: Int64, expected: Int64?) {
-        mutable.withLock { $0.receiving }?.update(completed: bytes, total: expected)
+        guard let receiving = mutable.withLock({ $0.receiving }) else { return }
+        let before = bytesBefore
+        receiving.update(completed: before + bytes, total: expected.map { before + $0 })
     }
 }

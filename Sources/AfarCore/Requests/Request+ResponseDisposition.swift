@@ -113,12 +113,6 @@ extension Request {
         return self
     }
 
-    /// For the transport, which calls it when the head has come; nil when nobody wants to know.
-    var headHook: (@Sendable (ResponseHead) throws -> Void)? {
-        guard mutable.withLock({ !$0.headListeners.isEmpty }) else { return nil }
-        return { [self] head in announce(head) }
-    }
-
     /// Asks all who want to know, unless they were asked in this attempt.
     func announce(_ head: ResponseHead) {
         mutable.withLock { state in

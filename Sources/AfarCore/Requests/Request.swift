@@ -54,8 +54,17 @@ public class Request: @unchecked Sendable {
         return .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
     }
 
+    /// Adds what this kind of request asks for beyond what its owner does.
+    func complete(_ urlRequest: inout URLRequest) throws {}
+
+    /// What looks at the response's head before its body comes, if anybody does; see ``Exchange/onHead``.
+    func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
+        guard mutable.withLock({ !$0.headListeners.isEmpty }) else { return nil }
+        return { [self] head in announce(head) }
+    }
+
     /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) {
+    func receive(_ response: TransportResponse) throws {
         let mustAnnounce = mutable.withLock { state in
             state.head = response.head
             return !state.headListeners.isEmpty
@@ -79,8 +88,14 @@ public class Request: @unchecked Sendable {
         receiving?.forget()
     }
 
-    /// The attempt failed: a part of a body is of no use.
+    /// The exchange failed: what the handlers are to know of it.
+    func failure(after error: TransportError) -> AFError { .sessionTaskFailed(error: error.urlError) }
+
+    /// The attempt failed: what it has brought is of no more use.
     func abandonDelivery() {}
+
+    /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
+    var mustGoAgain: Bool { false }
 
     /// The response has passed the validators and is here to stay.
     func keepResponse() throws {}
@@ -91,6 +106,9 @@ public class Request: @unchecked Sendable {
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }
 
+    /// How many bytes of the whole were there before the body that the exchange brings.
+    var bytesBefore: Int64 { 0 }
+
     /// Runs the validators in the order in which they were added; the first failure wins.
     func runValidators() throws {}
 
@@ -99,6 +117,7 @@ public class Request: @unchecked Sendable {
         do {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
+            try complete(&urlRequest)
             didMake(urlRequest, isFinal: interceptor == nil && context.interceptor == nil)
             return urlRequest
         } catch {

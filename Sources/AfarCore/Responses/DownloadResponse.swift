@@ -14,6 +14,12 @@ public struct DownloadResponse<Success, Failure: Error> {
     public let request: URLRequest?
     /// Where the file is; nil when there is none.
     public let fileURL: URL?
+    /// Where the bytes arrived before the file was moved.
+    public let temporaryURL: URL?
+    /// Where the file was moved to; nil without a destination.
+    public let destinationURL: URL?
+    /// What is needed to go on with the download; see ``DownloadRequest/resumeData``.
+    public let resumeData: Data?
     /// The moments of the request's life.
     public let timeline: Timeline
     /// How long serialization took, in seconds.
@@ -27,21 +33,27 @@ public struct DownloadResponse<Success, Failure: Error> {
         request: URLRequest?,
         response: HTTPURLResponse?,
         fileURL: URL?,
+        resumeData: Data?,
         metrics: TaskMetrics?,
         serializationDuration: TimeInterval,
         result: Result<Success, Failure>
     ) {
         self.request = request
         self.fileURL = fileURL
+        self.resumeData = resumeData
+        (temporaryURL, destinationURL) = (nil, nil)
         self.serializationDuration = serializationDuration
         self.result = result
         timeline = Timeline()
         origin = .given(response, metrics)
     }
 
-    init(_ serialized: Serialized<Success>, fileURL: URL?) where Failure == AFError {
+    init(_ serialized: Serialized<Success>, of download: DownloadRequest?) where Failure == AFError {
         request = serialized.request
-        self.fileURL = fileURL
+        fileURL = download?.fileURL
+        temporaryURL = download?.temporaryURL
+        destinationURL = download?.destinationURL
+        resumeData = download?.resumeData
         timeline = serialized.timeline
         serializationDuration = serialized.duration
         result = serialized.result
@@ -53,6 +65,9 @@ public struct DownloadResponse<Success, Failure: Error> {
     ) {
         request = other.request
         fileURL = other.fileURL
+        temporaryURL = other.temporaryURL
+        destinationURL = other.destinationURL
+        resumeData = other.resumeData
         timeline = other.timeline
         serializationDuration = other.serializationDuration
         self.result = result
@@ -112,7 +127,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// The result.
     public var description: String { "\(result)" }
 
-    /// Request, response, size, times and result, one a line.
+    /// Request, status, files, size of the resume data, times and result, one a line.
     public var debugDescription: String {
         let method = request?.httpMethod ?? "GET"
         let url = request?.url?.absoluteString.redactingUserinfo ?? "none"
@@ -120,6 +135,9 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
             [Request]: \(request == nil ? "none" : "\(method) \(url)")
             [Status]: \(response.map { "\($0.statusCode)" } ?? "none")
             [File]: \(fileURL?.path ?? "none")
+            [Temporary File]: \(temporaryURL?.path ?? "none")
+            [Destination]: \(destinationURL?.path ?? "none")
+            [Resume Data]: \(resumeData.map { "\($0.count) bytes" } ?? "none")
             [Times]: \(timeline)
             [Result]: \(result)
             """

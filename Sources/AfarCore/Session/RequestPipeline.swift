@@ -41,7 +41,7 @@ struct RequestPipeline {
             var exchange = try makeExchange(for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
-            exchange.onHead = request.headHook
+            exchange.onHead = request.headHook()
             let start = begin(exchange, urlRequest)
             let result = await send(exchange, since: start)
             await request.waitForHeadAnswer()
@@ -51,6 +51,7 @@ struct RequestPipeline {
         }
         context.delegate.didCompleteAttempt(of: request, error: failure)
         if let failure {
+            if request.mustGoAgain { return .again }
             switch await retryDecision(about: failure) {
             case .again: return .again
             case .giveUp(let error): request.mutable.withLock { $0.failure = error }
@@ -122,7 +123,7 @@ struct RequestPipeline {
         _ body: ResponseBodyStream, of response: TransportResponse, since start: Date
     ) async throws -> TransportResponse {
         var response = response
-        request.receive(response)
+        try request.receive(response)
         do {
             try await request.read(body, after: response.head)
         } catch {
@@ -148,10 +149,10 @@ struct RequestPipeline {
         switch result {
         case .success(let response):
             note(response.report, since: start)
-            request.receive(response)
+            try request.receive(response)
         case .failure(let error as TransportError):
             note(error.report, since: start)
-            throw AFError.sessionTaskFailed(error: error.urlError)
+            throw request.failure(after: error)
         case .failure(let error):
             throw error.asAFError(or: .sessionTaskFailed(error: error))
         }

@@ -234,11 +234,11 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
-            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-                try encoding.encode(urlRequest, with: parameters)
-            },
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        let request = ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+            try encoding.encode(urlRequest, with: parameters)
+        }
+        return download(
+            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier, to: destination)
     }
 
@@ -257,12 +257,12 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
-            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-                guard let parameters else { return urlRequest }
-                return try encoder.encode(parameters, into: urlRequest)
-            },
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        let request = ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
+            guard let parameters else { return urlRequest }
+            return try encoder.encode(parameters, into: urlRequest)
+        }
+        return download(
+            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier, to: destination)
     }
 
@@ -277,8 +277,37 @@ open class Session: @unchecked Sendable {
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         download(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil,
-            to: destination)
+            .request(convertible), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            modifier: nil, to: destination)
+    }
+
+    /// Makes a download that goes on where another broke off.
+    ///
+    /// It asks for the rest, under the condition that the file is still the same. If it is not, or the server sends the
+    /// whole all the same, or the part is not there any more, the download starts over from the first byte: what arrives
+    /// in the end is always one version of the file, whole. An answer about something else, such as a 404 or a 503,
+    /// leaves the part alone; it is the response like any other, so add ``DownloadRequest/validate()``.
+    ///
+    /// Progress begins with the part that is there and counts against the whole. For the rest it is as with
+    /// ``download(_:interceptor:shouldAutomaticallyResume:to:)``.
+    ///
+    /// - Parameters:
+    ///   - data: What ``DownloadRequest/resumeData`` gave, perhaps to another process. It is good for one download at a
+    ///     time. Data that cannot be used fails the request with ``AFError/createURLRequestFailed(error:)`` around a
+    ///     ``ResumeDataError``.
+    ///   - interceptor: Adapts and retries the request; the place for credentials, which resume data does not hold.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    ///   - destination: Where the file goes. It is not part of the data.
+    open func download(
+        resumingWith data: Data,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        download(
+            .resumeData(data), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            modifier: nil, to: destination)
     }
 
     // MARK: Uploads
@@ -583,7 +612,7 @@ open class Session: @unchecked Sendable {
     }
 
     private func download(
-        _ convertible: any URLRequestConvertible,
+        _ downloadable: DownloadRequest.Downloadable,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         modifier: RequestModifier?,
@@ -591,7 +620,7 @@ open class Session: @unchecked Sendable {
     ) -> DownloadRequest {
         setUp(
             DownloadRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
+                downloadable, context: context, interceptor: interceptor,
                 shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
                 destination: destination))
     }

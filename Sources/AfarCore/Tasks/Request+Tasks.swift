@@ -122,6 +122,8 @@ extension AFError {
     fileprivate var networkError: (any Error)? {
         switch self {
         case .sessionTaskFailed(let error): error
+        // What Foundation's tasks say when they were cancelled, or their session ended.
+        case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: URLError(.cancelled)
         case .requestRetryFailed(_, let original as AFError): original.networkError
         default: nil
         }

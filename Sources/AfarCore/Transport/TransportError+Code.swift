@@ -82,7 +82,10 @@ extension TransportError {
     }
 
     /// This error as Foundation's users know it, with itself beneath.
-    public var urlError: URLError {
+    public var urlError: URLError { urlError(resumeData: nil) }
+
+    /// The same, with what a download needs to go on.
+    func urlError(resumeData: Data?) -> URLError {
         var userInfo: [String: Any] = [
             NSUnderlyingErrorKey: self,
             NSLocalizedDescriptionKey: description,
@@ -90,6 +93,7 @@ extension TransportError {
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = URL(string: url)
         }
+        if let resumeData { userInfo[AFError.resumeDataKey] = resumeData }
         return URLError(code.urlErrorCode, userInfo: userInfo)
     }
 }

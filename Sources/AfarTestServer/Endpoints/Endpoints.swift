@@ -30,7 +30,10 @@ enum Endpoints {
         // Many bytes
         .init("/bytes/{n}", "n pseudo-random bytes of a ?seed, see PseudoRandomBytes", Payload.random),
         .init("/large/{n}", "n cheap bytes, see PatternBytes", Payload.pattern),
-        .init("/range/{n}", "n bytes, see PatternBytes; honours Range, If-Range and conditions", Payload.range),
+        .init(
+            "/range/{n}",
+            "As /large, or the bytes of a ?seed; honours Range and conditions; ends at ?cuts=1,2, pauses at ?stalls=1,2",
+            Payload.range),
         .init("/gzip", "An echo with Content-Encoding gzip", Compression.gzip),
         .init("/deflate", "An echo with Content-Encoding deflate, in the zlib format", Compression.deflate),
         .init("/gzip-bomb", "?bytes zeros, by default 50 MB, that travel as a 159th of that", Compression.bomb),

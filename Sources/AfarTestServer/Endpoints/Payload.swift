@@ -23,14 +23,17 @@ enum Payload {
 
     static func range(_ request: ServerRequest) throws -> ServerResponse {
         let count = try request.count("n")
-        let validators = Validators(entityTag: "\"range-\(count)\"", lastModified: 1_700_000_000)
+        let seed: UInt64? = try request.argument("seed").map { _ in try request.number("seed", in: 0 ... .max) }
+        let interruption = try Interruption(of: request)
+        let tag = seed.map { "\"range-\(count)-\($0)\"" } ?? "\"range-\(count)\""
+        let validators = Validators(entityTag: tag, lastModified: 1_700_000_000)
         if let answer = validators.answer(to: request) { return answer }
         var response: ServerResponse
         switch validators.allowRange(in: request) ? ByteRange(request.headers["Range"], length: count) : .whole {
         case .whole:
-            response = Self.response(status: 200, range: 0..<count)
+            response = Self.response(status: 200, range: 0..<count, seed: seed, interruption)
         case .part(let part):
-            response = Self.response(status: 206, range: part)
+            response = Self.response(status: 206, range: part, seed: seed, interruption)
                 .adding("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
         case .none:
             response = .text("no such range\n", status: 416).adding("Content-Range", "bytes */\(count)")
@@ -39,14 +42,42 @@ enum Payload {
         return validators.added(to: response)
     }
 
-    private static func response(status: Int, range: Range<Int>) -> ServerResponse {
+    /// - Parameter seed: Of pseudo-random bytes; nil for the pattern.
+    private static func response(
+        status: Int, range: Range<Int>, seed: UInt64? = nil, _ interruption: Interruption = Interruption()
+    ) -> ServerResponse {
         let headers: ServerHeaders = ["Content-Type": "application/octet-stream"]
         return ServerResponse(status: status, headers: headers, length: range.count) { body in
+            let end = interruption.end(of: range)
             // A multiple of the pattern's 26, so that every block but the last is the same.
-            for start in stride(from: range.lowerBound, to: range.upperBound, by: 65_520) {
-                try body.write(PatternBytes.bytes(start..<min(start + 65_520, range.upperBound)))
+            for start in stride(from: range.lowerBound, to: end, by: 65_520) {
+                let block = start..<min(start + 65_520, end)
+                try body.write(seed.map { PseudoRandomBytes.bytes(block, seed: $0) } ?? PatternBytes.bytes(block))
             }
+            if end < range.upperBound, interruption.isSilence { try body.wait(seconds: 86_400) }
         }
+    }
+}
+
+/// Offsets of a file at which its transfer ends early: of those in a range the first behind its start.
+private struct Interruption: Sendable {
+    private var offsets: [Int] = []
+    /// Whether the connection stays open.
+    private(set) var isSilence = false
+
+    init() {}
+
+    init(of request: ServerRequest) throws {
+        let (cuts, stalls) = (request.argument("cuts"), request.argument("stalls"))
+        isSilence = cuts == nil
+        offsets = try (cuts ?? stalls ?? "").split(separator: ",").map { text in
+            guard let offset = Int(text) else { throw BadArgument(reason: "\(text) is no offset") }
+            return offset
+        }
+    }
+
+    func end(of range: Range<Int>) -> Int {
+        offsets.filter(range.dropFirst().contains).min() ?? range.upperBound
     }
 }
 

@@ -19,6 +19,13 @@ public struct PseudoRandomBytes: Sendable {
         return generator.next(count)
     }
 
+    /// The bytes at some offsets of a seed's sequence.
+    public static func bytes(_ range: Range<Int>, seed: UInt64 = 0) -> Data {
+        let word = range.lowerBound / 8
+        var generator = PseudoRandomBytes(seed: seed &+ UInt64(word) &* increment)
+        return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
+    }
+
     /// The next bytes; how the sequence is cut into calls does not change it.
     public mutating func next(_ count: Int) -> Data {
         var data = Data(left.prefix(count))
@@ -34,8 +41,10 @@ public struct PseudoRandomBytes: Sendable {
         return data
     }
 
+    private static let increment: UInt64 = 0x9e37_79b9_7f4a_7c15
+
     private mutating func nextWord() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
+        state &+= Self.increment
         var word = state
         word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
         word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb

@@ -35,6 +35,25 @@ struct PayloadTests {
         }
     }
 
+    @Test func sendsARangeOfASeed() async throws {
+        try await withServer { server in
+            let answer = try await Curl.get(server.url("/range/200000?seed=7"), "-H", "Range: bytes=70003-199998")
+            #expect(answer.body == PseudoRandomBytes.bytes(200_000, seed: 7).dropFirst(70_003).dropLast())
+        }
+    }
+
+    @Test func breaksOffAtTheNextCut() async throws {
+        try await withServer { server in
+            let url = server.url("/range/100?cuts=60,40").absoluteString
+            for (range, arrived) in [("0-", 0..<40), ("39-", 39..<40), ("40-", 40..<60)] {
+                let failure = await #expect(throws: Curl.Failed.self) { try await Curl.run(["-r", range, url]) }
+                #expect(failure?.output == PatternBytes.bytes(arrived))
+            }
+            let rest = try await Curl.run(["-r", "60-", url])
+            #expect(rest == PatternBytes.bytes(60..<100))
+        }
+    }
+
     @Test(arguments: ["bytes=100-", "bytes=200-300", "bytes=-0"])
     func refusesARangeBeyondTheEnd(header: String) async throws {
         try await withServer { server in

@@ -69,7 +69,8 @@ struct ContentDisposition {
                 bytes.append(byte)
                 continue
             }
-            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let value = UInt8(digits, radix: 16)
+            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit),
+                let value = UInt8(digits, radix: 16)
             else { return nil }
             bytes.append(value)
             rest = rest.dropFirst(2)

@@ -1,12 +1,12 @@
 import Foundation
 
 /// Names for files that come from elsewhere.
-enum FileName {
+package enum FileName {
     /// Leaves room for what a file system or a person puts after it; most take 255 bytes.
     static let longest = 200
 
     /// The name that a response gives to its file, else the last part of the URL's path, else "download".
-    static func suggested(contentDisposition: String?, url: String) -> String {
+    package static func suggested(contentDisposition: String?, url: String) -> String {
         let named = contentDisposition.flatMap { ContentDisposition($0).fileName }.flatMap(safe)
         return named ?? lastComponent(of: url).flatMap(safe) ?? "download"
     }

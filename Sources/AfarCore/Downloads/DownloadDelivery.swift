@@ -1,0 +1,150 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Where the body of one attempt goes: into a new file, or to the end of one that holds a part. The response's head
+/// decides.
+final class DownloadDelivery: Sendable {
+    /// Thrown at a head after which the request has to be sent again, in another form.
+    struct Again: Error {}
+
+    private struct State {
+        /// The file of an answer that is about something else.
+        var aside: TemporaryFile?
+        /// What can be gone on with when this attempt breaks off.
+        var resumable: ResumeData?
+        /// The length that the file must have in the end.
+        var promised: Int64?
+        /// How many bytes were there before the body.
+        var offset: Int64 = 0
+    }
+
+    /// The file that its descriptor names, and that a part of the whole is in or will be.
+    private let file: TemporaryFile
+    /// The first byte that was asked for; nil when all were.
+    private let rangeStart: Int64?
+    private let state: Locked<State>
+
+    /// A delivery into a new file.
+    init() throws(TransportError) {
+        file = try TemporaryFile()
+        rangeStart = nil
+        state = Locked(State())
+    }
+
+    /// A delivery that goes on with a part, and asks for the rest of it. Nil when the part is not there any more, or the
+    /// request is not for it; a part that nothing can be done with is removed.
+    init?(resuming data: ResumeData, with request: inout URLRequest) throws {
+        guard let file = try TemporaryFile(keptAt: data.path) else { return nil }
+        var data = data
+        if file.length > data.byteCount { try file.cut(to: data.byteCount) }
+        data.byteCount = file.length
+        let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
+        guard isPart, data.byteCount > 0 else { return nil }
+        self.file = file
+        // Of a whole file the last byte is asked for again: only an answer with bytes tells whether it is still the same.
+        let rangeStart = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
+        self.rangeStart = rangeStart
+        data.ask(from: rangeStart, in: &request)
+        state = Locked(State(resumable: data))
+    }
+
+    var descriptor: Int32 { file.descriptor }
+
+    /// How many bytes of the file were there before the body of this attempt.
+    var offset: Int64 { state.withLock { $0.offset } }
+
+    /// Where the body goes.
+    var url: URL { state.withLock { $0.aside ?? file }.url }
+
+    /// What there is to go on with, should this attempt break off now.
+    var resumable: ResumeData? { state.withLock { $0.resumable } }
+
+    // MARK: The head
+
+    /// Decides what is done with the body that follows.
+    ///
+    /// - Parameters:
+    ///   - original: The request as its owner made it.
+    ///   - sent: The request as adapted.
+    /// - Throws: ``Again``, or what stands against taking the body.
+    func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws {
+        guard let rangeStart, let data = resumable else {
+            try checkThatNoPart(head, answers: sent)
+            let isPlain = sent?.httpMethod ?? "GET" == "GET" && sent?.value(forHTTPHeaderField: "Range") == nil
+            guard isPlain, let original else { return }
+            return state.withLock { [file] in $0.resumable = ResumeData(head, to: original, in: file.url) }
+        }
+        switch data.answer(in: head, from: rangeStart) {
+        case .rest(let length):
+            try file.cut(to: rangeStart)
+            state.withLock { state in
+                (state.promised, state.offset) = (length, rangeStart)
+                state.resumable?.totalLength = length
+            }
+        case .whole:
+            try file.cut(to: 0)
+            state.withLock { [file] state in
+                state.resumable = original.flatMap { ResumeData(head, to: $0, in: file.url) }
+            }
+        case .nothingLeft(let length):
+            state.withLock { $0.resumable?.totalLength = length }
+            throw Again()
+        case .misfit:
+            state.withLock { $0.resumable = nil }
+            throw Again()
+        case .other:
+            let aside = try TemporaryFile()
+            try file.divert(to: aside)
+            state.withLock { $0.aside = aside }
+        }
+    }
+
+    /// A part that nobody has asked for must not pass for the whole.
+    private func checkThatNoPart(_ head: ResponseHead, answers sent: URLRequest?) throws {
+        guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
+        throw TransportError(
+            .malformedResponse, phase: .receiving, url: head.url,
+            message: "the server sent a part (206) of what it was asked for as a whole")
+    }
+
+    // MARK: The end
+
+    /// Ends the writing, with a whole body there.
+    ///
+    /// - Returns: The file that the body is in, and what there is still to go on with: a part that the answer had nothing
+    ///   to do with.
+    func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
+        let (aside, promised, resumable) = state.withLock { ($0.aside, $0.promised, $0.resumable) }
+        if let promised, aside == nil, file.length != promised {
+            throw TransportError(
+                .bodyIncomplete, phase: .receiving, url: nil,
+                message: "\(file.length) of \(promised) bytes are there after the last one was said to have come")
+        }
+        file.close()
+        guard let aside else { return (file, nil) }
+        aside.close()
+        file.keep()
+        return (aside, resumable)
+    }
+
+    /// Ends the writing, with a body that is not whole.
+    ///
+    /// - Parameter mayKeep: Whether what can be gone on with is wanted.
+    /// - Returns: What can be gone on with, if its bytes have been kept.
+    func breakOff(keeping mayKeep: Bool) -> ResumeData? {
+        let (aside, resumable) = state.withLock { ($0.aside, $0.resumable) }
+        file.close()
+        aside?.close()
+        guard mayKeep, var resumable else { return nil }
+        let length = file.length
+        // A server that says more than it promised would make a part of what is too much.
+        guard length > 0, length <= resumable.totalLength ?? .max else { return nil }
+        resumable.byteCount = length
+        file.keep()
+        return resumable
+    }
+}

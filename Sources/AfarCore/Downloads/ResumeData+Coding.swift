@@ -1,0 +1,72 @@
+package import Foundation
+
+/// The format in which resume data is handed out and kept.
+///
+/// It is a line of ASCII that ends with a line feed, and then a JSON object in UTF-8:
+///
+///     AfarResumeData/1 crc32=3610a686
+///     {"byteCount":1048576,"headers":[["Accept","*/*"]],"path":"/tmp/afar-x/download",…}
+///
+/// The number after the slash is the version of the format. The checksum is the CRC-32 of gzip and PNG, over the object's
+/// bytes, in eight hexadecimal digits. The object's members: `url`; `headers`, a list of names and values; one of
+/// `entityTag` and `lastModified`, as the server wrote it; `path`, the file with the part; `byteCount`, how many of its
+/// bytes count; `totalLength`, where the server has said it.
+extension ResumeData {
+    private static let magic = "AfarResumeData/"
+    private static let version = 1
+    /// More than any request's headers make of it.
+    private static let largestSize = 1 << 20
+
+    private struct Members: Codable {
+        var url: URL
+        var headers: [[String]]
+        var entityTag: String?
+        var lastModified: String?
+        var path: String
+        var byteCount: Int64
+        var totalLength: Int64?
+    }
+
+    /// The resume data in the format described above.
+    package func encoded() -> Data {
+        var members = Members(
+            url: url, headers: headers.map { [$0.name, $0.value] }, path: path, byteCount: byteCount,
+            totalLength: totalLength)
+        switch validator {
+        case .entityTag(let text): members.entityTag = text
+        case .lastModified(let text): members.lastModified = text
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Text and integers always encode.
+        let object = (try? encoder.encode(members)) ?? Data()
+        return Data("\(Self.magic)\(Self.version) crc32=\(Self.checksum(of: object))\n".utf8) + object
+    }
+
+    /// Reads what ``encoded()`` wrote.
+    package init(decoding data: Data) throws(ResumeDataError) {
+        guard data.starts(with: Self.magic.utf8) else { throw .notResumeData }
+        guard let end = data.prefix(100).firstIndex(of: 0x0A), data.count <= Self.largestSize else { throw .damaged }
+        let words = String(decoding: data[..<end].dropFirst(Self.magic.utf8.count), as: UTF8.self).split(separator: " ")
+        guard let version = words.first.flatMap({ Int($0) }), version > 0 else { throw .damaged }
+        guard version <= Self.version else { throw .newerVersion(version) }
+        let object = data[(end + 1)...]
+        guard words.count == 2, words[1] == "crc32=\(Self.checksum(of: object))",
+            let members = try? JSONDecoder().decode(Members.self, from: object),
+            let validator = members.entityTag.map(ResumeValidator.entityTag)
+                ?? members.lastModified.map(ResumeValidator.lastModified),
+            members.headers.allSatisfy({ $0.count == 2 }), members.byteCount >= 0, members.totalLength ?? 0 >= 0
+        else { throw .damaged }
+        self.init(
+            url: members.url, headers: HTTPHeaders(members.headers.map { HTTPHeader(name: $0[0], value: $0[1]) }),
+            validator: validator, path: members.path, byteCount: members.byteCount, totalLength: members.totalLength)
+    }
+
+    private static func checksum(of bytes: Data) -> String {
+        let value = ~bytes.reduce(~0 as UInt32) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ (sum >> 1) : sum >> 1 }
+        }
+        return String(repeating: "0", count: value.leadingZeroBitCount / 4 - (value == 0 ? 1 : 0))
+            + String(value, radix: 16)
+    }
+}

@@ -1,0 +1,90 @@
+package import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a download that broke off needs to go on: what to ask for, how to tell that it is still the same, and where the
+/// part is that has arrived.
+package struct ResumeData: Sendable, Equatable {
+    /// The URL, without user name and password.
+    package var url: URL
+    /// The header fields to ask with; those that hold credentials are never among them.
+    package var headers: HTTPHeaders
+    /// Tells whether the file on the server is still the same.
+    package var validator: ResumeValidator
+    /// The file that holds the part.
+    package var path: String
+    /// How many bytes of that file are right.
+    package var byteCount: Int64
+    /// The length of the whole; nil when the server has not said it.
+    package var totalLength: Int64?
+
+    package init(
+        url: URL, headers: HTTPHeaders, validator: ResumeValidator, path: String, byteCount: Int64, totalLength: Int64?
+    ) {
+        self.url = url
+        self.headers = headers
+        self.validator = validator
+        self.path = path
+        self.byteCount = byteCount
+        self.totalLength = totalLength
+    }
+
+    /// What there is to go on with after this response, of which no bytes are there yet; nil when it cannot be continued:
+    /// it is no whole answer to a GET, it is encoded, or nothing identifies it well enough.
+    ///
+    /// - Parameter request: The request as its owner made it, before adapters: they will adapt the next one too.
+    init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
+        guard head.status == 200, request.httpMethod ?? "GET" == "GET", !head.isEncoded,
+            head.value(for: .acceptRanges)?.lowercased() != "none", let validator = ResumeValidator(head),
+            let url = request.url.flatMap(Self.withoutUserinfo)
+        else { return nil }
+        self.init(
+            url: url, headers: Self.headersWorthKeeping(of: request), validator: validator, path: file.path,
+            byteCount: 0, totalLength: head.values(for: .transferEncoding).isEmpty ? head.contentLength : nil)
+    }
+
+    /// The request that asks for the file, not yet for a part of it.
+    func urlRequest() throws -> URLRequest {
+        try URLRequest(url: url, method: .get, headers: headers)
+    }
+
+    /// Whether a request asks for what this is a part of.
+    func isPart(of request: URLRequest) -> Bool {
+        request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
+            && request.value(forHTTPHeaderField: "Range") == nil
+    }
+
+    /// Asks for what comes after so many bytes, if the file is still the same (RFC 9110, sections 14.2 and 13.1.5).
+    func ask(from offset: Int64, in request: inout URLRequest) {
+        request.headers.update(name: "Range", value: "bytes=\(offset)-")
+        request.headers.update(name: "If-Range", value: validator.text)
+        // The bytes of a content coding have no meaning from the middle on.
+        request.headers.update(name: "Accept-Encoding", value: "identity")
+    }
+
+    private static func withoutUserinfo(_ url: URL) -> URL? {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        (components.user, components.password) = (nil, nil)
+        return components.url
+    }
+
+    private static func headersWorthKeeping(of request: URLRequest) -> HTTPHeaders {
+        let own: Set = ["range", "accept-encoding", "content-length", "host"]
+        return HTTPHeaders(
+            request.headers.filter { header in
+                let name = header.name.lowercased()
+                return !own.contains(name) && !name.hasPrefix("if-") && !HTTPHeader.isSecret(name)
+            }
+            .sorted { $0.name < $1.name })
+    }
+}
+
+extension ResponseHead {
+    /// Whether the body is in a content coding (RFC 9110, section 8.4).
+    var isEncoded: Bool {
+        values(for: .contentEncoding).contains { $0.lowercased() != "identity" }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+/// A file that a download is written to, in a directory of its own that only this user can enter. Both are removed with
+/// this value, unless the file was moved away or kept.
+///
+/// The file itself has the permissions that any new file gets, so that it has them too where it is moved to.
+final class TemporaryFile: Sendable {
+    private struct State {
+        var isOpen = true
+        var isOwned = true
+    }
+
+    private static let directoryPrefix = "afar-"
+    private static let name = "download"
+
+    let url: URL
+    /// Open for writing.
+    let descriptor: Int32
+    private let directory: String
+    private let state = Locked(State())
+
+    /// Makes a new file where temporary files belong (`TMPDIR`).
+    init() throws(TransportError) {
+        let template = FileManager.default.temporaryDirectory.appendingPathComponent(Self.directoryPrefix + "XXXXXX")
+        var path = Array(template.path.utf8CString)
+        guard mkdtemp(&path) != nil else {
+            throw Self.failure("no directory could be made in \(template.deletingLastPathComponent().path)")
+        }
+        directory = path.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
+        url = URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent(Self.name)
+        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            let failure = Self.failure("no file could be made in \(directory)")
+            rmdir(directory)
+            throw failure
+        }
+    }
+
+    /// Takes over a file that a download before has kept; nil when there is none at this path. Nothing else is touched,
+    /// whatever the path says: it has to be a regular file of this user's with one name, and that the name that this
+    /// class gives.
+    ///
+    /// - Throws: ``ResumeDataError/inUse(path:)`` when another download has taken it over.
+    init?(keptAt path: String) throws(ResumeDataError) {
+        let url = URL(fileURLWithPath: path)
+        let directory = url.deletingLastPathComponent()
+        guard path.hasPrefix("/"), !path.utf8.contains(0), url.lastPathComponent == Self.name,
+            directory.lastPathComponent.hasPrefix(Self.directoryPrefix)
+        else { return nil }
+        let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_nlink == 1
+        else {
+            Foundation.close(descriptor)
+            return nil
+        }
+        // Only those that go on with a file lock it: nobody else knows of it while it is new.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            Foundation.close(descriptor)
+            throw .inUse(path: path)
+        }
+        self.url = url
+        self.directory = directory.path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close()
+        guard state.withLock({ $0.isOwned }) else { return }
+        unlink(url.path)
+        rmdir(directory)
+    }
+
+    /// How many bytes are in it.
+    var length: Int64 {
+        var status = stat()
+        return lstat(url.path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Cuts the file, and writes on from there.
+    func cut(to length: Int64) throws(TransportError) {
+        guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
+        else { throw Self.failure("the file \(url.path) could not be cut to \(length) bytes") }
+    }
+
+    /// Lets what is written to this file's descriptor go into another file from now on.
+    func divert(to other: TemporaryFile) throws(TransportError) {
+        flock(descriptor, LOCK_UN)
+        guard dup2(other.descriptor, descriptor) >= 0 else {
+            throw Self.failure("the file \(other.url.path) could not be written to")
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// Ends the writing.
+    func close() {
+        let mustClose = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
+        }
+        guard mustClose else { return }
+        // A process that was just forked may have a copy of the descriptor, which would hold the lock a little longer.
+        flock(descriptor, LOCK_UN)
+        _ = Foundation.close(descriptor)
+    }
+
+    /// Leaves the file where it is, for good.
+    func keep() { state.withLock { $0.isOwned = false } }
+
+    /// Takes a file that was kept back: it is removed with this value, if it is still there.
+    func takeBack() { state.withLock { $0.isOwned = true } }
+
+    /// Moves the file to where it belongs.
+    ///
+    /// - Throws: A `CocoaError` that says what stands against it. The file is then still here.
+    func move(to destination: URL, options: DownloadRequest.Options) throws {
+        guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
+        try FileMove(from: url, to: destination, options: options).perform()
+        keep()
+        rmdir(directory)
+    }
+
+    private static func failure(_ message: String) -> TransportError {
+        let code = errno
+        return TransportError(.deliveryFailed, phase: .queued, url: nil, message: message, systemError: code)
+    }
+}

@@ -1,0 +1,133 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// When a request tells its command for curl, to whom, and with which secrets.
+@Suite struct CURLDescriptionTests {
+    private let queue = DispatchQueue(label: "descriptions")
+
+    /// A session without headers of its own.
+    private func session(_ interceptor: (any RequestInterceptor)? = nil) -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.headers = ["User-Agent": "test"]
+        return Session(
+            configuration: configuration, interceptor: interceptor, transport: MockTransport { _ in .text("ok") })
+    }
+
+    @Test func thereIsNoCommandBeforeAURLRequestIsMade() async {
+        let request = session().request("http://mock/")
+        #expect(request.cURLDescription() == "# There is no curl command: no URLRequest has been made.")
+        request.cancel()
+    }
+
+    @Test func theCommandIsInOneLineThatAPersonCanRead() async {
+        let session = session()
+        let request = session.request("http://mock/a?b=c&d=e#f", method: .post, headers: ["X-It's": "mine"]) {
+            $0.httpBody = Data("a=\"b\"".utf8)
+        }
+        _ = await request.serializingResponse(using: Bytes()).response
+        let expected =
+            #"curl -H 'User-Agent: test' -H 'X-It'\''s: mine' -H Content-Type: --data-raw 'a="b"' "#
+            + "'http://mock/a?b=c&d=e'"
+        #expect(request.cURLDescription() == expected)
+    }
+
+    @Test func secretsAreHiddenWhenThatIsAskedFor() async throws {
+        let session = session()
+        let request = session.request(
+            "http://ada:hush1@mock/", headers: ["Authorization": "Bearer hush2", "Cookie": "a=hush3"])
+        let told = Deferred<String>()
+        request.cURLDescription(on: queue, redactingSecrets: true) { told.fulfil($0) }
+        var iterator = request.cURLDescriptions(redactingSecrets: true).makeAsyncIterator()
+        _ = await request.serializingResponse(using: Bytes()).response
+        let hidden = request.cURLDescription(redactingSecrets: true)
+        #expect(!hidden.contains("hush"))
+        #expect(hidden.contains("Bearer ***"))
+        #expect(hidden.contains("http://***@mock/"))
+        #expect(await told.value == hidden)
+        #expect(await iterator.next() == hidden)
+        for number in 1...3 { #expect(request.cURLDescription().contains("hush\(number)")) }
+    }
+
+    @Test func everyClosureIsCalledOnceOnItsQueue() async {
+        let interceptor = Scripted(
+            adapting: { urlRequest, answer in
+                var urlRequest = urlRequest
+                urlRequest.setValue("yes", forHTTPHeaderField: "Adapted")
+                answer(.success(urlRequest))
+            },
+            retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
+        let session = session(interceptor)
+        let told = Locked<[String]>([])
+        let request = session.request("http://mock/").validate(statusCode: [500])
+        for _ in 0..<2 {
+            request.cURLDescription(on: queue) { description in
+                dispatchPrecondition(condition: .onQueue(queue))
+                told.withLock { $0.append(description) }
+            }
+        }
+        request.cURLDescription { description in
+            dispatchPrecondition(condition: .onQueue(session.rootQueue))
+            told.withLock { $0.append(description) }
+        }
+        let response = await request.serializingResponse(using: Bytes()).response
+        #expect(response.error != nil)
+        request.cURLDescription(on: queue) { description in told.withLock { $0.append(description) } }
+        queue.sync {}
+        session.rootQueue.sync {}
+        #expect(request.retryCount == 1)
+        #expect(
+            told.withLock { $0 }
+                == Array(repeating: "curl -H 'User-Agent: test' -H 'Adapted: yes' http://mock/", count: 4))
+    }
+
+    @Test func aStreamTellsOneForEachAttempt() async {
+        let attempts = Locked(0)
+        let interceptor = Scripted(
+            adapting: { urlRequest, answer in
+                var urlRequest = urlRequest
+                attempts.withLock { $0 += 1 }
+                urlRequest.setValue("\(attempts.withLock { $0 })", forHTTPHeaderField: "Attempt")
+                answer(.success(urlRequest))
+            },
+            retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
+        let session = session(interceptor)
+        let request = session.request("http://mock/").validate(statusCode: [500])
+        var iterator = request.cURLDescriptions().makeAsyncIterator()
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(await iterator.next()?.contains("Attempt: 1") == true)
+        #expect(await iterator.next()?.contains("Attempt: 2") == true)
+        #expect(await iterator.next() == nil)
+        for await late in request.cURLDescriptions() { #expect(late == request.cURLDescription()) }
+    }
+
+    @Test func aRequestThatEndsWithoutAURLRequestSaysSo() async {
+        let session = session()
+        let (failing, cancelled) = (session.request(""), session.request("http://mock/"))
+        let told = [Deferred<String>(), Deferred<String>(), Deferred<String>()]
+        failing.cURLDescription { told[0].fulfil($0) }
+        _ = await failing.serializingResponse(using: Bytes()).response
+        cancelled.cURLDescription { told[1].fulfil($0) }
+        cancelled.cancel()
+        #expect(await cancelled.cURLDescriptions().reduce(0) { count, _ in count + 1 } == 0)
+        failing.cURLDescription { told[2].fulfil($0) }
+        for told in told { #expect(await told.value.hasPrefix("# There is no curl command")) }
+    }
+
+    @Test func askingKeepsNoRequestAlive() {
+        let session = session()
+        weak var weakRequest: Request?
+        do {
+            let request = session.request("http://mock/").cURLDescription { _ in }
+            _ = request.cURLDescriptions().makeAsyncIterator()
+            weakRequest = request
+        }
+        #expect(weakRequest == nil)
+    }
+}

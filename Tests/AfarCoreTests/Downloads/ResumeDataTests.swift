@@ -1,0 +1,137 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct ResumeDataTests {
+    private static let file = URL(fileURLWithPath: "/tmp/afar-x/download")
+    private let data = ResumeData(
+        url: URL(string: "https://example.com/a%20b?c=d") ?? file, headers: ["Accept": "a/b", "X-Umlaut": "\"quoted\" \\ ü"],
+        validator: .entityTag("\"tag\""), path: "/tmp/afar-x/download", byteCount: 1_234_567_890_123,
+        totalLength: 9_000_000_000_000)
+
+    private static func head(_ status: Int = 200, _ fields: HTTPFields) -> ResponseHead {
+        ResponseHead(status: status, fields: fields, url: "http://h/")
+    }
+
+    // MARK: The format
+
+    @Test func whatIsEncodedIsDecoded() throws {
+        #expect(try ResumeData(decoding: data.encoded()) == data)
+        var other = data
+        (other.validator, other.totalLength) = (.lastModified("Tue, 14 Nov 2023 22:13:20 GMT"), nil)
+        #expect(try ResumeData(decoding: other.encoded()) == other)
+        // A slice has indices of its own.
+        #expect(try ResumeData(decoding: (Data("xx".utf8) + data.encoded()).dropFirst(2)) == data)
+    }
+
+    @Test func theFormatIsTheOneDescribed() throws {
+        var small = data
+        (small.url, small.headers, small.byteCount, small.totalLength) = (URL(string: "http://h/")!, [], 3, nil)
+        #expect(
+            String(decoding: small.encoded(), as: UTF8.self) == """
+                AfarResumeData/1 crc32=39120abd
+                {"byteCount":3,"entityTag":"\\"tag\\"","headers":[],"path":"/tmp/afar-x/download","url":"http://h/"}
+                """)
+    }
+
+    @Test func everyChangedByteIsNoticed() {
+        let bytes = data.encoded()
+        for index in bytes.indices {
+            for bit in [0, 5] as [UInt8] {
+                var changed = bytes
+                changed[index] ^= 1 << bit
+                #expect(throws: ResumeDataError.self) { try ResumeData(decoding: changed) }
+            }
+        }
+    }
+
+    @Test func everyMissingByteIsNoticed() {
+        let bytes = data.encoded()
+        for count in 0..<bytes.count {
+            #expect(throws: ResumeDataError.self) { try ResumeData(decoding: bytes.prefix(count)) }
+        }
+        #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: bytes + Data([0x20])) }
+    }
+
+    @Test func whatIsForeignOrNewerIsSaidToBe() throws {
+        let foreign = try PropertyListSerialization.data(
+            fromPropertyList: ["NSURLSessionResumeInfoVersion": 2], format: .xml, options: 0)
+        #expect(throws: ResumeDataError.notResumeData) { try ResumeData(decoding: foreign) }
+        #expect(throws: ResumeDataError.notResumeData) { try ResumeData(decoding: Data()) }
+        let newer = Data("AfarResumeData/2 sha256=abc\nanything".utf8)
+        #expect(throws: ResumeDataError.newerVersion(2)) { try ResumeData(decoding: newer) }
+        let large = data.encoded() + Data(count: 2 << 20)
+        #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: large) }
+    }
+
+    // MARK: What can be gone on with
+
+    @Test(
+        arguments: [
+            [.eTag: "\"a\""], [.eTag: "\"\""], [.eTag: "\"a\"", .contentEncoding: "identity"],
+            [.lastModified: "Tue, 14 Nov 2023 22:13:20 GMT", .date: "Tue, 14 Nov 2023 22:14:20 GMT"],
+        ] as [HTTPFields])
+    func aValidatorIdentifiesTheFile(fields: HTTPFields) throws {
+        let data = try #require(
+            ResumeData(Self.head(200, fields), to: URLRequest(url: URL(string: "http://h/x")!), in: Self.file))
+        #expect(data.validator.text == fields[.eTag] ?? fields[.lastModified])
+        #expect(data.byteCount == 0)
+        #expect(data.path == Self.file.path)
+    }
+
+    @Test(
+        arguments: [
+            [:], [.eTag: "W/\"a\""], [.eTag: "a"], [.eTag: "\"a\", \"b\""], [.eTag: "\""],
+            [.eTag: "\"a\"", .contentEncoding: "gzip"], [.eTag: "\"a\"", .acceptRanges: "none"],
+            // A date counts only without an entity tag, and a minute later.
+            [
+                .eTag: "W/\"a\"", .lastModified: "Tue, 14 Nov 2023 22:13:20 GMT",
+                .date: "Wed, 15 Nov 2023 22:14:20 GMT",
+            ],
+            [.lastModified: "Tue, 14 Nov 2023 22:13:20 GMT", .date: "Tue, 14 Nov 2023 22:14:19 GMT"],
+            [.lastModified: "Tue, 14 Nov 2023 22:13:20 GMT"], [.lastModified: "yesterday", .date: "today"],
+        ] as [HTTPFields])
+    func whatIdentifiesNothingCannotBeGoneOnWith(fields: HTTPFields) {
+        let request = URLRequest(url: URL(string: "http://h/x")!)
+        #expect(ResumeData(Self.head(200, fields), to: request, in: Self.file) == nil)
+    }
+
+    @Test func onlyAWholeAnswerToAGetCanBeGoneOnWith() throws {
+        var request = URLRequest(url: URL(string: "http://h/x")!)
+        for status in [201, 203, 206, 404] {
+            #expect(ResumeData(Self.head(status, [.eTag: "\"a\""]), to: request, in: Self.file) == nil)
+        }
+        request.httpMethod = "POST"
+        #expect(ResumeData(Self.head(200, [.eTag: "\"a\""]), to: request, in: Self.file) == nil)
+    }
+
+    @Test func secretsStayOut() throws {
+        var request = URLRequest(url: URL(string: "http://ada:wonder@h/x?q=1")!)
+        request.headers = [
+            "Authorization": "Bearer secret1", "cookie": "secret2", "Proxy-Authorization": "secret3",
+            "X-Api-Key": "secret4", "x-auth-token": "secret5", "Accept": "a/b", "X-Kept": "yes", "Range": "bytes=0-",
+            "If-None-Match": "x", "Accept-Encoding": "gzip",
+        ]
+        let data = try #require(ResumeData(Self.head(200, [.eTag: "\"a\""]), to: request, in: Self.file))
+        #expect(data.headers == ["Accept": "a/b", "X-Kept": "yes"])
+        let text = String(decoding: data.encoded(), as: UTF8.self)
+        #expect(!text.contains("secret") && !text.contains("wonder") && !text.contains("ada"))
+        #expect(text.contains("\"url\":\"http://h/x?q=1\""))
+    }
+
+    @Test func theRestIsAskedForUnderACondition() throws {
+        var request = try data.urlRequest()
+        data.ask(from: 5, in: &request)
+        #expect(request.url == data.url)
+        #expect(request.headers["Accept"] == "a/b")
+        #expect(request.headers["Range"] == "bytes=5-")
+        #expect(request.headers["If-Range"] == "\"tag\"")
+        #expect(request.headers["Accept-Encoding"] == "identity")
+    }
+}
