@@ -189,6 +189,20 @@ import Testing
         #expect(bytes.withLock { $0 } == PatternBytes.bytes(1_000_000))
         await server.stop()
     }
+
+    @Test(arguments: TransportKind.allCases)
+    func theProgressOfADecodedBodyHasNoTotal(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.request(server.url("/gzip-bomb?bytes=1000000"))
+        let progress = request.downloadProgress()
+        let length = try await request.serializingData().value.count
+        var last: Progress?
+        for await progress in progress { last = progress }
+        #expect(last?.completedUnitCount == Int64(length))
+        #expect(last?.totalUnitCount == -1)
+        await server.stop()
+    }
 }
 
 extension AFError {

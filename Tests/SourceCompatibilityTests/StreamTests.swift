@@ -127,7 +127,7 @@ import Testing
         for await string in AF.streamRequest(server.url("/chunked/2")).streamTask().streamingStrings(
             automaticallyCancelling: true, bufferingPolicy: .unbounded)
         {
-            if let piece = string.value { pieces.append(piece) }
+            if case .success(let piece) = string.result { pieces.append(piece) }
         }
         #expect(pieces.joined().split(separator: "\n").count == 2)
         for await line in AF.streamRequest(server.url("/stream/1")).streamTask().streamingDecodables(Line.self) {

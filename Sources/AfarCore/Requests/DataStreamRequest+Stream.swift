@@ -69,15 +69,16 @@ extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
 extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
-    /// The chunk's value, when a chunk arrived and a value could be made of it.
-    public var value: Success? {
-        if case .stream(let result) = event { result.value } else { nil }
+    /// The chunk's value or error, when a chunk arrived.
+    public var result: Result<Success, Failure>? {
+        if case .stream(let result) = event { result } else { nil }
     }
 
+    /// The chunk's value, when a chunk arrived and a value could be made of it.
+    public var value: Success? { result?.value }
+
     /// The chunk's error, when a chunk arrived and no value could be made of it.
-    public var error: Failure? {
-        if case .stream(let result) = event { result.error } else { nil }
-    }
+    public var error: Failure? { result?.error }
 
     /// How the request ended, when it has.
     public var completion: DataStreamRequest.Completion? {

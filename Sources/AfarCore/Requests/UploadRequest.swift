@@ -68,7 +68,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     }
 
     private func makeUploadable() throws -> Uploadable {
-        guard let form = upload as? MultipartUpload else { return try upload.createUploadable() }
+        guard let form = upload as? MultipartUpload else {
+            let uploadable = try upload.createUploadable()
+            if case .file(let url, _) = uploadable, !url.isFileURL { throw NoFileURL(url: url) }
+            return uploadable
+        }
         return try form.createUploadable { [mutable] in
             if let end = mutable.withLock({ $0.end }) { throw end }
         }
@@ -86,5 +90,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     override func cleanUp() {
         if case .file(let url, shouldRemove: true) = uploadable { try? fileManager.removeItem(at: url) }
+    }
+}
+
+/// The body was to be a file, and its URL names none.
+private struct NoFileURL: LocalizedError {
+    let url: URL
+
+    var errorDescription: String? {
+        "\(url.absoluteString.redactingUserinfoOfURL) is not a file URL. Make one with URL(filePath:)."
     }
 }

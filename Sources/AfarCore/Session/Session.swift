@@ -451,7 +451,8 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
 
-    /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent, from a value that can make a `URLRequest`.
+    /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
+    /// for when the one before has been sent.
     ///
     /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
     ///

@@ -9,7 +9,8 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     func exchangeDidReceiveHead(_ head: ResponseHead)
     /// Body bytes were sent: in all so far, and expected in all (nil when unknown).
     func exchangeDidSend(bytes: Int64, expected: Int64?)
-    /// Decoded body bytes arrived: in all so far, and expected in all by Content-Length (nil when unknown).
+    /// Decoded body bytes arrived: in all so far, and expected in all by Content-Length (nil when unknown, as
+    /// for a body that is decoded).
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
 }
 

@@ -59,6 +59,8 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     private func readChunk() throws -> Data? {
+        // One that is closed was sent before, with another request or another attempt.
+        guard stream.streamStatus != .closed else { throw TransportError.bodyIsSpent }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = Data(count: Self.chunkSize)
         let count = chunk.withUnsafeMutableBytes { bytes in

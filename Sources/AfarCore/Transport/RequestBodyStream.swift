@@ -36,7 +36,7 @@ public struct RequestBodyStream: Sendable {
 }
 
 extension TransportError {
-    fileprivate static let bodyIsSpent = TransportError(
+    static let bodyIsSpent = TransportError(
         .requestBodyFailed, phase: .sending, url: nil,
         message: "the body is a stream that has been read before, so it cannot be sent again")
 }

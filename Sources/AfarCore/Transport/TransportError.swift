@@ -85,7 +85,7 @@ extension TransportError: CustomStringConvertible, LocalizedError {
         if let peer { line += " (peer \(peer))" }
         line += ": \(message)"
         if let systemError { line += " [\(String(cString: strerror(systemError)))]" }
-        if let underlying { line += "; caused by: \(underlying)" }
+        if let underlying { line += "; caused by: \(underlying.cause)" }
         return line
     }
 

@@ -37,6 +37,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private var hasStartedOver = false
     private var completion: Completion?
     private var stream: ResponseBodyStream?
+    /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
+    private lazy var expectedByteCount: Int64? =
+        exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil ? nil : reader.contentLength
 
     init(_ exchange: Exchange, loop: CurlLoop) throws {
         self.exchange = exchange
@@ -105,7 +108,12 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         let options = CurlOptions(easy: handle.raw)
         handle.transfer = self
         handle.clearError()
-        let body = try sendableBody()
+        let body: RequestBody
+        do { body = try sendableBody() } catch {
+            // What the handle tells of the transfer before is not to be taken for this one's.
+            handle.reset()
+            throw error
+        }
         let setup = EasyHandle.Setup(
             method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
             minimumTLSVersion: exchange.options.minimumTLSVersion, connectTimeout: exchange.options.connectTimeout,
@@ -271,7 +279,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
         if sink.mayRefuse { loop.flushLater(self) }
         state.noteActivity(at: loop.now)
-        exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: reader.contentLength)
+        exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
         return true
     }
 

@@ -29,7 +29,7 @@ enum DownloadSamples {
         print("Whole at \(file.lastPathComponent)")
     }
 
-    static func cancelling(map: URL) async {
+    static func cancelling(map: URL) async -> AFDownloadResponse<URL> {
         let request = AF.download(map)
         let file = request.serializingDownloadedFileURL()
         for await progress in request.downloadProgress() where progress.completedUnitCount >= 50_000 { break }
@@ -38,6 +38,7 @@ enum DownloadSamples {
 
         let response = await file.response
         print("Cancelled, to go on: \(response.resumeData != nil)")
+        return response
     }
 
     static func cancellingWithAHandler(_ request: DownloadRequest) {
@@ -46,7 +47,9 @@ enum DownloadSamples {
         })
     }
 
-    static func failures(map: URL, destination: @escaping DownloadRequest.Destination) async {
+    static func failures(
+        map: URL, destination: @escaping DownloadRequest.Destination
+    ) async -> AFDownloadResponse<URL> {
         let response = await AF.download(map, to: destination).validate().serializingDownloadedFileURL().response
         switch response.result {
         case .success(let file):
@@ -58,5 +61,6 @@ enum DownloadSamples {
         case .failure(let error):
             print(error)
         }
+        return response
     }
 }

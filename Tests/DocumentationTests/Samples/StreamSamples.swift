@@ -58,7 +58,7 @@ enum StreamSamples {
         let request = AF.streamRequest("https://api.example.com/feed", automaticallyCancelOnStreamError: true)
         request.responseStream { stream in
             if let data = stream.value, data.first == UInt8(ascii: "{") { throw NotANote() }
-            if let completion = stream.completion { print("Ended by us: \(completion.error?.isExplicitlyCancelledError == true)") }
+            if let end = stream.completion { print("Ended by us: \(end.error?.isExplicitlyCancelledError == true)") }
         }
     }
 

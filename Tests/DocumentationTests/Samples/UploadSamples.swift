@@ -51,7 +51,8 @@ enum UploadSamples {
     static func inputStream(file: URL, length: Int64) async throws {
         guard let stream = InputStream(url: file) else { return }
         let receipt = try await AF.upload(
-            stream, to: "https://api.example.com/tables", headers: [HTTPHeader(name: "Content-Length", value: "\(length)")]
+            stream, to: "https://api.example.com/tables",
+            headers: [HTTPHeader(name: "Content-Length", value: "\(length)")]
         )
         .validate()
         .serializingString()

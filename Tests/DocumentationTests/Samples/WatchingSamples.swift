@@ -10,7 +10,7 @@ enum WatchingSamples {
         }
         let file = try await request.serializingDownloadedFileURL().value
         await watcher.value
-        try FileManager.default.removeItem(at: file)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     static func decidingAtTheHead() async {
@@ -24,7 +24,9 @@ enum WatchingSamples {
     }
 
     static func heads() async throws {
-        let request = AF.request("https://api.example.com/busy", interceptor: Service(token: "s3cret")).validate()
+        let request = AF.request(
+            "https://api.example.com/unstable?failures=1&key=heads", interceptor: Service(token: "s3cret")
+        ).validate()
         let heads = request.httpResponses()
         let task = request.serializingString()
         for await response in heads { print("An attempt was answered with \(response.statusCode)") }
@@ -48,6 +50,8 @@ enum WatchingSamples {
     static func tasks() async throws {
         let request = AF.request("https://api.example.com/motd")
         _ = try await request.serializingString().value
-        if let task = request.task { print("Task received \(task.countOfBytesReceived) bytes, \(task.state == .completed)") }
+        if let task = request.task {
+            print("Task received \(task.countOfBytesReceived) bytes, \(task.state == .completed)")
+        }
     }
 }
