@@ -18,6 +18,7 @@ struct Download: AsyncParsableCommand {
 
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "File") var file: FileOptions
+    @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup var colors: ColorOptions

@@ -45,18 +45,17 @@ struct DownloadRunner {
 
     private func load(_ load: Load, interruption: Interruption) async -> Outcome {
         let (target, inspector) = (load.target, load.inspector)
-        let meter = makeMeter()
-        let write: @Sendable (String) -> Void = { text in meter.map { $0.write(text) } ?? StandardError.write(text) }
+        let meter = options.progress.makeMeter(options.colors)
         let running = Locked<DownloadRequest?>(nil)
         let session = options.sending.makeSession { base in
-            ArrivalGate(base: inspector.watch(base, write: write), target: target) { head in
+            ArrivalGate(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
                 guard let part = load.part, let request = running.withLock({ $0 }) else { return }
                 let next = request.resumableInFlight
                 part.note(next)
                 meter?.begin(at: request.bytesBefore)
                 let line = ResumptionReport.line(
                     part: part.data, offset: request.bytesBefore, next: next, status: head.status)
-                if let line { write("afar: \(line)\n") }
+                if let line { meter.write("afar: \(line)\n") }
             }
         }
         // A request does not outlive its session.
@@ -93,12 +92,5 @@ struct DownloadRunner {
         return Failure(
             .httpStatus, "\(URLText.withoutUserinfo(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
         )
-    }
-
-    private func makeMeter() -> ProgressMeter? {
-        let output = OutputFacts.standardError
-        guard options.file.progress ?? output.isTerminal else { return nil }
-        return ProgressMeter(
-            bar: ProgressBar(style: Style(options.colors.color, output: output), isUTF8: output.isUTF8))
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a download goes, and how its progress is shown.
+/// Where a download goes.
 struct FileOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -22,9 +22,4 @@ struct FileOptions: ParsableArguments {
             if the file has changed, or the server sends no parts.
             """)
     var resume = false
-
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Show how far it is on the standard error stream. By default that is done on a terminal.")
-    var progress: Bool?
 }

@@ -117,6 +117,7 @@ extension Request {
     func announce(_ head: ResponseHead) {
         mutable.withLock { state in
             guard state.headAnswer == nil, !state.headListeners.isEmpty else { return }
+            state.head = head
             state.headAnswer = Task { [listeners = state.headListeners] in await ask(listeners, about: head) }
         }
     }

@@ -57,10 +57,15 @@ enum Tool {
     }
 
     /// Runs a line of bash, in which "$afar" is the tool.
-    static func bash(_ line: String, environment: [String: String] = [:]) async throws -> Outcome {
+    static func bash(
+        _ line: String, environment: [String: String] = [:], directory: URL? = nil,
+        during: @Sendable (Int32) async throws -> Void = { _ in }
+    ) async throws -> Outcome {
         var environment = environment
         environment["afar"] = try url().path
-        return try await run(executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment)
+        return try await run(
+            executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment, directory: directory,
+            during: during)
     }
 
     /// Runs a command line of any length in the system's shell.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far a download is, as one line for a terminal.
+/// How far a transfer is, as one line for a terminal.
 struct ProgressBar {
     let style: Style
     let isUTF8: Bool
@@ -10,7 +10,7 @@ struct ProgressBar {
         var completed: Int64 = 0
         /// How many of these were there before.
         var before: Int64 = 0
-        /// Nil when the server has not said it.
+        /// Nil when nobody has said it.
         var total: Int64?
         /// Bytes a second.
         var rate: Double?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How fast bytes arrive: an average in which the last seconds weigh most.
+/// How fast bytes travel: an average in which the last seconds weigh most.
 struct RateEstimate {
     /// After so many seconds a measurement counts for a third of what it did.
     private static let memory = 3.0
