@@ -51,6 +51,8 @@ import Testing
             .serializingDownloadedFileURL().response
         #expect(refused.error?.isDownloadedFileMoveError == true)
         #expect(refused.error?.destinationURL == file)
+        let source = try #require(refused.error?.sourceURL)
+        try FileManager.default.removeItem(at: source.deletingLastPathComponent())
         #expect(try String(contentsOf: file, encoding: .utf8) == "precious")
         let replaced = await session.download(server.url("/large/10"), to: { _, _ in (file, .removePreviousFile) })
             .serializingDownloadedFileURL().response
