@@ -64,13 +64,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) throws {
-        let mustAnnounce = mutable.withLock { state in
-            state.head = response.head
-            return !state.headListeners.isEmpty
-        }
-        if mustAnnounce { announce(response.head) }
-    }
+    func receive(_ response: TransportResponse) throws { announce(response.head) }
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
