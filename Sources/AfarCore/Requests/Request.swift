@@ -94,8 +94,18 @@ public class Request: @unchecked Sendable {
     /// The response has passed the validators and is here to stay.
     func keepResponse() throws {}
 
-    /// The request is over: what was made for it alone goes. May be called more than once.
-    func cleanUp() {}
+    /// Where the response is kept; nil when that takes no time.
+    var queueForKeeping: DispatchQueue? { nil }
+
+    /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
+    /// the request. May be called more than once.
+    func cleanUp() {
+        let listeners = mutable.withLock { state in
+            defer { state.headListeners = [] }
+            return state.headListeners
+        }
+        withExtendedLifetime(listeners) {}
+    }
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }

@@ -46,6 +46,9 @@ struct RequestPipeline {
             let result = await send(exchange, since: start)
             await request.waitForHeadAnswer()
             try settle(result, since: start)
+            try await request.onQueue(request.queueForKeeping) { [request] in
+                Result { try request.keepResponse() }
+            }.get()
         } catch {
             failure = fail(with: error)
         }
@@ -158,7 +161,6 @@ struct RequestPipeline {
         }
         try checkEnd()
         try request.runValidators()
-        try request.keepResponse()
     }
 
     private func note(_ report: TransportReport, since start: Date) {
