@@ -51,7 +51,17 @@ public class Request: @unchecked Sendable {
     func body(for urlRequest: URLRequest) throws -> RequestBody {
         if let data = urlRequest.httpBody { return .data(data) }
         guard let stream = urlRequest.httpBodyStream else { return .none }
-        return .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
+        return body(from: stream, for: urlRequest)
+    }
+
+    /// The body that comes out of an input stream: the same one in each attempt, which knows whether it was read.
+    func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
+        mutable.withLock { state in
+            if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
+            let body = RequestBodyStream(stream, length: urlRequest.declaredLength)
+            state.streamedBody = (stream, body)
+            return .stream(body)
+        }
     }
 
     /// Adds what this kind of request asks for beyond what its owner does.
