@@ -150,6 +150,7 @@ extension Request {
 
 extension Request.Mutable {
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
+        guard !handlers.isOver else { return }
         headListeners.append(listener)
         needsTask = true
     }

@@ -101,7 +101,8 @@ public class Request: @unchecked Sendable {
     /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
     var mustGoAgain: Bool { false }
 
-    /// The response has passed the validators and is here to stay.
+    /// The response has passed the validators and is here to stay. The short way does without: it is not for requests
+    /// that have something to do now.
     func keepResponse() throws {}
 
     /// Where the response is kept; nil when that takes no time.
@@ -228,6 +229,9 @@ public class Request: @unchecked Sendable {
         }
         if mustCancel { task.cancel() }
     }
+
+    /// Whether the request was ended from outside: nothing is to be handed on any more.
+    var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
     /// Returns once the request is to run: at once, or when it is resumed or ended.
     func waitUntilResumed() async {

@@ -128,7 +128,14 @@ struct RequestPipeline {
         var response = response
         try request.receive(response)
         do {
-            try await request.read(body, after: response.head)
+            await request.waitForHeadAnswer()
+            try checkEnd()
+            // A handler may take its time; what it does not want any more need not arrive meanwhile.
+            try await withTaskCancellationHandler {
+                try await request.read(body, after: response.head)
+            } onCancel: {
+                body.cancel()
+            }
         } catch {
             body.cancel()
             let report = await body.report()
