@@ -13,10 +13,12 @@ struct Download: AsyncParsableCommand {
             "afar download example.com/archive.tar.gz",
             "afar download example.com/archive.tar.gz -o /tmp/a.tgz --force",
             "afar download :8080/report -o reports/ --no-progress",
+            "afar download example.com/large.iso --resume",
         ])
 
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "File") var file: FileOptions
+    @OptionGroup(title: "Progress") var progress: ProgressOptions
     @OptionGroup(title: "Request") var sending: SendingOptions
     @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
     @OptionGroup var colors: ColorOptions

@@ -25,10 +25,21 @@ struct Get: MethodCommand {
             "afar get :8080/search --query q=swift --query limit=10",
             "afar get :8080/users/1 -H 'Authorization: Bearer TOKEN' --check-status",
             "afar get example.com --timing > page.html",
+            "afar get :8080/events --stream | grep error",
         ])
     static let method = HTTPMethod.get
     @OptionGroup(visibility: .hidden) var body: BodyOptions
+    @OptionGroup(title: "Streaming") var streaming: StreamingOptions
     @OptionGroup var request: RequestOptions
+
+    func run() async throws {
+        let plan = try RequestPlan(Self.method, request.address, request.sending, body)
+        if streaming.stream {
+            try await StreamRunner(plan: plan, options: request).run()
+        } else {
+            try await RequestRunner(plan: plan, options: request).run()
+        }
+    }
 }
 
 struct Head: MethodCommand {

@@ -5,13 +5,16 @@ import HTTPTypes
 struct ArrivalGate: Transport {
     let base: any Transport
     let target: DownloadTarget
+    /// Told of a head whose body is going to be taken.
+    let onArrival: @Sendable (ResponseHead) -> Void
 
     var capabilities: TransportCapabilities { base.capabilities }
 
     func send(_ exchange: Exchange) async throws -> TransportResponse {
         var exchange = exchange
-        exchange.onHead = { [next = exchange.onHead, target] head in
+        exchange.onHead = { [next = exchange.onHead, target, onArrival] head in
             try next?(head)
+            onArrival(head)
             if (200..<300).contains(head.status) {
                 try target.checkRoom(for: target.path(contentDisposition: head.value(for: .contentDisposition)))
             }

@@ -13,26 +13,50 @@ struct DownloadRunner {
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
         let interruption = await Interruption()
-        let partial = try PartialFile(beside: target.place)
-        let outcome = await load(target, inspector: inspector, interruption: interruption)
-        partial.remove()
-        if case .failure = outcome { interruption.passOn() }
-        try StandardOutput.write(outcome.get() + "\n")
+        let part = options.file.resume ? try KeptPart(at: target.partPath, for: plan.urlRequest()) : nil
+        let place: any ArrivalPlace = try part ?? PartialFile(beside: target.place)
+        let load = Load(target: target, inspector: inspector, part: part)
+        let outcome = await self.load(load, interruption: interruption)
+        place.leave(keepsPart: outcome.keepsPart)
+        if case .failure = outcome.path { interruption.passOn() }
+        try StandardOutput.write(outcome.path.get() + "\n")
+    }
+
+    /// What a download works with.
+    private struct Load {
+        let target: DownloadTarget
+        let inspector: Inspector
+        let part: KeptPart?
+    }
+
+    private struct Outcome {
+        /// The path of the file, when the file is there.
+        var path: Result<String, Failure>
+        /// Whether there is something to go on with.
+        var keepsPart = false
     }
 
     private var curlCommand: CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
-        return CurlCommand(plan, timeout: options.sending.timeout, options: ["--fail"] + destination)
+        let continuation = options.file.resume ? ["--continue-at", "-"] : []
+        return CurlCommand(
+            plan, timeout: options.sending.timeout, options: ["--fail"] + continuation + destination)
     }
 
-    /// Returns the path of the file, when the file is there.
-    private func load(
-        _ target: DownloadTarget, inspector: Inspector, interruption: Interruption
-    ) async -> Result<String, Failure> {
-        let meter = makeMeter()
-        let write: @Sendable (String) -> Void = { text in meter.map { $0.write(text) } ?? StandardError.write(text) }
+    private func load(_ load: Load, interruption: Interruption) async -> Outcome {
+        let (target, inspector) = (load.target, load.inspector)
+        let meter = options.progress.makeMeter(options.colors)
+        let running = Locked<DownloadRequest?>(nil)
         let session = options.sending.makeSession { base in
-            ArrivalGate(base: inspector.watch(base, write: write), target: target)
+            ArrivalGate(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
+                guard let part = load.part, let request = running.withLock({ $0 }) else { return }
+                let next = request.resumableInFlight
+                part.note(next)
+                meter?.begin(at: request.bytesBefore)
+                let line = ResumptionReport.line(
+                    part: part.data, offset: request.bytesBefore, next: next, status: head.status)
+                if let line { meter.write("afar: \(line)\n") }
+            }
         }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
@@ -43,16 +67,25 @@ struct DownloadRunner {
         let request = session.download(plan.url, headers: plan.headers, to: destination)
             .validate(statusCode: 200..<300)
             .downloadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
-        interruption.handle { request.cancel() }
+        running.withLock { $0 = request }
+        if let data = load.part?.data { request.goOn(with: data) }
+        interruption.handle { request.cancel(producingResumeData: load.part != nil) }
         let response = await request.serializingDownloadedFileURL().response
+        running.withLock { $0 = nil }
         if let error = response.error {
             meter?.abandon()
             inspector.showTiming(of: request)
-            return .failure(failure(error, request.responseHead))
+            let keepsPart = load.part != nil && response.resumeData != nil
+            var failure = failure(error, request.responseHead)
+            if keepsPart, let part = load.part {
+                failure.message += " What has arrived is kept in \(part.path), and --resume goes on from there."
+            }
+            return Outcome(path: .failure(failure), keepsPart: keepsPart)
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
         inspector.showTiming(of: request)
-        return .success(target.path(contentDisposition: request.responseHead?.value(for: .contentDisposition)))
+        let disposition = request.responseHead?.value(for: .contentDisposition)
+        return Outcome(path: .success(target.path(contentDisposition: disposition)))
     }
 
     private func failure(_ error: AFError, _ head: ResponseHead?) -> Failure {
@@ -61,12 +94,5 @@ struct DownloadRunner {
         return Failure(
             .httpStatus, "\(URLText.withoutUserinfo(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
         )
-    }
-
-    private func makeMeter() -> ProgressMeter? {
-        let output = OutputFacts.standardError
-        guard options.file.progress ?? output.isTerminal else { return nil }
-        return ProgressMeter(
-            bar: ProgressBar(style: Style(options.colors.color, output: output), isUTF8: output.isUTF8))
     }
 }

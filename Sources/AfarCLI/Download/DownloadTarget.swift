@@ -42,6 +42,9 @@ struct DownloadTarget {
         path ?? directory + FileName.suggested(contentDisposition: contentDisposition, url: url)
     }
 
+    /// The path for a part of the file, the same in each run: what the server calls the file is not known yet.
+    var partPath: String { path(contentDisposition: nil) + ".part" }
+
     /// How the file is put there.
     var options: DownloadRequest.Options { isForced ? .removePreviousFile : [] }
 

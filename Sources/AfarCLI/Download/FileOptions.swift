@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a download goes, and how its progress is shown.
+/// Where a download goes.
 struct FileOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -17,7 +17,9 @@ struct FileOptions: ParsableArguments {
     var force = false
 
     @Flag(
-        inversion: .prefixedNo,
-        help: "Show how far it is on the standard error stream. By default that is done on a terminal.")
-    var progress: Bool?
+        help: """
+            Go on where a download before broke off, and keep what arrives in PATH.part when this one does. Starts over \
+            if the file has changed, or the server sends no parts.
+            """)
+    var resume = false
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The place for a file that is still arriving: a directory beside its destination, on the same file system, so that the
 /// whole file appears at once.
-struct PartialFile {
+struct PartialFile: ArrivalPlace {
     private let directory: String
 
     /// Makes the directory, and the session's temporary files go there from now on.
@@ -17,6 +17,5 @@ struct PartialFile {
         setenv("TMPDIR", directory, 1)
     }
 
-    /// Removes whatever is left.
-    func remove() { try? FileManager.default.removeItem(atPath: directory) }
+    func leave(keepsPart: Bool) { try? FileManager.default.removeItem(atPath: directory) }
 }

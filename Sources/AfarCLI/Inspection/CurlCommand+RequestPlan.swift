@@ -14,6 +14,16 @@ extension CurlCommand {
         self.options = (timeout.map { ["--max-time", Self.seconds($0)] } ?? []) + options
     }
 
+    /// What the tool would send, and print of the response.
+    init(_ plan: RequestPlan, _ options: RequestOptions, more: [String] = []) {
+        let choices = [
+            ("--fail-with-body", options.output.checkStatus),
+            ("--include", options.output.include && plan.method != .head),
+            ("--verbose", options.inspection.verbose),
+        ]
+        self.init(plan, timeout: options.sending.timeout, options: choices.filter(\.1).map(\.0) + more)
+    }
+
     /// As curl reads it, which knows no exponents and takes 0 for no limit.
     private static func seconds(_ seconds: Double) -> String {
         seconds.rounded() == seconds ? String(Int(seconds)) : String(format: "%.3f", max(0.001, seconds))

@@ -24,7 +24,8 @@ struct ResponsePrinter {
         return output
     }
 
-    private static func lines(of head: ResponseHead, _ style: Style) -> String {
+    /// The status line and the headers.
+    static func lines(of head: ResponseHead, _ style: Style) -> String {
         let status = style.paint(StatusLine.text(of: head.status), StatusLine.paint(for: head.status))
         let fields = head.fields.map { field in
             "\(style.paint(field.name.rawName, .cyan)): \(style.isPretty ? TerminalText.safe(field.value) : field.value)"

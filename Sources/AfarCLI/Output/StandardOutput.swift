@@ -37,6 +37,16 @@ enum StandardOutput {
         }
     }
 
+    /// Calls a closure when the reader goes, also while nothing is written, on a thread that lives until then.
+    static func whenClosed(_ act: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread {
+            // No events are asked for; that nobody reads is told all the same.
+            var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            while poll(&descriptor, 1, -1) < 0, errno == EINTR {}
+            if descriptor.revents & Int16(POLLERR | POLLHUP) != 0 { act() }
+        }
+    }
+
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)
             Glibc.write(descriptor, bytes.baseAddress, bytes.count)

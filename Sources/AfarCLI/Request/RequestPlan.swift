@@ -36,11 +36,13 @@ struct RequestPlan {
         }
     }
 
+    /// The request as Foundation has it, without the body.
+    func urlRequest() throws -> URLRequest { try URLRequest(url: url, method: method, headers: headers) }
+
     /// Throws the failure that sending would throw before anything is sent.
     func check() throws {
         do {
-            let request = try URLRequest(url: url, method: method, headers: headers)
-            _ = try HTTPRequest(request, bodyLength: Int64(body?.bytes.count ?? 0))
+            _ = try HTTPRequest(urlRequest(), bodyLength: Int64(body?.bytes.count ?? 0))
         } catch let error as AFError {
             throw Failure(error, url: url)
         }

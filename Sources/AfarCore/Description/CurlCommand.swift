@@ -8,6 +8,8 @@ package struct CurlCommand {
         case file(path: String)
         /// Whoever runs the command gives it.
         case standardInput
+        /// A form of several parts, each as curl's options for them have it.
+        case form(words: [String])
     }
 
     /// The method's name.
@@ -82,6 +84,7 @@ private struct BodyArgument {
         case nil: break
         case .file(let path): words = ["--data-binary", "@\(path == "-" ? "./-" : path)"]
         case .standardInput: words = ["--data-binary", "@-"]
+        case .form(let words): self.words = words
         case .data(let bytes): take(bytes, longest: longest)
         }
     }

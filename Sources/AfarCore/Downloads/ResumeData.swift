@@ -2,7 +2,7 @@ package import Foundation
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+    package import FoundationNetworking
 #endif
 
 /// What a download that broke off needs to go on: what to ask for, how to tell that it is still the same, and where the
@@ -52,7 +52,7 @@ package struct ResumeData: Sendable, Equatable {
     }
 
     /// Whether a request asks for what this is a part of.
-    func isPart(of request: URLRequest) -> Bool {
+    package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil
     }

@@ -1,12 +1,12 @@
 import Foundation
 
 /// Content types by the extensions of file names.
-enum MIMETypes {
+package enum MIMETypes {
     /// The content type that a file's name suggests; `application/octet-stream` when it suggests none.
     ///
     /// The common extensions are known. For others the system's list is asked, where there is one; it is read when it is
     /// first needed, and once.
-    static func type(ofFileNamed name: String) -> String {
+    package static func type(ofFileNamed name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }
         let pathExtension = name[name.index(after: dot)...].lowercased()
         return common[pathExtension] ?? system[pathExtension] ?? unknown

@@ -17,15 +17,16 @@ final class Announcements<Value: Sendable>: Sendable {
         var count: Int
         var isOver: Bool
         var handler: Listener?
-        var others: [Int: Listener] = [:]
+        /// In the order in which they came.
+        var others: [(id: Int, listener: Listener)] = []
         var lastID = 0
 
         mutating func takeListeners() -> [Listener] {
-            defer { (handler, others) = (nil, [:]) }
+            defer { (handler, others) = (nil, []) }
             return listeners
         }
 
-        var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.values }
+        var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map(\.listener) }
 
         /// Returns what is to be let go.
         mutating func replaceHandler(with listener: Listener) -> Listener? {
@@ -42,10 +43,14 @@ final class Announcements<Value: Sendable>: Sendable {
             }
             if !isOver {
                 lastID += 1
-                others[lastID] = listener
+                others.append((lastID, listener))
                 id = lastID
             }
             return nil
+        }
+
+        mutating func remove(_ id: Int) -> Listener? {
+            others.firstIndex { $0.id == id }.map { others.remove(at: $0).listener }
         }
     }
 
@@ -115,7 +120,7 @@ final class Announcements<Value: Sendable>: Sendable {
             return {}
         }
         return { [weak self] in
-            let removed = self?.state.withLock { $0.others.removeValue(forKey: id) }
+            let removed = self?.state.withLock { $0.remove(id) }
             withExtendedLifetime(removed) {}
         }
     }

@@ -133,6 +133,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// What could be gone on from if the process ended now. For the tool, which keeps it on disk.
     package var resumableInFlight: ResumeData? { transfer.withLock { $0.delivery?.resumable } }
 
+    /// Lets the download begin with a part, as resume data would. To be called before it starts.
+    package func goOn(with data: ResumeData) { transfer.withLock { $0.resumable = data } }
+
     /// Ends the download for good, and drops what has arrived of it.
     @discardableResult
     public override func cancel() -> Self { cancel(producingResumeData: false) }
@@ -168,7 +171,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     override var mayShowProgressLate: Bool { true }
 
-    override var bytesBefore: Int64 { transfer.withLock { $0.delivery }?.offset ?? 0 }
+    package override var bytesBefore: Int64 { transfer.withLock { $0.delivery }?.offset ?? 0 }
 
     override func prepareForAttempt() {
         super.prepareForAttempt()

@@ -122,7 +122,7 @@ public class Request: @unchecked Sendable {
     var mayShowProgressLate: Bool { false }
 
     /// How many bytes of the whole were there before the body that the exchange brings.
-    var bytesBefore: Int64 { 0 }
+    package var bytesBefore: Int64 { 0 }
 
     /// Runs the validators in the order in which they were added; the first failure wins.
     func runValidators() throws {}

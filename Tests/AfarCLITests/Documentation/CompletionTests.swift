@@ -21,7 +21,10 @@ struct CompletionTests {
     @Test(arguments: [
         ("afar dow", ["download"]), ("afar get :1 --tim", ["--timeout", "--timing"]),
         ("afar get :1 --transport ", ["curl", "urlsession"]), ("afar post :1 --color n", ["never"]),
-        ("afar download :1 -o no", ["note.txt"]), ("afar download :1 --no", ["--no-progress"]),
+        ("afar download :1 -o no", ["note.txt"]),
+        ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
+        ("afar upload :1 --p", ["--part", "--progress"]), ("afar download :1 --no", ["--no-progress"]),
+        ("afar download :1 --re", ["--resume"]),
     ])
     func bashCompletesCommandsOptionsValuesAndFiles(line: String, words: [String]) async throws {
         let directory = try ScratchDirectory()

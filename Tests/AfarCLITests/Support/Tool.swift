@@ -45,20 +45,27 @@ enum Tool {
 
     /// - Parameters:
     ///   - directory: Where it runs.
+    ///   - waitsInLine: Whether it takes its turn among other tests' runs; not for one of many runs of a test.
     ///   - during: Called with the process's id while it runs.
     static func run(
         _ arguments: [String], input: Data? = nil, environment: [String: String] = [:], directory: URL? = nil,
-        during: @Sendable (Int32) async throws -> Void = { _ in }
+        waitsInLine: Bool = true, during: @Sendable (Int32) async throws -> Void = { _ in }
     ) async throws -> Outcome {
         try await run(
-            executable: url(), arguments, input: input, environment: environment, directory: directory, during: during)
+            executable: url(), arguments, input: input, environment: environment, directory: directory,
+            waitsInLine: waitsInLine, during: during)
     }
 
     /// Runs a line of bash, in which "$afar" is the tool.
-    static func bash(_ line: String, environment: [String: String] = [:]) async throws -> Outcome {
+    static func bash(
+        _ line: String, environment: [String: String] = [:], directory: URL? = nil,
+        during: @Sendable (Int32) async throws -> Void = { _ in }
+    ) async throws -> Outcome {
         var environment = environment
         environment["afar"] = try url().path
-        return try await run(executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment)
+        return try await run(
+            executable: URL(filePath: "/bin/bash"), ["-c", line], environment: environment, directory: directory,
+            during: during)
     }
 
     /// Runs a command line of any length in the system's shell.
@@ -83,10 +90,10 @@ enum Tool {
     private static func run(
         executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
         directory: URL? = nil, output: PseudoTerminal? = nil, errorOutput: PseudoTerminal? = nil,
-        during: @Sendable (Int32) async throws -> Void = { _ in }
+        waitsInLine: Bool = true, during: @Sendable (Int32) async throws -> Void = { _ in }
     ) async throws -> Outcome {
-        await turns.enter()
-        defer { turns.leave() }
+        if waitsInLine { await turns.enter() }
+        defer { if waitsInLine { turns.leave() } }
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments

@@ -11,7 +11,8 @@ import Testing
 @Suite struct ResumeDataTests {
     private static let file = URL(fileURLWithPath: "/tmp/afar-x/download")
     private let data = ResumeData(
-        url: URL(string: "https://example.com/a%20b?c=d") ?? file, headers: ["Accept": "a/b", "X-Umlaut": "\"quoted\" \\ ü"],
+        url: URL(string: "https://example.com/a%20b?c=d") ?? file,
+        headers: ["Accept": "a/b", "X-Umlaut": "\"quoted\" \\ ü"],
         validator: .entityTag("\"tag\""), path: "/tmp/afar-x/download", byteCount: 1_234_567_890_123,
         totalLength: 9_000_000_000_000)
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far a download is, as one line for a terminal.
+/// How far a transfer is, as one line for a terminal.
 struct ProgressBar {
     let style: Style
     let isUTF8: Bool
@@ -8,7 +8,9 @@ struct ProgressBar {
     /// What there is to tell.
     struct State: Equatable {
         var completed: Int64 = 0
-        /// Nil when the server has not said it.
+        /// How many of these were there before.
+        var before: Int64 = 0
+        /// Nil when nobody has said it.
         var total: Int64?
         /// Bytes a second.
         var rate: Double?
@@ -56,7 +58,8 @@ struct ProgressBar {
     }
 
     private func rate(_ state: State) -> String {
-        let rate = state.isFinished && state.elapsed > 0 ? Double(state.completed) / state.elapsed : state.rate
+        let isFinished = state.isFinished && state.elapsed > 0
+        let rate = isFinished ? Double(state.completed - state.before) / state.elapsed : state.rate
         return rate.flatMap { $0 < 1e18 ? Quantity.bytes(Int64($0)) + "/s" : nil } ?? ""
     }
 

@@ -1,13 +1,16 @@
 import Foundation
 
-/// How fast bytes arrive: an average in which the last seconds weigh most.
+/// How fast bytes travel: an average in which the last seconds weigh most.
 struct RateEstimate {
     /// After so many seconds a measurement counts for a third of what it did.
     private static let memory = 3.0
     private var time = 0.0
-    private var bytes: Int64 = 0
+    private var bytes: Int64
     private var sum = 0.0
     private var weight = 0.0
+
+    /// - Parameter bytes: So many are there before the first one arrives.
+    init(bytes: Int64 = 0) { self.bytes = bytes }
 
     /// Bytes a second; nil before there is anything to go by.
     var value: Double? { weight > 0 ? sum / weight : nil }

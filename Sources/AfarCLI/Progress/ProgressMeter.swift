@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// Keeps a line on the terminal up to date with a download.
+/// Keeps a line on the terminal up to date with a transfer.
 final class ProgressMeter: Sendable {
     private struct State {
         var shown = ProgressBar.State()
@@ -26,6 +26,14 @@ final class ProgressMeter: Sendable {
 
     private var isOver: Bool { state.withLock { $0.isOver } }
 
+    /// Notes that so many bytes are there before the first one arrives.
+    func begin(at bytes: Int64) {
+        state.withLock { state in
+            (state.shown.completed, state.shown.before) = (bytes, bytes)
+            state.rate = RateEstimate(bytes: bytes)
+        }
+    }
+
     func update(_ progress: Progress) {
         state.withLock { state in
             state.shown.completed = progress.completedUnitCount
@@ -41,7 +49,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Ends with a line that stays, for a download of so many bytes.
+    /// Ends with a line that stays, for a transfer of so many bytes.
     func finish(bytes: Int64) {
         state.withLock { state in
             (state.shown.completed, state.shown.isFinished) = (bytes, true)
@@ -79,4 +87,11 @@ final class ProgressMeter: Sendable {
 
     /// The last column stays free: some terminals begin a new line there.
     private static var width: Int { max(1, OutputFacts.standardError.columns - 1) }
+}
+
+extension ProgressMeter? {
+    /// Writes text to the standard error stream, as if the meter's line were not there, if there is one.
+    func write(_ text: String) {
+        if let self { self.write(text) } else { StandardError.write(text) }
+    }
 }

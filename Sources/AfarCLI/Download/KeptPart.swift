@@ -1,0 +1,102 @@
+import AfarCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The place for a file that may take several runs to arrive: a directory beside its destination, `NAME.part`, which the
+/// next run finds.
+///
+/// It holds the file with the part, and from the response's head on a record of what is needed to go on. How much is
+/// there the file itself says, so the tool may be killed at any moment.
+final class KeptPart: ArrivalPlace {
+    private static let recordName = "resume"
+
+    /// As a person writes it.
+    let path: String
+    /// What there is to go on with.
+    let data: ResumeData?
+    private let directory: URL
+    /// Open and locked as long as this tool works here; the system unlocks it whatever ends the tool.
+    private let lock: Int32
+
+    /// Opens the directory, or makes it, and the session's temporary files go there from now on.
+    init(at path: String, for request: URLRequest) throws {
+        self.path = path
+        let base = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
+        directory = URL(filePath: path, directoryHint: .isDirectory, relativeTo: base).absoluteURL
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw Failure(.other, "The directory \(path) cannot be made: \(reason).")
+        }
+        lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard lock >= 0 else { throw Failure(.usage, "\(path) is there already and is no directory. Move it away.") }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw Failure(.usage, "Another afar downloads into \(path). Wait for it, or name another file with -o.")
+        }
+        do {
+            data = try Self.read(in: directory, path: path, for: request)
+        } catch {
+            close(lock)
+            throw error
+        }
+        Self.sweep(directory, keeping: data)
+        setenv("TMPDIR", directory.path, 1)
+    }
+
+    deinit { close(lock) }
+
+    /// Writes down what is needed to go on from here, or that nothing is.
+    func note(_ data: ResumeData?) {
+        let record = directory.appending(path: Self.recordName)
+        guard var data else {
+            try? FileManager.default.removeItem(at: record)
+            return
+        }
+        // The next run brings its own, and secrets among them stay off the disk.
+        data.headers = []
+        try? data.encoded().write(to: record, options: .atomic)
+    }
+
+    func leave(keepsPart: Bool) {
+        if !keepsPart { try? FileManager.default.removeItem(at: directory) }
+    }
+
+    /// What the run before has left.
+    ///
+    /// - Throws: A ``Failure`` when it is of use to somebody, but not to this run.
+    private static func read(in directory: URL, path: String, for request: URLRequest) throws -> ResumeData? {
+        guard let record = try? Data(contentsOf: directory.appending(path: recordName)) else { return nil }
+        var data: ResumeData
+        do {
+            data = try ResumeData(decoding: record)
+        } catch .newerVersion {
+            throw Failure(.usage, "\(path) was left by a newer afar. Use that, or remove the directory.")
+        } catch {
+            return nil
+        }
+        guard data.isPart(of: request) else {
+            throw Failure(
+                .usage, "\(path) has a part of \(data.url.absoluteString). Remove it, or name another file with -o.")
+        }
+        // The directory may have been moved since.
+        let names = URL(filePath: data.path).pathComponents.suffix(2)
+        data.path = names.reduce(directory) { $0.appending(path: $1) }.path
+        var status = stat()
+        guard lstat(data.path, &status) == 0, status.st_size > 0 else { return nil }
+        data.byteCount = Int64(status.st_size)
+        return data
+    }
+
+    /// Removes what runs have left that were killed before there was anything to go on with.
+    private static func sweep(_ directory: URL, keeping data: ResumeData?) {
+        let part = data.map { URL(filePath: $0.path).deletingLastPathComponent().lastPathComponent }
+        let kept = part.map { [recordName, $0] } ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        for name in names where !kept.contains(name) {
+            try? FileManager.default.removeItem(at: directory.appending(path: name))
+        }
+    }
+}

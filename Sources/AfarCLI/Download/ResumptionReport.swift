@@ -1,0 +1,22 @@
+import AfarCore
+
+/// What a person is told about how `--resume` went on, in one line.
+enum ResumptionReport {
+    /// - Parameters:
+    ///   - part: What was there to go on with.
+    ///   - offset: How much of it counts.
+    ///   - next: What a next run could go on with.
+    /// - Returns: Nil when there is nothing to say.
+    static func line(part: ResumeData?, offset: Int64, next: ResumeData?, status: Int) -> String? {
+        guard (200..<300).contains(status) else { return nil }
+        if offset > 0 {
+            let total = next?.totalLength.map { " of \(Quantity.bytes($0))" } ?? ""
+            return "Resumed at \(Quantity.bytes(offset))\(total)."
+        }
+        guard let part else {
+            return next == nil ? "This cannot be resumed: it has no strong ETag or Last-Modified, or is encoded." : nil
+        }
+        return next?.validator == part.validator
+            ? "Started over: the server sends no parts of it." : "Started over: it has changed on the server."
+    }
+}

@@ -1,0 +1,58 @@
+import Afar
+import AfarCore
+import Foundation
+
+/// Writes a response to the standard output piece by piece, until that fails.
+final class StreamOutput: Sendable {
+    /// Where everything is written: a write may block.
+    let queue = DispatchQueue(label: "afar.output")
+    private let style: Style
+    private let failure = Locked<(any Error)?>(nil)
+
+    init(style: Style) {
+        self.style = style
+    }
+
+    /// Starts the request, and returns when its last byte is written.
+    func completion(of request: DataStreamRequest) async -> DataStreamRequest.Completion {
+        await withCheckedContinuation { continuation in
+            // A terminal gets text, of which nothing can steer it.
+            if style.isPretty {
+                request.responseStreamString(on: queue) { [self] stream in
+                    if let text = stream.value { try write(Data(TerminalText.safe(text).utf8)) }
+                    if let completion = stream.completion { continuation.resume(returning: completion) }
+                }
+            } else {
+                request.responseStream(on: queue) { [self] stream in
+                    if let bytes = stream.value { try write(bytes) }
+                    if let completion = stream.completion { continuation.resume(returning: completion) }
+                }
+            }
+        }
+    }
+
+    /// Writes a head. Returns whether that succeeded.
+    func write(head: ResponseHead?) -> Bool {
+        guard let head else { return true }
+        return (try? write(Data(ResponsePrinter.lines(of: head, style).utf8))) != nil
+    }
+
+    /// Keeps the first thing that went wrong.
+    func fail(_ error: any Error) {
+        failure.withLock { $0 = $0 ?? error }
+    }
+
+    /// Throws what went wrong with writing, if something did.
+    func check() throws {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    private func write(_ bytes: Data) throws {
+        do {
+            try StandardOutput.write(bytes)
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Afar
+import AfarCore
+import Foundation
+
+/// Sends a file or a form, and prints what comes of it.
+struct UploadRunner {
+    let plan: RequestPlan
+    let content: UploadContent
+    let options: Upload
+
+    func run() async throws {
+        let inspector = Inspector(options.request.inspection, color: options.request.colors.color)
+        if options.request.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
+        // A form may lie in a temporary file.
+        let interruption = await Interruption()
+        let meter = options.progress.makeMeter(options.request.colors)
+        let session = options.request.sending.makeSession { inspector.watch($0) { meter.write($0) } }
+        // A request does not outlive its session.
+        defer { withExtendedLifetime(session) {} }
+        let request = content.request(plan, in: session)
+            .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
+        interruption.handle { request.cancel() }
+        let report = ResponseReport(plan: plan, options: options.request, inspector: inspector)
+        let response = await report.response(of: request)
+        // A server may answer before it has everything.
+        let progress = request.uploadProgress
+        if response.error == nil, progress.totalUnitCount <= progress.completedUnitCount {
+            meter?.finish(bytes: progress.completedUnitCount)
+        } else {
+            meter?.abandon()
+        }
+        interruption.passOn()
+        try await report.print(response, of: request)
+    }
+
+    private var curlCommand: CurlCommand {
+        var command = CurlCommand(plan, options.request)
+        command.body = content.curlBody
+        return command
+    }
+}

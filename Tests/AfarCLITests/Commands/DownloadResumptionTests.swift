@@ -1,0 +1,225 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// `afar download --resume`: what it keeps, and how it goes on.
+struct DownloadResumptionTests {
+    private static let letters = "abcdefghijklmnopqrstuvwxyz"
+    private static let start: [RawServer.Step] = [
+        .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 26\r\n\r\n" + letters.prefix(10)), .close,
+    ]
+    private static let rest =
+        "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 10-25/26\r\nContent-Length: 16\r\n\r\n"
+        + letters.dropFirst(10)
+    private let directory: ScratchDirectory
+
+    init() throws { directory = try ScratchDirectory() }
+
+    private func resume(_ url: String, _ arguments: String...) async throws -> Tool.Outcome {
+        try await Tool.run(["download", url, "--resume"] + arguments, directory: directory.url)
+    }
+
+    /// What has arrived of a file.
+    private func part(_ name: String) throws -> Data? {
+        let part = directory.url.appending(path: name + ".part")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: part.path)) ?? []
+        return try names.first { $0.hasPrefix("afar-") }
+            .map { try Data(contentsOf: part.appending(path: $0).appending(path: "download")) }
+    }
+
+    @Test(arguments: ["curl", "urlsession"])
+    func theNextRunGoesOn(transport: String) async throws {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = server.url.absoluteString + "letters"
+        let broken = try await resume(url, "--transport", transport)
+        #expect(broken.status == 6)
+        #expect(broken.errors.contains("letters.part, and --resume goes on from there"))
+        #expect(try directory.names == ["letters.part"])
+        #expect(try part("letters") == Data(Self.letters.prefix(10).utf8))
+        let whole = try await resume(url, "--transport", transport)
+        #expect(whole.status == 0, "\(whole.errors)")
+        #expect(whole.text == "letters\n")
+        #expect(whole.errors == "afar: Resumed at 10 bytes of 26 bytes.\n")
+        #expect(try directory.names == ["letters"])
+        #expect(try directory.contents(of: "letters") == Data(Self.letters.utf8))
+        #expect(server.requests.last?.lowercased().contains("\r\nrange: bytes=10-\r\n") == true)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func itSurvivesTwentyKills() async throws {
+        let size = 3_000_000
+        let bytes = PseudoRandomBytes.bytes(80, seed: 1)
+        let places = (0..<20).map { index in
+            1 + bytes.dropFirst(index * 4).prefix(4).reduce(0) { $0 << 8 | Int($1) } % (size - 1)
+        }.sorted()
+        let server = try await TestServer.start()
+        let stalls = places.map { "\($0)" }.joined(separator: ",")
+        let url = server.url("/range/\(size)?seed=1&stalls=\(stalls)").absoluteString
+        let part = directory.url.appending(path: "whole.part")
+        for place in Set(places).sorted() {
+            let outcome = try await Tool.run(
+                ["download", url, "--resume", "-o", "whole"], directory: directory.url, waitsInLine: false
+            ) { process in
+                // What the kernel has taken is in the file, whatever becomes of the process: wait for that.
+                try await Self.arrival(of: place, in: part, by: process)
+                kill(process, SIGKILL)
+            }
+            #expect(outcome.status == -SIGKILL, "\(outcome.errors)")
+            #expect(try directory.names == ["whole.part"])
+        }
+        let outcome = try await resume(url, "-o", "whole")
+        #expect(outcome.text == "whole\n", "\(outcome.errors)")
+        #expect(outcome.errors.hasPrefix("afar: Resumed at "))
+        #expect(try directory.names == ["whole"])
+        #expect(try directory.contents(of: "whole") == PseudoRandomBytes.bytes(size, seed: 1))
+        #expect(server.requestCount == Set(places).count + 1)
+    }
+
+    private struct Ended: Error {}
+
+    /// Returns when so many bytes are on the disk. That is no event that anybody tells, so it is looked for.
+    private static func arrival(of count: Int, in part: URL, by process: Int32) async throws {
+        while size(in: part) < count {
+            guard kill(process, 0) == 0 else { throw Ended() }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    private static func size(in part: URL) -> Int {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: part.path),
+            names.contains("resume"), let name = names.first(where: { $0.hasPrefix("afar-") })
+        else { return 0 }
+        var status = stat()
+        guard lstat(part.appending(path: name).appending(path: "download").path, &status) == 0 else { return 0 }
+        return Int(status.st_size)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func anInterruptionKeepsThePart(signal: Int32) async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/range/100000?stalls=40000").absoluteString
+        let part = directory.url.appending(path: "100000.part")
+        let outcome = try await Tool.run(["download", url, "--resume"], directory: directory.url) { process in
+            try await Self.arrival(of: 40_000, in: part, by: process)
+            kill(process, signal)
+        }
+        #expect(outcome.status == -signal)
+        #expect(try directory.names == ["100000.part"])
+        let whole = try await resume(url)
+        #expect(whole.errors == "afar: Resumed at 40.0 kB of 100 kB.\n")
+        #expect(try directory.contents(of: "100000") == PatternBytes.bytes(100_000))
+    }
+
+    @Test(arguments: [("v2", "it has changed on the server"), ("v1", "the server sends no parts of it")])
+    func itStartsOverAndSaysWhy(tag: String, reason: String) async throws {
+        let whole = "HTTP/1.1 200 OK\r\nETag: \"\(tag)\"\r\nContent-Length: 5\r\n\r\nwhole"
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(whole)]])
+        let url = server.url.absoluteString + "x"
+        #expect(try await resume(url).status == 6)
+        let outcome = try await resume(url)
+        #expect(outcome.text == "x\n")
+        #expect(outcome.errors == "afar: Started over: \(reason).\n")
+        #expect(try directory.contents(of: "x") == Data("whole".utf8))
+        #expect(try directory.names == ["x"])
+    }
+
+    @Test func anErrorLeavesThePartAlone() async throws {
+        let server = try await RawServer.start(scripts: [
+            Self.start, [.respond("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")],
+            [.respond(Self.rest)],
+        ])
+        let url = server.url.absoluteString + "x"
+        #expect(try await resume(url).status == 6)
+        let refused = try await resume(url)
+        #expect(refused.status == 4)
+        #expect(refused.errors.contains("x.part"))
+        #expect(try part("x") == Data(Self.letters.prefix(10).utf8))
+        #expect(try await resume(url).text == "x\n")
+        #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
+    }
+
+    @Test func withoutAnythingToGoOnWithNothingIsLeft() async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\nabc"), .close],
+            [.respond("HTTP/1.1 404 Not Found\r\nETag: \"x\"\r\nContent-Length: 4\r\n\r\nnone")],
+        ])
+        let url = server.url.absoluteString + "x"
+        let broken = try await resume(url)
+        #expect(broken.status == 6)
+        #expect(broken.errors.hasPrefix("afar: This cannot be resumed: "))
+        #expect(try directory.names == [])
+        #expect(try await resume(url).status == 4)
+        #expect(try directory.names == [])
+    }
+
+    @Test func secretsStayOffTheDiskAndAreSentAgain() async throws {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = "http://ada:wonder@127.0.0.1:\(server.port)/x"
+        #expect(try await resume(url, "-H", "X-Token: hush").status == 6)
+        let record = try String(
+            contentsOf: directory.url.appending(path: "x.part/resume"), encoding: .utf8)
+        #expect(record.hasPrefix("AfarResumeData/1 "))
+        #expect(!record.contains("hush") && !record.contains("wonder"))
+        #expect(try await resume(url, "-H", "X-Token: hush").text == "x\n")
+        let head = try #require(server.requests.last)
+        #expect(head.contains("X-Token: hush") && head.contains("Authorization: Basic "))
+    }
+
+    @Test func aPartOfSomethingElseStays() async throws {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = server.url.absoluteString
+        #expect(try await resume(url + "a/x").status == 6)
+        let other = try await resume(url + "b/x")
+        #expect(other.status == 2)
+        #expect(other.errors.contains("x.part has a part of \(url)a/x"))
+        #expect(try part("x") == Data(Self.letters.prefix(10).utf8))
+    }
+
+    @Test func twoRunsDoNotWriteToOnePart() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/range/1000?stalls=400").absoluteString
+        let part = directory.url.appending(path: "1000.part")
+        let directory = directory
+        _ = try await Tool.run(["download", url, "--resume"], directory: directory.url) { process in
+            try await Self.arrival(of: 400, in: part, by: process)
+            let second = try await Tool.run(
+                ["download", url, "--resume"], directory: directory.url, waitsInLine: false)
+            #expect(second.status == 2)
+            #expect(second.errors.contains("Another afar downloads into 1000.part"))
+            kill(process, SIGKILL)
+        }
+        #expect(try await resume(url).text == "1000\n")
+    }
+
+    @Test func aDirectoryThatWasMovedIsFoundUnderItsNewName() async throws {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = server.url.absoluteString + "x"
+        #expect(try await resume(url).status == 6)
+        try FileManager.default.moveItem(
+            at: directory.url.appending(path: "x.part"), to: directory.url.appending(path: "y.part"))
+        #expect(try await resume(url, "-o", "y").text == "y\n")
+        #expect(try directory.contents(of: "y") == Data(Self.letters.utf8))
+    }
+
+    @Test func progressBeginsWhereTheDownloadDoes() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/range/100000?cuts=40000").absoluteString
+        #expect(try await resume(url).status == 6)
+        let outcome = try await Tool.runWithErrorsOnTerminal(
+            "download", url, "--resume", "--color", "never", environment: ["LC_ALL": "C.UTF-8"],
+            directory: directory.url)
+        #expect(outcome.text == "100000\n")
+        let screen = Screen.text(outcome.errors).split(separator: "\n")
+        #expect(screen.first?.hasPrefix("afar: Resumed at 40.0 kB of 100 kB.") == true)
+        #expect(screen.last?.contains("100%   100 kB") == true, "\(screen)")
+        let percentages = outcome.errors.matches(of: /(\d+)%/).compactMap { Int($0.1) }
+        #expect(percentages.allSatisfy { $0 >= 40 }, "\(percentages)")
+    }
+
+    @Test func theSameWithCurl() async throws {
+        let outcome = try await resume("http://localhost/x", "--curl")
+        #expect(outcome.text.contains(" --continue-at - "))
+        #expect(try directory.names == [])
+    }
+}
