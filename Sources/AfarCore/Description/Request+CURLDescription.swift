@@ -130,7 +130,7 @@ extension CurlCommand.Body {
     fileprivate var mayBeLong: Bool {
         switch self {
         case .data(let data): data.count >= 1024 * 1024
-        case .file, .standardInput: true
+        case .file, .standardInput, .form: true
         }
     }
 }
