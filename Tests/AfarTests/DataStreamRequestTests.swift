@@ -118,6 +118,74 @@ import Testing
         await server.stop()
     }
 
+    /// The handler is busy until the server has seen the end.
+    @Test(arguments: kinds)
+    func aCancelDoesNotWaitForABusyHandler(kind: TransportKind) async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+        let server = try await RawServer.start([.respond(head + "half"), .waitForever])
+        let session = kind.session()
+        let seen = StreamLog<Data>()
+        let entered = Signal()
+        let gate = DispatchSemaphore(value: 0)
+        let request = session.streamRequest(server.url).responseStream(on: seen.queue) { stream in
+            if stream.value != nil {
+                entered.set()
+                gate.wait()
+            }
+            try seen.note(stream)
+        }
+        await entered.wait()
+        request.cancel()
+        try await server.peerClosed(0)
+        #expect(seen.events.isEmpty)
+        gate.signal()
+        #expect(await seen.completion.error?.isExplicitlyCancelledError == true)
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func aChunkIsNotHandedOnAfterACancel(kind: TransportKind) async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+        let server = try await RawServer.start([.respond(head + "half"), .waitForever])
+        let session = kind.session()
+        let seen = StreamLog<Data>()
+        let arrived = Signal()
+        let request = session.streamRequest(server.url)
+        request.responseStream(on: DispatchQueue(label: "first")) { _ in arrived.set() }
+        seen.queue.suspend()
+        request.responseStream(on: seen.queue, stream: seen.note)
+        await arrived.wait()
+        request.cancel()
+        seen.queue.resume()
+        #expect(await seen.completion.error?.isExplicitlyCancelledError == true)
+        #expect(seen.events.count == 1)
+        await server.stop()
+    }
+
+    /// The first attempt breaks off within a character.
+    @Test(arguments: kinds)
+    func aRetryBeginsTheTextAgain(kind: TransportKind) async throws {
+        struct RetryOnce: RequestInterceptor {
+            func retry(
+                _ request: Request, for session: Session, dueTo error: any Error,
+                completion: @escaping (RetryResult) -> Void
+            ) {
+                completion(request.retryCount == 0 ? .retry : .doNotRetry)
+            }
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"
+        let server = try await RawServer.start(scripts: [
+            [.respond(head), .send([0x61, 0xC3]), .close], [.respond(head + "abc"), .waitForever],
+        ])
+        let session = kind.session()
+        let seen = StreamLog<String>()
+        session.streamRequest(server.url, interceptor: RetryOnce())
+            .responseStreamString(on: seen.queue, stream: seen.note)
+        #expect(await seen.completion.error == nil)
+        #expect(seen.events.compactMap(\.value).joined() == "aabc")
+        await server.stop()
+    }
+
     /// 200 MB are more than all buffers between server and handler hold.
     @Test(arguments: holdingBack)
     func aSlowHandlerHoldsTheServerBack(kind: TransportKind) async throws {
@@ -256,6 +324,31 @@ import Testing
         request.responseStreamString(on: seen.queue, stream: seen.note)
         #expect(await seen.completion.error == nil)
         #expect(seen.events.compactMap(\.value) == ["a", "é", "日", "🛰", "\u{FFFD}"])
+        await server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: kinds)
+    func handlersThatHoldTheRequestAreLetGo(kind: TransportKind) async throws {
+        final class Sentinel: Sendable {
+            let gone = Signal()
+            deinit { gone.set() }
+        }
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let seen = StreamLog<Data>()
+        func start() -> Signal {
+            let sentinel = Sentinel()
+            let request = session.streamRequest(server.url("/large/1000"))
+            request.onHTTPResponse(on: seen.queue) { (_: HTTPURLResponse) in withExtendedLifetime(request) {} }
+                .responseStream(on: seen.queue) { stream in
+                    withExtendedLifetime((request, sentinel)) {}
+                    try seen.note(stream)
+                }
+            return sentinel.gone
+        }
+        let gone = start()
+        #expect(await seen.completion.error == nil)
+        await gone.wait()
         await server.stop()
     }
 

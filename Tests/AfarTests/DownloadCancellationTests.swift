@@ -42,8 +42,10 @@ import Testing
         #expect(response.resumeData == data)
         #expect(request.resumeData == data)
         #expect(response.debugDescription.contains("[Resume Data]: \(data.count) bytes"))
-        let text = try await session.download(resumingWith: data).serializingString().value
-        #expect(text == "halfrest")
+        let whole = await session.download(resumingWith: data).serializingString().response
+        #expect(whole.value == "halfrest")
+        let file = try #require(whole.fileURL)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         await server.stop()
     }
 

@@ -41,6 +41,36 @@ import Testing
         await server.stop()
     }
 
+    /// More destinations block than there are threads for tasks.
+    @Test(.timeLimit(.minutes(1))) func slowDestinationsDoNotHoldOthersUp() async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.curl.session()
+        let count = ProcessInfo.processInfo.activeProcessorCount + 1
+        let gate = DispatchSemaphore(value: 0)
+        let entered = Locked(0)
+        let allEntered = Signal()
+        let downloads = (0..<count).map { index in
+            let file = directory.url.appendingPathComponent("slow\(index)")
+            return session.download(
+                server.url("/large/10"),
+                to: { _, _ in
+                    let isLast = entered.withLock { entered in
+                        entered += 1
+                        return entered == count
+                    }
+                    if isLast { allEntered.set() }
+                    gate.wait()
+                    return (file, [])
+                }
+            ).serializingDownloadedFileURL()
+        }
+        await allEntered.wait()
+        #expect(await session.request(server.url("/large/10")).serializingData().response.error == nil)
+        for _ in downloads { gate.signal() }
+        for download in downloads { #expect(await download.response.error == nil) }
+        await server.stop()
+    }
+
     @Test(arguments: kinds)
     func anExistingFileIsReplacedOnlyWhenAskedFor(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -51,6 +81,8 @@ import Testing
             .serializingDownloadedFileURL().response
         #expect(refused.error?.isDownloadedFileMoveError == true)
         #expect(refused.error?.destinationURL == file)
+        let source = try #require(refused.error?.sourceURL)
+        try FileManager.default.removeItem(at: source.deletingLastPathComponent())
         #expect(try String(contentsOf: file, encoding: .utf8) == "precious")
         let replaced = await session.download(server.url("/large/10"), to: { _, _ in (file, .removePreviousFile) })
             .serializingDownloadedFileURL().response

@@ -92,6 +92,47 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
+    func aHandlerThatComesDuringTheBodyIsToldAtOnce(kind: TransportKind) async throws {
+        let gate = RawServer.Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
+        let server = try await RawServer.start([.respond(head + "half"), .hold(gate), .send("more"), .waitForever])
+        let session = kind.session()
+        let asked = Signal()
+        let request = session.request(server.url).onHTTPResponse(on: queue) { (_: HTTPURLResponse) in asked.set() }
+        async let response = request.serializingData().response
+        await asked.wait()
+        let late = Locked(0)
+        await withCheckedContinuation { continuation in
+            request.onHTTPResponse(on: queue) { (_: HTTPURLResponse) in
+                let isFirst = late.withLock { late in
+                    late += 1
+                    return late == 1
+                }
+                if isFirst { continuation.resume() }
+            }
+        }
+        gate.open()
+        #expect(await response.value == Data("halfmore".utf8))
+        queue.sync {}
+        #expect(late.withLock { $0 } == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: [.streamedDelivery]))
+    func aStreamedBodyWaitsForTheAnswer(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let chunks = Locked(0)
+        let response = await session.request(server.url("/large/1000"))
+            .stream { _ in chunks.withLock { $0 += 1 } }
+            .onHTTPResponse(on: queue) { _, answer in answer(.cancel) }
+            .serializingData().response
+        #expect(response.error?.isExplicitlyCancelledError == true)
+        #expect(chunks.withLock { $0 } == 0)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
     func headsCanBeAwaited(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()

@@ -150,6 +150,23 @@ import Testing
             .validate().serializingData().response.error
         let underlying = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
         #expect(underlying?.code == .requestBodyFailed)
+        #expect((underlying?.underlying as? TransportError)?.message.contains("cannot be sent again") == true)
+        await server.stop()
+    }
+
+    @Test func aFileIsRemovedOnceOnly() async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.curl.session()
+        let file = directory.url.appendingPathComponent("body")
+        try Data("body".utf8).write(to: file)
+        let upload = FileUpload(
+            file: file, shouldRemove: true, request: try URLRequest(url: server.url("/upload"), method: .post))
+        let request = session.upload(upload)
+        _ = await request.serializingData().response
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        try Data("another".utf8).write(to: file)
+        _ = await request.serializingData().response
+        #expect(FileManager.default.fileExists(atPath: file.path))
         await server.stop()
     }
 

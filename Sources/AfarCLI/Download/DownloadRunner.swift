@@ -17,7 +17,7 @@ struct DownloadRunner {
         let place: any ArrivalPlace = try part ?? PartialFile(beside: target.place)
         let load = Load(target: target, inspector: inspector, part: part)
         let outcome = await self.load(load, interruption: interruption)
-        place.leave(keepsPart: outcome.keepsPart)
+        place.leave(keeping: outcome.part)
         if case .failure = outcome.path { interruption.passOn() }
         try StandardOutput.write(outcome.path.get() + "\n")
     }
@@ -32,8 +32,8 @@ struct DownloadRunner {
     private struct Outcome {
         /// The path of the file, when the file is there.
         var path: Result<String, Failure>
-        /// Whether there is something to go on with.
-        var keepsPart = false
+        /// What there is to go on with.
+        var part: ResumeData?
     }
 
     private var curlCommand: CurlCommand {
@@ -75,12 +75,10 @@ struct DownloadRunner {
         if let error = response.error {
             meter?.abandon()
             inspector.showTiming(of: request)
-            let keepsPart = load.part != nil && response.resumeData != nil
             var failure = failure(error, request.responseHead)
-            if keepsPart, let part = load.part {
-                failure.message += " What has arrived is kept in \(part.path), and --resume goes on from there."
-            }
-            return Outcome(path: .failure(failure), keepsPart: keepsPart)
+            guard let part = load.part, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
+            failure.message += " What has arrived is kept in \(part.path), and --resume goes on from there."
+            return Outcome(path: .failure(failure), part: try? ResumeData(decoding: data))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
         inspector.showTiming(of: request)

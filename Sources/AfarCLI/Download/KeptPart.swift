@@ -60,8 +60,12 @@ final class KeptPart: ArrivalPlace {
         try? data.encoded().write(to: record, options: .atomic)
     }
 
-    func leave(keepsPart: Bool) {
-        if !keepsPart { try? FileManager.default.removeItem(at: directory) }
+    func leave(keeping part: ResumeData?) {
+        if part == nil {
+            try? FileManager.default.removeItem(at: directory)
+        } else {
+            Self.sweep(directory, keeping: part)
+        }
     }
 
     /// What the run before has left.
@@ -90,7 +94,8 @@ final class KeptPart: ArrivalPlace {
         return data
     }
 
-    /// Removes what runs have left that were killed before there was anything to go on with.
+    /// Removes everything but the part and its record: files of answers about something else, and what runs have left
+    /// that were killed before there was anything to go on with.
     private static func sweep(_ directory: URL, keeping data: ResumeData?) {
         let part = data.map { URL(filePath: $0.path).deletingLastPathComponent().lastPathComponent }
         let kept = part.map { [recordName, $0] } ?? []

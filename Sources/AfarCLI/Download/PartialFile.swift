@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// The place for a file that is still arriving: a directory beside its destination, on the same file system, so that the
@@ -17,5 +18,5 @@ struct PartialFile: ArrivalPlace {
         setenv("TMPDIR", directory, 1)
     }
 
-    func leave(keepsPart: Bool) { try? FileManager.default.removeItem(atPath: directory) }
+    func leave(keeping part: ResumeData?) { try? FileManager.default.removeItem(atPath: directory) }
 }

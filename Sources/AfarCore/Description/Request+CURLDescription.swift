@@ -40,7 +40,7 @@ extension Request {
             guard let self, let handler else { return }
             queue.async { handler(self.cURLDescription(redactingSecrets: redactingSecrets)) }
         }
-        _ = madeURLRequests.add(.init(tell: { _ in call() }, finish: call))
+        madeURLRequests.add(.init(tell: { _ in call() }, finish: call))
         return self
     }
 

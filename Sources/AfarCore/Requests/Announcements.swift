@@ -2,8 +2,8 @@ import Foundation
 
 /// One kind of thing that happens to a request, and who wants to know: one handler, and any number of streams.
 ///
-/// One thread announces at a time. While the lock is held nobody is told, and nobody let go who may run code of their own
-/// then.
+/// One thread announces at a time. While the lock is held nobody's code is run, and nobody let go who may run code then:
+/// at most something is put into a queue, or into a stream that nobody reads yet.
 final class Announcements<Value: Sendable>: Sendable {
     /// Told of values until there will be no more.
     struct Listener: Sendable {
@@ -35,11 +35,17 @@ final class Announcements<Value: Sendable>: Sendable {
             return handler
         }
 
-        /// What happened last, if that has not been told; else adds the listener, unless all is over.
-        mutating func news(since told: inout Int, orAdd listener: Listener, _ id: inout Int?) -> Value? {
-            if count > told, let last {
-                told = count
-                return last
+        /// What happened last, if that is newer than what a listener is prepared to hear first; else adds the listener,
+        /// unless all is over.
+        mutating func news(
+            since prepared: inout Int, orAdd listener: Listener, telling tellFirst: () -> Void, _ id: inout Int?
+        ) -> Value? {
+            if let last {
+                guard prepared == count else {
+                    prepared = count
+                    return last
+                }
+                tellFirst()
             }
             if !isOver {
                 lastID += 1
@@ -107,14 +113,39 @@ final class Announcements<Value: Sendable>: Sendable {
         withExtendedLifetime(replaced) {}
     }
 
-    /// Adds a listener, which is told of what happened last at once.
+    /// Adds a listener that only puts what it is told into a queue. It is told of what happened last at once.
     ///
     /// - Returns: What takes it away again.
+    @discardableResult
     func add(_ listener: Listener) -> @Sendable () -> Void {
-        var told = 0
+        add(listener) { value in { listener.tell(value) } }
+    }
+
+    /// Adds a stream that nobody reads yet. It is told of what happened last at once.
+    ///
+    /// - Parameter transform: Makes an element of a value.
+    func add<Element: Sendable>(
+        _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
+    ) {
+        let listener = Listener(
+            tell: { continuation.yield(transform($0)) },
+            finish: { continuation.finish() })
+        let remove = add(listener) { value in
+            let element = transform(value)
+            return { continuation.yield(element) }
+        }
+        continuation.onTermination = { _ in remove() }
+    }
+
+    /// - Parameter prepare: Gives what tells the listener the first value; it runs nobody's code.
+    private func add(_ listener: Listener, prepare: (Value) -> () -> Void) -> @Sendable () -> Void {
+        var prepared = 0
+        var tellFirst = {}
         var id: Int?
-        // Nobody is told under the lock, and nothing that happens meanwhile may be missed or come in the wrong order.
-        while let news = state.withLock({ $0.news(since: &told, orAdd: listener, &id) }) { listener.tell(news) }
+        // From the first value on nothing is missed, and nothing comes twice.
+        while let news = state.withLock({ $0.news(since: &prepared, orAdd: listener, telling: tellFirst, &id) }) {
+            tellFirst = prepare(news)
+        }
         guard let id else {
             listener.finish()
             return {}
@@ -123,18 +154,5 @@ final class Announcements<Value: Sendable>: Sendable {
             let removed = self?.state.withLock { $0.remove(id) }
             withExtendedLifetime(removed) {}
         }
-    }
-
-    /// Adds a stream, which is told of what happened last at once.
-    ///
-    /// - Parameter transform: Makes an element of a value.
-    func add<Element: Sendable>(
-        _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
-    ) {
-        let remove = add(
-            Listener(
-                tell: { continuation.yield(transform($0)) },
-                finish: { continuation.finish() }))
-        continuation.onTermination = { _ in remove() }
     }
 }

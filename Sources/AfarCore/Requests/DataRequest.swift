@@ -34,7 +34,7 @@ public class DataRequest: Request, @unchecked Sendable {
         let stream = received.withLock { $0.stream }
         for try await chunk in body {
             await waitUntilResumed()
-            stream?(chunk)
+            if !hasEnded { stream?(chunk) }
         }
     }
 

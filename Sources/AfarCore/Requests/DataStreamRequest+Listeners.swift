@@ -8,7 +8,7 @@ extension DataStreamRequest {
 
         /// - Parameters:
         ///   - parse: Makes a value of a chunk; nil when there is none yet.
-        ///   - rest: What is left when the last chunk has come.
+        ///   - rest: Takes what is left when the last chunk has come.
         package init(
             _ parse: @escaping @Sendable (Data) -> Result<Success, Failure>?,
             atEnd rest: @escaping @Sendable () -> Success? = { nil }
@@ -49,10 +49,14 @@ extension DataStreamRequest {
         each: @escaping @Sendable (DataStreamRequest, Stream<Success, Failure>) async -> Void,
         last: @escaping @Sendable ([Stream<Success, Failure>]) -> Void
     ) {
-        append { request, chunk in
-            guard let result = await request.parsed(chunk, by: parser) else { return }
-            await each(request, Stream(event: .stream(result), token: CancellationToken(request)))
-        }
+        append(
+            Consumer(
+                // A retry sends the body from its first byte: what the last one left has no rest.
+                begin: { _ = parser.rest() },
+                consume: { request, chunk in
+                    guard let result = await request.parsed(chunk, by: parser) else { return }
+                    await each(request, Stream(event: .stream(result), token: CancellationToken(request)))
+                }))
         addHandler(Completion.init(of:)) { [weak self] completion in
             let rest = parser.rest().map { Event<Success, Failure>.stream(.success($0)) }
             let events = [rest, .complete(completion)].compactMap { $0 }
@@ -70,6 +74,8 @@ extension DataStreamRequest {
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
+        // What could not be read may be why the request has ended; a value comes too late.
+        if stream.value != nil, hasEnded { return }
         do {
             try handler(stream)
         } catch {

@@ -7,11 +7,18 @@ import Foundation
 /// A request whose response is handed on while it arrives, and never held.
 ///
 /// The next chunk is read when all handlers are done with the one before, so a slow handler holds the server back, where
-/// the transport can do that. Validators look at the response's head, before the first chunk is handed on.
+/// the transport can do that. Validators look at the response's head, before the first chunk is handed on. A retry, if a
+/// retrier asks for one in the middle, brings the body again from its first byte.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
-    typealias Consumer = @Sendable (DataStreamRequest, Data) async -> Void
+    /// Somebody who gets each chunk; the next is read when `consume` returns.
+    struct Consumer: Sendable {
+        /// Called when a body begins.
+        var begin: @Sendable () -> Void = {}
+        var consume: @Sendable (DataStreamRequest, Data) async -> Void
+    }
+
     typealias Validator = @Sendable (URLRequest?, ResponseHead) throws -> Void
 
     private struct Listeners {
@@ -42,25 +49,33 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override func openDelivery() throws -> ResponseDelivery { .stream() }
 
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
-        await waitForHeadAnswer()
         let request = request
         for validator in listeners.withLock({ $0.validators }) {
             do { try validator(request, head) } catch {
                 throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             }
         }
+        for consumer in listeners.withLock({ $0.consumers }) { consumer.begin() }
         for try await chunk in body {
             await waitUntilResumed()
-            for consume in listeners.withLock({ $0.consumers }) { await consume(self, chunk) }
+            for consumer in listeners.withLock({ $0.consumers }) where !hasEnded { await consumer.consume(self, chunk) }
         }
+    }
+
+    override func cleanUp() {
+        super.cleanUp()
+        let listeners = listeners.withLock { listeners in
+            defer { listeners = Listeners() }
+            return listeners
+        }
+        withExtendedLifetime(listeners) {}
     }
 
     func append(_ validator: @escaping Validator) {
         listeners.withLock { $0.validators.append(validator) }
     }
 
-    /// Adds somebody who gets each chunk; the next is read when this returns.
-    func append(_ consumer: @escaping Consumer) {
+    func append(_ consumer: Consumer) {
         listeners.withLock { $0.consumers.append(consumer) }
     }
 }

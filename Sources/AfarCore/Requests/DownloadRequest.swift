@@ -29,7 +29,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
-    /// Decides where the file goes, once it is whole: from where it is now and the response's head.
+    /// Decides where the file goes, once it is whole: from where it is now and the response's head. It is called, and the
+    /// file moved, on a queue of the download's own.
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
@@ -234,6 +235,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
         for validator in validators { try validator(request, head, fileURL) }
+    }
+
+    /// To another file system a file is copied, which may take long.
+    override var queueForKeeping: DispatchQueue? {
+        destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
     }
 
     override func keepResponse() throws {

@@ -113,11 +113,13 @@ extension Request {
         return self
     }
 
-    /// Asks all who want to know, unless they were asked in this attempt.
+    /// Keeps the head, and asks all who want to know, unless they were asked in this attempt. Whoever comes later finds
+    /// the head.
     func announce(_ head: ResponseHead) {
         mutable.withLock { state in
-            guard state.headAnswer == nil, !state.headListeners.isEmpty else { return }
+            let isNew = state.head == nil
             state.head = head
+            guard isNew, !state.headListeners.isEmpty else { return }
             state.headAnswer = Task { [listeners = state.headListeners] in await ask(listeners, about: head) }
         }
     }
@@ -134,15 +136,21 @@ extension Request {
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
-        for listener in listeners where await listener(response) == .cancel {
-            cancel()
-            return
+        for listener in listeners {
+            let disposition = await listener(response)
+            // Whoever ended the request has said why.
+            guard !Task.isCancelled else { return }
+            if case .cancel = disposition {
+                cancel()
+                return
+            }
         }
     }
 }
 
 extension Request.Mutable {
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
+        guard !handlers.isOver else { return }
         headListeners.append(listener)
         needsTask = true
     }

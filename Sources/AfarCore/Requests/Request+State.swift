@@ -48,6 +48,8 @@ extension Request {
 
         var requests: [URLRequest] = []
         var performedRequests: [URLRequest] = []
+        /// The input stream that was sent last, as a body.
+        var streamedBody: (source: InputStream, body: RequestBodyStream)?
         var retryCount = 0
         var head: ResponseHead?
         /// Whether somebody wants a say, or the body, before all of it is there.

@@ -51,7 +51,17 @@ public class Request: @unchecked Sendable {
     func body(for urlRequest: URLRequest) throws -> RequestBody {
         if let data = urlRequest.httpBody { return .data(data) }
         guard let stream = urlRequest.httpBodyStream else { return .none }
-        return .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
+        return body(from: stream, for: urlRequest)
+    }
+
+    /// The body that comes out of an input stream: the same one in each attempt, which knows whether it was read.
+    func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
+        mutable.withLock { state in
+            if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
+            let body = RequestBodyStream(stream, length: urlRequest.declaredLength)
+            state.streamedBody = (stream, body)
+            return .stream(body)
+        }
     }
 
     /// Adds what this kind of request asks for beyond what its owner does.
@@ -64,13 +74,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) throws {
-        let mustAnnounce = mutable.withLock { state in
-            state.head = response.head
-            return !state.headListeners.isEmpty
-        }
-        if mustAnnounce { announce(response.head) }
-    }
+    func receive(_ response: TransportResponse) throws { announce(response.head) }
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
@@ -97,11 +101,22 @@ public class Request: @unchecked Sendable {
     /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
     var mustGoAgain: Bool { false }
 
-    /// The response has passed the validators and is here to stay.
+    /// The response has passed the validators and is here to stay. The short way does without: it is not for requests
+    /// that have something to do now.
     func keepResponse() throws {}
 
-    /// The request is over: what was made for it alone goes. May be called more than once.
-    func cleanUp() {}
+    /// Where the response is kept; nil when that takes no time.
+    var queueForKeeping: DispatchQueue? { nil }
+
+    /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
+    /// the request. May be called more than once.
+    func cleanUp() {
+        let listeners = mutable.withLock { state in
+            defer { state.headListeners = [] }
+            return state.headListeners
+        }
+        withExtendedLifetime(listeners) {}
+    }
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     var mayShowProgressLate: Bool { false }
@@ -214,6 +229,9 @@ public class Request: @unchecked Sendable {
         }
         if mustCancel { task.cancel() }
     }
+
+    /// Whether the request was ended from outside: nothing is to be handed on any more.
+    var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
     /// Returns once the request is to run: at once, or when it is resumed or ended.
     func waitUntilResumed() async {

@@ -29,6 +29,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     public let fileManager: FileManager
 
     private let made = Locked<Uploadable?>(nil)
+    private let mustCleanUp = Locked(true)
 
     init(
         convertible: any UploadConvertible,
@@ -82,14 +83,21 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         switch uploadable {
         case .data(let data): .data(data)
         case .file(let url, _): .file(url)
-        case .stream(let stream): .stream(RequestBodyStream(stream, length: urlRequest.declaredLength))
+        case .stream(let stream): body(from: stream, for: urlRequest)
         case .chunks(let stream): .stream(stream)
         case nil: .none
         }
     }
 
     override func cleanUp() {
-        if case .file(let url, shouldRemove: true) = uploadable { try? fileManager.removeItem(at: url) }
+        super.cleanUp()
+        // Once only: in the same place there may soon be a file that another request sends.
+        let isFirst = mustCleanUp.withLock { mustCleanUp in
+            defer { mustCleanUp = false }
+            return mustCleanUp
+        }
+        guard isFirst, case .file(let url, shouldRemove: true) = uploadable else { return }
+        try? fileManager.removeItem(at: url)
     }
 }
 

@@ -46,6 +46,9 @@ struct RequestPipeline {
             let result = await send(exchange, since: start)
             await request.waitForHeadAnswer()
             try settle(result, since: start)
+            try await request.onQueue(request.queueForKeeping) { [request] in
+                Result { try request.keepResponse() }
+            }.get()
         } catch {
             failure = fail(with: error)
         }
@@ -125,7 +128,14 @@ struct RequestPipeline {
         var response = response
         try request.receive(response)
         do {
-            try await request.read(body, after: response.head)
+            await request.waitForHeadAnswer()
+            try checkEnd()
+            // A handler may take its time; what it does not want any more need not arrive meanwhile.
+            try await withTaskCancellationHandler {
+                try await request.read(body, after: response.head)
+            } onCancel: {
+                body.cancel()
+            }
         } catch {
             body.cancel()
             let report = await body.report()
@@ -158,7 +168,6 @@ struct RequestPipeline {
         }
         try checkEnd()
         try request.runValidators()
-        try request.keepResponse()
     }
 
     private func note(_ report: TransportReport, since start: Date) {

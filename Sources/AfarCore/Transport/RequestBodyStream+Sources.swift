@@ -1,8 +1,8 @@
 public import Foundation
 
 extension RequestBodyStream {
-    /// Makes a body of an input stream, which is opened at the first chunk and closed after the last. It can be sent
-    /// once.
+    /// Makes a body of an input stream, which is opened at the first chunk and closed after the last, or when the sending
+    /// ends before. It can be sent once.
     ///
     /// Reading may block, so it happens on a queue of its own, never in the threads that tasks share.
     ///
@@ -10,9 +10,11 @@ extension RequestBodyStream {
     ///   - stream: The stream; hand it over, nobody else may read it.
     ///   - length: The number of bytes that it holds, if known.
     public init(_ stream: InputStream, length: Int64? = nil) {
-        let source = InputStreamSource(stream)
+        // Handed over, never shared: one reader is made.
+        nonisolated(unsafe) let stream = stream
         self.init(length: length, isReplayable: false) {
-            { try await source.read() }
+            let source = InputStreamSource(stream)
+            return { try await source.read() }
         }
     }
 

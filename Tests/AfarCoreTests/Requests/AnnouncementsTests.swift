@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCore
 
 @Suite struct AnnouncementsTests {
-    /// Joins the streams that are told.
+    /// What a stream is told from now on.
     private func elements(of announcements: Announcements<Int>) async -> [Int] {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         announcements.add(continuation) { $0 }

@@ -51,6 +51,17 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    @Test func releasedWhileAHeadsHandlerNeverAnswers() async {
+        let asked = Deferred<Void>()
+        var session: Session? = Session(transport: transport)
+        let task = session?.request("http://mock/")
+            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, _ in asked.fulfil(()) }
+            .serializingResponse(using: Bytes())
+        await asked.value
+        session = nil
+        await expectDeinitialized(task)
+    }
+
     @Test func invalidatedWhileARetrierDecides() async {
         struct Reason: Error {}
         let asked = Deferred<Void>()
