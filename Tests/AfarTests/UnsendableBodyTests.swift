@@ -31,6 +31,8 @@ import Testing
         let retried = await session.upload(stream, to: server.url("/status/503"), interceptor: RetryOnce()).validate()
             .serializingData().response
         #expect("\(String(describing: retried.error))".contains("cannot be sent again"))
+        let another = await session.upload(stream, to: server.url("/upload")).serializingData().response
+        #expect("\(String(describing: another.error))".contains("cannot be sent again"))
         var urlRequest = try URLRequest(url: server.url("/status/503"), method: .post)
         urlRequest.httpBodyStream = InputStream(data: Data("once".utf8))
         let own = await session.request(urlRequest, interceptor: RetryOnce()).validate().serializingData().response

@@ -61,7 +61,7 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     private func readChunk() throws -> Data? {
-        // One that is closed was sent before, with another request or another attempt.
+        // One that is closed was sent before, with another request.
         guard stream.streamStatus != .closed else { throw TransportError.bodyIsSpent }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = Data(count: Self.chunkSize)
