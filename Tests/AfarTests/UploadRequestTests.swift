@@ -148,9 +148,26 @@ import Testing
         let stream = InputStream(data: Data("once".utf8))
         let error = await session.upload(stream, to: server.url("/status/503"), interceptor: RetryOnce())
             .validate().serializingData().response.error
-        let underlying = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
-        #expect(underlying?.code == .requestBodyFailed)
-        #expect((underlying?.underlying as? TransportError)?.message.contains("cannot be sent again") == true)
+        if case .requestRetryFailed(let retryError, let originalError) = error {
+            #expect((retryError as? TransportError)?.message.contains("cannot be sent again") == true)
+            #expect(originalError.asAFError?.responseCode == 503)
+        } else {
+            Issue.record(
+                "not both are told, why it failed and why it was not tried again: \(String(describing: error))")
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func progressIsCountedWhoeverAsksForIt(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let file = directory.url.appendingPathComponent("body")
+        try PatternBytes.bytes(100_000).write(to: file)
+        let request = session.upload(file, to: server.url("/upload"))
+        _ = try await request.serializingDecodable(Receipt.self).value
+        #expect(request.uploadProgress.completedUnitCount == 100_000)
+        #expect(request.downloadProgress.completedUnitCount > 0)
         await server.stop()
     }
 

@@ -14,7 +14,7 @@ extension Request {
 
     /// Sets a closure that is told how far the sending of the body has come. Only the last one set is called.
     ///
-    /// Set it before the request starts; on an ``UploadRequest`` it may also be set later.
+    /// On a plain ``DataRequest``, set it before the request starts; other kinds always count.
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
@@ -29,7 +29,7 @@ extension Request {
 
     /// Sets a closure that is told how far the receiving of the body has come. Only the last one set is called.
     ///
-    /// Set it before the request starts; on a ``DownloadRequest`` it may also be set later.
+    /// On a plain ``DataRequest``, set it before the request starts; other kinds always count.
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
@@ -44,9 +44,9 @@ extension Request {
 
     /// How far the sending of the body has come, to await; the closure, if there is one, is told as well.
     ///
-    /// Call this before the request starts, on an ``UploadRequest`` at any time: what is sent unobserved is not told
-    /// later. An iteration that begins late is told the last figures first. It ends when the request is finished,
-    /// cancelled too; ending the iteration leaves the request alone.
+    /// On a plain ``DataRequest``, call this before the request starts; other kinds always count. An iteration that
+    /// begins late is told the last figures first. It ends when the request is finished, cancelled too; ending the
+    /// iteration leaves the request alone.
     ///
     /// - Parameter bufferingPolicy: Which figures are kept for a loop that falls behind. The default is `.unbounded`;
     ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
@@ -58,9 +58,9 @@ extension Request {
 
     /// How far the receiving of the body has come, to await; the closure, if there is one, is told as well.
     ///
-    /// Call this before the request starts, on a ``DownloadRequest`` at any time: what arrives unobserved is not told
-    /// later. An iteration that begins late is told the last figures first. It ends when the request is finished,
-    /// cancelled too; ending the iteration leaves the request alone.
+    /// On a plain ``DataRequest``, call this before the request starts; other kinds always count. An iteration that
+    /// begins late is told the last figures first. It ends when the request is finished, cancelled too; ending the
+    /// iteration leaves the request alone.
     ///
     /// - Parameter bufferingPolicy: Which figures are kept for a loop that falls behind. The default is `.unbounded`;
     ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.

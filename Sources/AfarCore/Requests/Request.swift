@@ -16,7 +16,8 @@ public class Request: @unchecked Sendable {
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
     let context: SessionContext
-    let convertible: any URLRequestConvertible
+    /// Makes the `URLRequest`, anew for each attempt.
+    public let convertible: any URLRequestConvertible
     let requestModifier: RequestModifier?
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
     let isPlain: Bool
@@ -81,6 +82,7 @@ public class Request: @unchecked Sendable {
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
+        if mayShowProgressLate { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
             state.head = nil

@@ -21,7 +21,8 @@ struct RequestPipeline {
     func run() async {
         context.delegate.didStart(request)
         if let end = context.end { request.end(with: end) }
-        while await attempt() == .again {}
+        var next = await attempt(after: nil)
+        while case .again(let failure) = next { next = await attempt(after: failure) }
         context.delegate.didFinish(request)
     }
 
@@ -30,15 +31,19 @@ struct RequestPipeline {
         _ = await serialize(mayRetry: false)
     }
 
-    private enum Next { case again, done }
+    private enum Next {
+        case again(after: AFError)
+        case done
+    }
 
-    private func attempt() async -> Next {
+    /// - Parameter previous: Why the attempt before failed.
+    private func attempt(after previous: AFError?) async -> Next {
         request.prepareForAttempt()
         var failure: AFError?
         do {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
-            var exchange = try makeExchange(for: urlRequest)
+            var exchange = try makeExchange(for: urlRequest, after: previous)
             await request.waitUntilResumed()
             try checkEnd()
             exchange.onHead = request.headHook()
@@ -54,9 +59,9 @@ struct RequestPipeline {
         }
         context.delegate.didCompleteAttempt(of: request, error: failure)
         if let failure {
-            if request.mustGoAgain { return .again }
+            if request.mustGoAgain { return .again(after: failure) }
             switch await retryDecision(about: failure) {
-            case .again: return .again
+            case .again: return .again(after: failure)
             case .giveUp(let error): request.mutable.withLock { $0.failure = error }
             }
         }
@@ -88,9 +93,12 @@ struct RequestPipeline {
         return try adapted.mapError { AFError.requestAdaptationFailed(error: $0) }.get()
     }
 
-    func makeExchange(for urlRequest: URLRequest) throws -> Exchange {
+    func makeExchange(for urlRequest: URLRequest, after previous: AFError? = nil) throws -> Exchange {
         try urlRequest.validate()
         let body = try request.body(for: urlRequest)
+        if let previous, case .stream(let stream) = body, stream.isSpent {
+            throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
+        }
         var exchange = Exchange(
             request: try HTTPRequest(urlRequest, bodyLength: body.length),
             body: body,
@@ -197,6 +205,8 @@ struct RequestPipeline {
 
     private func retryDecision(about failure: AFError) async -> RetryDecision {
         for retrier in interceptors {
+            // A retry that could not even begin would not fare better the next time.
+            if case .requestRetryFailed = failure { break }
             guard request.mutable.withLock({ $0.mayGoOn }) else { break }
             let answer: RetryResult = await oneAnswer(ifCancelled: .doNotRetry) { [request] answer in
                 // As with adapters, only the retrier may hold the session.
@@ -228,7 +238,7 @@ struct RequestPipeline {
                 var failure: AFError?
                 if mayRetry, let error = outcome.error {
                     switch await retryDecision(about: error) {
-                    case .again: return .again
+                    case .again: return .again(after: error)
                     case .giveUp(let error): failure = error
                     }
                 }

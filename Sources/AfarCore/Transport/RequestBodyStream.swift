@@ -33,6 +33,9 @@ public struct RequestBodyStream: Sendable {
         guard wasRead, !isReplayable else { return makeReader() }
         return { throw TransportError.bodyIsSpent }
     }
+
+    /// Whether it was read before, and cannot be read again.
+    var isSpent: Bool { !isReplayable && wasRead.withLock { $0 } }
 }
 
 extension TransportError {

@@ -272,7 +272,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
-        guard !(state.isSuspended && sink.mayRefuse), try sink.write(body, evenIfFull: isGoingOn) == .taken else {
+        // libcurl may read 100 buffers in one go, and the loop hears of a suspension only after that.
+        if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
+        let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
+        guard !standsStill, try sink.write(body, evenIfFull: isGoingOn) == .taken else {
             if !state.isSuspended { state.isReceivingPaused = true }
             state.pauseDidChange(at: loop.now)
             return false
