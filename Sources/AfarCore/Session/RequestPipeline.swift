@@ -160,21 +160,19 @@ struct RequestPipeline {
 
     /// Takes what the exchange came to, and lets the validators look at it.
     func settle(_ result: Result<TransportResponse, any Error>, since start: Date) throws {
-        request.mutable.withLock { state in
+        let attempt = result.report.map { Request.Attempt(start: start, end: Date(), report: $0) }
+        let end = request.mutable.withLock { state in
             state.control = nil
             state.exchange = nil
+            if let attempt { state.attempts.append(attempt) }
+            return state.end
         }
         switch result {
-        case .success(let response):
-            note(response.report, since: start)
-            try request.receive(response)
-        case .failure(let error as TransportError):
-            note(error.report, since: start)
-            throw request.failure(after: error)
-        case .failure(let error):
-            throw error.asAFError(or: .sessionTaskFailed(error: error))
+        case .success(let response): try request.receive(response)
+        case .failure(let error as TransportError): throw request.failure(after: error)
+        case .failure(let error): throw error.asAFError(or: .sessionTaskFailed(error: error))
         }
-        try checkEnd()
+        if let end { throw end }
         try request.runValidators()
     }
 
@@ -263,5 +261,15 @@ struct RequestPipeline {
 
     func nextStep() -> (HandlerQueue<Request>.Step, end: AFError?) {
         request.mutable.withLock { ($0.nextStep(), $0.end) }
+    }
+}
+
+extension Result<TransportResponse, any Error> {
+    /// What was measured; nil when nothing was.
+    fileprivate var report: TransportReport? {
+        switch self {
+        case .success(let response): response.report
+        case .failure(let error): (error as? TransportError)?.report
+        }
     }
 }
