@@ -45,7 +45,7 @@ private final class SequenceSource<Iterator: AsyncIteratorProtocol>: @unchecked 
 /// An input stream that is read on a queue of its own.
 private final class InputStreamSource: @unchecked Sendable {
     // Sendable because the stream is touched on the queue only.
-    private static let chunkSize = 64 * 1024
+    private static let chunkSize = 256 * 1024
 
     private let stream: InputStream
     private let queue = DispatchQueue(label: "afar.upload.stream", qos: .utility)
