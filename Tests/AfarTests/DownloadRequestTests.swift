@@ -160,6 +160,23 @@ import Testing
         #expect(urls == [file, file])
         await server.stop()
     }
+
+    @Test(arguments: kinds)
+    func anEmptyFileIsAnEmptyBody(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let response = await session.download(server.url("/status/204")).serializingData().response
+        #expect(response.value == Data())
+        let refused = await session.download(server.url("/empty")).serializingData().response
+        if case .responseSerializationFailed(.inputDataNilOrZeroLength) = refused.error {
+        } else {
+            Issue.record("an empty body was taken: \(refused)")
+        }
+        for case let file? in [response.fileURL, refused.fileURL] {
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+        await server.stop()
+    }
 }
 
 /// What closures were told.

@@ -14,7 +14,7 @@ enum ResumptionReport {
             return "Resumed at \(Quantity.bytes(offset))\(total)."
         }
         guard let part else {
-            return next == nil ? "This cannot be resumed: it has no strong ETag or Last-Modified, or is encoded." : nil
+            return next == nil ? "This cannot be resumed: no strong ETag, no old Last-Modified, or encoded." : nil
         }
         return next?.validator == part.validator
             ? "Started over: the server sends no parts of it." : "Started over: it has changed on the server."

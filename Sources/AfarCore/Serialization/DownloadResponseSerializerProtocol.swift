@@ -31,7 +31,9 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
         guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
         let data: Data
         do {
-            data = try Data(contentsOf: fileURL)
+            let size = try FileManager.default.attributesOfItem(atPath: fileURL.path)[.size] as? NSNumber
+            // Foundation on Linux loses 4 KiB each time that it reads an empty file.
+            data = size == 0 ? Data() : try Data(contentsOf: fileURL)
         } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
         }
