@@ -23,7 +23,10 @@ public struct Job: Sendable {
     }
 
     /// Why a client does not do an action; Bench does not ask for it.
-    public struct Unable: Error {}
+    public struct Unable: Error {
+        /// Makes the error.
+        public init() {}
+    }
 
     /// What to do.
     public let action: Action
@@ -56,7 +59,4 @@ public struct Job: Sendable {
         self.inFlight = inFlight
         self.connections = connections
     }
-
-    /// Gives up on an action that the client has no code for.
-    public func refuse() throws { throw Unable() }
 }

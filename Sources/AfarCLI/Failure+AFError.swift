@@ -21,7 +21,7 @@ extension Failure {
     /// What a transport's failure means to the person who asked for `url`.
     init(_ error: TransportError, url: String) {
         let host = URLText.host(of: url)
-        let reason = error.systemError.map { String(cString: strerror($0)).lowercased() } ?? error.message
+        let reason = error.systemError.map { Failure.systemReason(of: $0) } ?? error.message
         switch error.code {
         case .invalidURL, .unsupportedURL:
             self.init(.usage, "This URL cannot be requested: \(url): \(error.message).")

@@ -30,6 +30,11 @@ struct Failure: Error, Equatable {
         }
     }
 
+    /// Why the last call of the system failed, fit to stand inside a sentence.
+    static var systemReason: String { systemReason(of: errno) }
+
+    static func systemReason(of code: Int32) -> String { String(cString: strerror(code)).lowercased() }
+
     /// Writes the message to the standard error stream and gives the status back.
     func reported() -> ExitReason {
         StandardError.write("afar: \(message)\n")

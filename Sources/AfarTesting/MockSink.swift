@@ -1,12 +1,6 @@
 import AfarCore
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Where the body of a mocked response goes.
 enum MockSink {
     case memory(Data)
@@ -27,12 +21,7 @@ enum MockSink {
         case .memory(let data):
             self = .memory(data + chunk)
         case .file(let descriptor, let count):
-            var rest = chunk
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                if written < 0, errno != EINTR { return errno }
-                rest = rest.dropFirst(max(written, 0))
-            }
+            if let code = chunk.withUnsafeBytes({ $0.write(to: descriptor) }) { return code }
             self = .file(descriptor: descriptor, count: count + Int64(chunk.count))
         case .stream(let source):
             source.yield(chunk)

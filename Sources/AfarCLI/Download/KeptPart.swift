@@ -27,7 +27,7 @@ final class KeptPart: ArrivalPlace {
         let base = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
         directory = URL(filePath: path, directoryHint: .isDirectory, relativeTo: base).absoluteURL
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            let reason = String(cString: strerror(errno)).lowercased()
+            let reason = Failure.systemReason
             throw Failure(.other, "The directory \(path) cannot be made: \(reason).")
         }
         lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

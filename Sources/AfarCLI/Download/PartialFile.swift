@@ -11,7 +11,7 @@ struct PartialFile: ArrivalPlace {
         var template = Array(URL(filePath: place).appending(path: "afar-part-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else {
             let directory = place == "." ? "the current directory" : place
-            let reason = String(cString: strerror(errno)).lowercased()
+            let reason = Failure.systemReason
             throw Failure(.other, "Nothing can be written into \(directory): \(reason).")
         }
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -36,7 +36,7 @@ struct ByteStream {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&waiting, 1, -1)
             } else if errno != EINTR {
-                throw Failure(.other, "The input cannot be read: \(String(cString: strerror(errno)).lowercased()).")
+                throw Failure(.other, "The input cannot be read: \(Failure.systemReason).")
             }
         }
     }

@@ -67,7 +67,7 @@ struct FormPart: Equatable {
             throw Failure(.usage, "--part \(text): a part must have a length, so it cannot be the standard input.")
         }
         guard stat(path, &status) == 0 else {
-            throw Failure(.usage, "--part \(text): \(path): \(String(cString: strerror(errno)).lowercased()).")
+            throw Failure(.usage, "--part \(text): \(path): \(Failure.systemReason).")
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.usage, "--part \(text): \(path) is not a plain file.")

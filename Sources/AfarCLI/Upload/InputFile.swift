@@ -15,14 +15,14 @@ enum InputFile {
             return
         }
         guard stat(path, &status) == 0 else {
-            throw Failure(.usage, "--file \(path): \(String(cString: strerror(errno)).lowercased()).")
+            throw Failure(.usage, "--file \(path): \(Failure.systemReason).")
         }
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw Failure(.usage, "--file \(path) is a directory. Pipe an archive of it to afar upload URL --file -.")
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw Failure(.usage, "--file \(path): \(String(cString: strerror(errno)).lowercased()).")
+            throw Failure(.usage, "--file \(path): \(Failure.systemReason).")
         }
         if status.st_mode & S_IFMT == S_IFREG {
             close(descriptor)

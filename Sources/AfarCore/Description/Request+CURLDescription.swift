@@ -84,8 +84,9 @@ extension Request {
     /// - Throws: What sending would throw before anything is sent.
     private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
         try urlRequest.validate()
-        let (body, length) = curlBody(for: urlRequest)
-        let request = try HTTPRequest(urlRequest, bodyLength: length)
+        let requestBody = try body(for: urlRequest)
+        let body = CurlCommand.Body(requestBody)
+        let request = try HTTPRequest(urlRequest, bodyLength: requestBody.length)
         var headers = HTTPHeaders()
         for field in try context.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
@@ -103,29 +104,21 @@ extension Request {
         if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }
         return command
     }
-
-    /// The body as curl gets it; it is left unread. The length is nil when it is not known beforehand.
-    private func curlBody(for urlRequest: URLRequest) -> (body: CurlCommand.Body?, length: Int64?) {
-        switch (self as? UploadRequest)?.uploadable {
-        case .data(let data): Self.curlBody(data)
-        case .file(let url, _): (.file(path: url.path), RequestBody.file(url).length)
-        case .stream: (.standardInput, urlRequest.declaredLength)
-        case .chunks(let stream): (.standardInput, stream.length)
-        case nil:
-            if urlRequest.httpBodyStream != nil, urlRequest.httpBody == nil {
-                (.standardInput, urlRequest.declaredLength)
-            } else {
-                Self.curlBody(urlRequest.httpBody ?? Data())
-            }
-        }
-    }
-
-    private static func curlBody(_ data: Data) -> (CurlCommand.Body?, Int64?) {
-        (data.isEmpty ? nil : .data(data), Int64(data.count))
-    }
 }
 
 extension CurlCommand.Body {
+    /// The body as curl gets it; it is left unread.
+    fileprivate init?(_ body: RequestBody) {
+        switch body {
+        case .none: return nil
+        case .data(let data):
+            guard !data.isEmpty else { return nil }
+            self = .data(data)
+        case .file(let url): self = .file(path: url.path)
+        case .stream: self = .standardInput
+        }
+    }
+
     /// Whether curl may ask for leave before it sends the body (`Expect: 100-continue`), which it does from 1 MiB on.
     fileprivate var mayBeLong: Bool {
         switch self {

@@ -73,22 +73,10 @@ struct FileMove {
                 // Some file systems tell only now that there is no room.
                 return close(output) == 0 ? code : code ?? errno
             }
-            if let code = write(buffer[..<count], to: output) {
+            if let code = buffer[..<count].withUnsafeBytes({ $0.write(to: output) }) {
                 close(output)
                 return code
             }
-        }
-    }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to output: Int32) -> Int32? {
-        bytes.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let count = Foundation.write(output, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-                if count < 0, errno != EINTR { return errno }
-                done += max(0, count)
-            }
-            return nil
         }
     }
 
@@ -97,7 +85,7 @@ struct FileMove {
     private func failure(_ code: Int32) -> CocoaError {
         let reason = String(cString: strerror(code))
         let folder = destination.deletingLastPathComponent().path
-        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        let cause = POSIXError(errno: code)
         return switch code {
         case EEXIST:
             failure(.fileWriteFileExists, "There is a file already. The option removePreviousFile replaces it.", cause)

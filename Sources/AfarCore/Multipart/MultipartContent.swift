@@ -79,16 +79,6 @@ final class StreamOnce: @unchecked Sendable {
     }
 }
 
-extension InputStream {
-    fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        guard let start = buffer.baseAddress else { return 0 }
-        let count = read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
-        // A stream of somebody's own may say anything.
-        guard (0...buffer.count).contains(count) else { throw readFailure }
-        return count
-    }
-}
-
 extension Data {
     /// Hands all bytes over at once.
     func write(to sink: MultipartContent.Sink) throws { try withUnsafeBytes(sink) }
@@ -96,5 +86,7 @@ extension Data {
 
 extension POSIXError {
     /// What the last system call that failed has against it.
-    static var last: POSIXError { POSIXError(.init(rawValue: errno) ?? .EIO) }
+    static var last: POSIXError { POSIXError(errno: Foundation.errno) }
+
+    init(errno code: Int32) { self.init(POSIXErrorCode(rawValue: code) ?? .EIO) }
 }

@@ -25,14 +25,8 @@ struct MultipartEncoder: Sendable {
     /// Writes the form into an open file.
     func write(to descriptor: Int32) throws {
         try write { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                guard count >= 0 || errno == EINTR else {
-                    throw AFError.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: POSIXError.last))
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[max(count, 0)...])
-            }
+            guard let code = bytes.write(to: descriptor) else { return }
+            throw AFError.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: POSIXError(errno: code)))
         }
     }
 

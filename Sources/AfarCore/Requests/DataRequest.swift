@@ -63,6 +63,10 @@ public class DataRequest: Request, @unchecked Sendable {
         return self
     }
 
+    override func append(_ rule: @escaping Rule) {
+        append { request, head, data in try rule(request, head) { data?.isEmpty == false } }
+    }
+
     func append(_ validator: @escaping Validator) {
         received.withLock { $0.validators.append(validator) }
     }

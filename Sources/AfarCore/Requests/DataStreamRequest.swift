@@ -44,7 +44,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
     }
 
-    override var mayShowProgressLate: Bool { true }
+    override var alwaysCountsBytes: Bool { true }
 
     override func openDelivery() throws -> ResponseDelivery { .stream() }
 
@@ -71,6 +71,10 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         withExtendedLifetime(listeners) {}
     }
 
+    override func append(_ rule: @escaping Rule) {
+        append { request, head in try rule(request, head) { head.mayHaveBody } }
+    }
+
     func append(_ validator: @escaping Validator) {
         listeners.withLock { $0.validators.append(validator) }
     }
@@ -78,4 +82,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     func append(_ consumer: Consumer) {
         listeners.withLock { $0.consumers.append(consumer) }
     }
+}
+
+extension ResponseHead {
+    /// Whether a body may follow, as far as the head tells (RFC 9112, section 6.3).
+    fileprivate var mayHaveBody: Bool { contentLength != 0 && status != 204 && status != 304 }
 }

@@ -169,7 +169,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: One attempt
 
-    override var mayShowProgressLate: Bool { true }
+    override var alwaysCountsBytes: Bool { true }
 
     package override var bytesBefore: Int64 { transfer.withLock { $0.delivery }?.offset ?? 0 }
 
@@ -295,6 +295,17 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let data = resumeData
             for handler in waiting { handler(data) }
         }
+    }
+
+    override func append(_ rule: @escaping Rule) {
+        append { request, head, fileURL in try rule(request, head) { !Self.isEmpty(fileURL) } }
+    }
+
+    private static func isEmpty(_ file: URL?) -> Bool {
+        guard let path = file?.path, let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] else {
+            return true
+        }
+        return (size as? NSNumber)?.int64Value == 0
     }
 
     func append(_ validator: @escaping Validator) {

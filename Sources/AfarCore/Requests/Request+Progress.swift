@@ -78,7 +78,7 @@ extension Request {
 
     /// Whether an exchange of this request has to tell how far it is.
     var showsProgress: Bool {
-        mayShowProgressLate || mutable.withLock { $0.sending != nil || $0.receiving != nil }
+        mutable.withLock { $0.sending != nil || $0.receiving != nil }
     }
 
     func didSend(bytes: Int64, expected: Int64?) {

@@ -82,7 +82,7 @@ public class Request: @unchecked Sendable {
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
-        if mayShowProgressLate { countBytes() }
+        if alwaysCountsBytes { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
             state.head = nil
@@ -121,10 +121,13 @@ public class Request: @unchecked Sendable {
     }
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
-    var mayShowProgressLate: Bool { false }
+    var alwaysCountsBytes: Bool { false }
 
     /// How many bytes of the whole were there before the body that the exchange brings.
     package var bytesBefore: Int64 { 0 }
+
+    /// Adds a validator that every kind of request has.
+    func append(_ rule: @escaping Rule) {}
 
     /// Runs the validators in the order in which they were added; the first failure wins.
     func runValidators() throws {}

@@ -28,8 +28,12 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     /// Removes the body's file, if that is to be removed.
     public let fileManager: FileManager
 
-    private let made = Locked<Uploadable?>(nil)
-    private let mustCleanUp = Locked(true)
+    private struct Made {
+        var uploadable: Uploadable?
+        var isCleanedUp = false
+    }
+
+    private let made = Locked(Made())
 
     init(
         convertible: any UploadConvertible,
@@ -47,15 +51,15 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     }
 
     /// Where the body comes from; nil until it has been made, just before the first `URLRequest`.
-    public var uploadable: Uploadable? { made.withLock { $0 } }
+    public var uploadable: Uploadable? { made.withLock { $0.uploadable } }
 
-    override var mayShowProgressLate: Bool { true }
+    override var alwaysCountsBytes: Bool { true }
 
     override func makeURLRequest() throws -> URLRequest {
         if uploadable == nil {
             do {
                 let uploadable = try makeUploadable()
-                made.withLock { $0 = uploadable }
+                made.withLock { $0.uploadable = uploadable }
             } catch {
                 throw error.asAFError(or: .createUploadableFailed(error: error))
             }
@@ -92,11 +96,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     override func cleanUp() {
         super.cleanUp()
         // Once only: in the same place there may soon be a file that another request sends.
-        let isFirst = mustCleanUp.withLock { mustCleanUp in
-            defer { mustCleanUp = false }
-            return mustCleanUp
+        let uploadable = made.withLock { made in
+            defer { made.isCleanedUp = true }
+            return made.isCleanedUp ? nil : made.uploadable
         }
-        guard isFirst, case .file(let url, shouldRemove: true) = uploadable else { return }
+        guard case .file(let url, shouldRemove: true) = uploadable else { return }
         try? fileManager.removeItem(at: url)
     }
 }

@@ -109,9 +109,7 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-                try encoding.encode(urlRequest, with: parameters)
-            },
+            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier,
             isPlain: parameters == nil && encoding is URLEncoding && (convertible is String || convertible is URL))
@@ -133,10 +131,7 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-                guard let parameters else { return urlRequest }
-                return try encoder.encode(parameters, into: urlRequest)
-            },
+            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier, isPlain: parameters == nil && (convertible is String || convertible is URL))
     }
@@ -194,10 +189,7 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-                guard let parameters else { return urlRequest }
-                return try encoder.encode(parameters, into: urlRequest)
-            },
+            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
@@ -234,9 +226,7 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-            try encoding.encode(urlRequest, with: parameters)
-        }
+        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding)
         return download(
             .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier, to: destination)
@@ -257,10 +247,7 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers) { urlRequest in
-            guard let parameters else { return urlRequest }
-            return try encoder.encode(parameters, into: urlRequest)
-        }
+        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder)
         return download(
             .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             modifier: requestModifier, to: destination)
@@ -326,7 +313,7 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
             interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
@@ -363,7 +350,7 @@ open class Session: @unchecked Sendable {
         upload(
             Upload(
                 .file(fileURL, shouldRemove: false),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
             interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
@@ -402,7 +389,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         upload(
             Upload(
-                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
             interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
@@ -446,7 +433,7 @@ open class Session: @unchecked Sendable {
         upload(
             Upload(
                 .chunks(RequestBodyStream(chunks, length: length)),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
             interceptor: interceptor, fileManager: .default,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
@@ -559,7 +546,7 @@ open class Session: @unchecked Sendable {
         upload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
-                request: ParameterizedRequest(url: convertible, method: method, headers: headers) { $0 }),
+                request: ParameterizedRequest(url: convertible, method: method, headers: headers)),
             interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
     }
@@ -647,12 +634,29 @@ open class Session: @unchecked Sendable {
 
 /// Makes a `URLRequest` from the parts that a caller gave.
 private struct ParameterizedRequest: URLRequestConvertible {
-    let url: any URLConvertible
-    let method: HTTPMethod
-    let headers: HTTPHeaders?
-    let encode: @Sendable (URLRequest) throws -> URLRequest
+    private let make: @Sendable () throws -> URLRequest
 
-    func asURLRequest() throws -> URLRequest {
-        try encode(URLRequest(url: url, method: method, headers: headers))
+    init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?) {
+        make = { try URLRequest(url: url, method: method, headers: headers) }
     }
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Parameters?,
+        _ encoding: any ParameterEncoding
+    ) {
+        make = { try encoding.encode(URLRequest(url: url, method: method, headers: headers), with: parameters) }
+    }
+
+    init<Value: Encodable & Sendable>(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Value?,
+        _ encoder: any ParameterEncoder
+    ) {
+        make = {
+            let urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            guard let parameters else { return urlRequest }
+            return try encoder.encode(parameters, into: urlRequest)
+        }
+    }
+
+    func asURLRequest() throws -> URLRequest { try make() }
 }

@@ -65,22 +65,30 @@ private final class InputStreamSource: @unchecked Sendable {
         guard stream.streamStatus != .closed else { throw TransportError.bodyIsSpent }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = Data(count: Self.chunkSize)
-        let count = chunk.withUnsafeMutableBytes { bytes in
-            bytes.baseAddress.map { stream.read($0.assumingMemoryBound(to: UInt8.self), maxLength: bytes.count) } ?? 0
-        }
-        guard count > 0 else {
-            let failure = count < 0 ? stream.readFailure : nil
+        do {
+            let count = try chunk.withUnsafeMutableBytes { try stream.read(into: $0) }
+            if count > 0 { return chunk.prefix(count) }
+        } catch {
             stream.close()
-            if let failure { throw failure }
-            return nil
+            throw error
         }
-        return chunk.prefix(count)
+        stream.close()
+        return nil
     }
 }
 
 extension InputStream {
+    /// Fills a buffer. Returns how many bytes it put there, 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard let start = buffer.baseAddress else { return 0 }
+        let count = read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
+        // A stream of somebody's own may say anything.
+        guard (0...buffer.count).contains(count) else { throw readFailure }
+        return count
+    }
+
     /// Why reading failed.
-    package var readFailure: any Error {
+    private var readFailure: any Error {
         #if canImport(Darwin)
             return streamError ?? CocoaError(.fileReadUnknown)
         #else

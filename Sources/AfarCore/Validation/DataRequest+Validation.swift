@@ -4,11 +4,6 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-extension Request {
-    /// What a validator says.
-    public typealias ValidationResult = Result<Void, any Error>
-}
-
 extension DataRequest {
     /// Looks at a response: the request sent, the head, and the bytes.
     public typealias Validation =
@@ -23,37 +18,6 @@ extension DataRequest {
         append { request, head, data in
             guard let response = head.httpURLResponse else { throw AFError.invalidURL(url: head.url) }
             try validation(request, response, data).get()
-        }
-        return self
-    }
-
-    /// Requires the status code to be one of these.
-    @preconcurrency
-    @discardableResult
-    public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
-        append { _, head, _ in try ResponseRules.check(status: head.status, isIn: acceptableStatusCodes) }
-        return self
-    }
-
-    /// Requires the response's media type to be one of these; `*` stands for any type or subtype. An empty body is of
-    /// every type.
-    @preconcurrency
-    @discardableResult
-    public func validate<S: Sequence & Sendable>(
-        contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
-    ) -> Self where S.Element == String {
-        append { _, head, data in
-            guard let data, !data.isEmpty else { return }
-            try ResponseRules.check(contentTypeOf: head, isIn: Array(acceptableContentTypes()))
-        }
-        return self
-    }
-
-    /// Requires a status code from 200 to 299, and a media type that the request's `Accept` header names, if it has one.
-    @discardableResult
-    public func validate() -> Self {
-        append { request, head, data in
-            try ResponseRules.checkDefaults(head, for: request, hasBody: data?.isEmpty == false)
         }
         return self
     }

@@ -65,7 +65,9 @@ struct BodySink {
         case .memory(let buffer):
             guard buffer.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
         case .file(let descriptor):
-            try Self.write(bytes, to: descriptor)
+            if let code = bytes.write(to: descriptor) {
+                throw Fault(.deliveryFailed, "the response's body could not be written", systemError: code)
+            }
         case .stream(let source, let gathered, let chunkSize):
             if !evenIfFull, source.isFull { return .full }
             guard gathered.append(bytes) else { throw Fault(.outOfResources, "no memory for a part of the body") }
@@ -81,18 +83,6 @@ struct BodySink {
         case .memory(let buffer): .data(buffer.take())
         case .file: .file(byteCount: byteCount)
         case .stream: nil
-        }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Fault) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw Fault(.deliveryFailed, "the response's body could not be written", systemError: errno)
-            }
-            rest = rest.dropFirst(written)
         }
     }
 }
