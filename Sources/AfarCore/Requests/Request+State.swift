@@ -30,6 +30,9 @@ extension Request {
 
     /// Everything about a request that changes.
     struct Mutable {
+        var interceptor: (any RequestInterceptor)?
+        /// What adapters and retriers do in tasks of their own for the attempt that runs.
+        var work: [Task<Void, Never>] = []
         var state = State.initialized
         var id: UUID?
         /// Why the request was ended from outside: a cancel, or the session's end. It outranks `failure`.
@@ -106,7 +109,7 @@ extension Request {
 
         /// What has to be ended when the request ends from outside.
         mutating func takeEnding() -> Ending {
-            Ending(pipeline: pipeline, exchange: exchange, waiting: takeWaiting())
+            Ending(pipeline: pipeline, work: work, exchange: exchange, waiting: takeWaiting())
         }
 
         mutating func takeWaiting() -> Waiting? {
@@ -118,12 +121,14 @@ extension Request {
     /// Everything that works for a request and is to stop.
     struct Ending {
         var pipeline: Task<Void, Never>?
+        var work: [Task<Void, Never>] = []
         var exchange: (any PreparedExchange)?
         var waiting: Waiting?
 
         /// To be called without the lock.
         func carryOut() {
             pipeline?.cancel()
+            for task in work { task.cancel() }
             exchange?.cancel()
             waiting?.resume()
         }

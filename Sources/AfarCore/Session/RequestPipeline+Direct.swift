@@ -12,7 +12,7 @@ import Foundation
 extension RequestPipeline {
     /// Sends the request. Returns false, and does nothing, when it must go the long way.
     func runDirectly() -> Bool {
-        guard let transport = context.directTransport, interceptors.isEmpty, request.mayRunDirectly else {
+        guard let transport = context.directTransport, !request.isIntercepted, request.mayRunDirectly else {
             return false
         }
         context.delegate.didStart(request)

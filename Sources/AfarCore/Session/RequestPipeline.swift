@@ -9,14 +9,6 @@ import HTTPTypes
 struct RequestPipeline {
     let request: Request
     let context: SessionContext
-    /// The session's interceptor comes before the request's own.
-    let interceptors: [any RequestInterceptor]
-
-    init(request: Request, context: SessionContext) {
-        self.request = request
-        self.context = context
-        interceptors = [context.interceptor, request.interceptor].compactMap { $0 }
-    }
 
     func run() async {
         context.delegate.didStart(request)
@@ -75,8 +67,8 @@ struct RequestPipeline {
         var urlRequest = try await request.onQueue(context.requestQueue ?? request.queueForMaking) { [request] in
             Result { try request.makeURLRequest() }
         }.get()
-        guard !interceptors.isEmpty else { return urlRequest }
-        for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+        guard request.isIntercepted else { return urlRequest }
+        for interceptor in request.interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
         request.didMake(urlRequest, isFinal: true)
         return urlRequest
     }
@@ -86,7 +78,7 @@ struct RequestPipeline {
         let adapted: Adapted? = await oneAnswer(ifCancelled: nil) { [request] answer in
             // Only the adapter may hold the session, or a session would live as long as an adapter takes.
             guard let session = context.session else { return answer(nil) }
-            let state = RequestAdapterState(requestID: request.id, session: session)
+            let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { answer($0) }
         }
         // When it was cancelled, the request's own error says so and outranks this one.
@@ -212,7 +204,7 @@ struct RequestPipeline {
     }
 
     private func retryDecision(about failure: AFError) async -> RetryDecision {
-        for retrier in interceptors {
+        for retrier in request.interceptors {
             // A retry that could not even begin would not fare better the next time.
             if case .requestRetryFailed = failure { break }
             guard request.mutable.withLock({ $0.mayGoOn }) else { break }
