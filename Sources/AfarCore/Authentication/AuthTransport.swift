@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// Answers a challenge (401) once, over any transport, when the exchange's context has a credential for the origin that
 /// asks.

@@ -16,6 +16,7 @@ final class SessionContext: Sendable {
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
     let responseBodyLimit: Int64?
+    let maximumRedirects: Int
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
     let redirectHandler: (any RedirectHandler)?
@@ -50,6 +51,7 @@ final class SessionContext: Sendable {
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }
         responseBodyLimit = configuration.maximumResponseBodySize
+        maximumRedirects = configuration.maximumRedirects
     }
 
     /// The session, while it lives.
