@@ -22,6 +22,14 @@ final class ExchangeEvents: ExchangeObserver {
         events.urlSession(.shared, dataTask: task, didReceive: head)
     }
 
+    func exchangeWillFollow(_ redirect: Redirect) {
+        request.didFollow(redirect)
+        guard let events, let task = request.lastTask, let response = redirect.response.httpURLResponse,
+            let newRequest = task.originalRequest?.following(redirect)
+        else { return }
+        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: newRequest)
+    }
+
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
         request.didSend(bytes: bytes, expected: expected)
         guard let events, let task = request.lastTask, let news = news(\.sent, bytes) else { return }

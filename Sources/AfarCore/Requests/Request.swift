@@ -21,11 +21,9 @@ public class Request: @unchecked Sendable {
     let requestModifier: RequestModifier?
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
     let isPlain: Bool
-    /// The request's own interceptor; the session's comes before it.
-    public let interceptor: (any RequestInterceptor)?
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
-    let mutable = Locked(Mutable())
+    let mutable: Locked<Mutable>
 
     init(
         convertible: any URLRequestConvertible,
@@ -38,9 +36,9 @@ public class Request: @unchecked Sendable {
         self.isPlain = isPlain
         self.convertible = convertible
         self.context = context
-        self.interceptor = interceptor
         self.requestModifier = requestModifier
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
+        mutable = Locked(Mutable(interceptor: interceptor))
     }
 
     // MARK: What the kinds of requests fill in
@@ -63,6 +61,12 @@ public class Request: @unchecked Sendable {
             state.streamedBody = (stream, body)
             return .stream(body)
         }
+    }
+
+    /// Whether the body was read while it was sent, and no other will come in its place.
+    var hasSpentItsBody: Bool {
+        guard let stream = (convertible as? URLRequest)?.httpBodyStream else { return false }
+        return mutable.withLock { $0.streamedBody.map { $0.source === stream && $0.body.isSpent } ?? false }
     }
 
     /// Adds what this kind of request asks for beyond what its owner does.
@@ -92,6 +96,7 @@ public class Request: @unchecked Sendable {
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
             state.sent = nil
+            state.work = []
             state.head = nil
             state.headAnswer = nil
             state.failure = nil
@@ -145,7 +150,7 @@ public class Request: @unchecked Sendable {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
             try complete(&urlRequest)
-            didMake(urlRequest, isFinal: interceptor == nil && context.interceptor == nil)
+            didMake(urlRequest, isFinal: !isIntercepted)
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
         } catch {

@@ -96,6 +96,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         }
     }
 
+    override var hasSpentItsBody: Bool {
+        switch uploadable {
+        case .stream: mutable.withLock { $0.streamedBody?.body.isSpent } ?? false
+        case .chunks(let stream): stream.isSpent
+        case .data, .file, nil: false
+        }
+    }
+
     override func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {
         guard case .stream(let stream) = uploadable else { return }
         events.urlSession(.shared, taskNeedsNewBodyStream: task)

@@ -9,14 +9,6 @@ import HTTPTypes
 struct RequestPipeline {
     let request: Request
     let context: SessionContext
-    /// The session's interceptor comes before the request's own.
-    let interceptors: [any RequestInterceptor]
-
-    init(request: Request, context: SessionContext) {
-        self.request = request
-        self.context = context
-        interceptors = [context.interceptor, request.interceptor].compactMap { $0 }
-    }
 
     func run() async {
         var next = await attempt(after: nil)
@@ -42,6 +34,7 @@ struct RequestPipeline {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
             var exchange = try announcing(urlRequest) { try makeExchange(for: urlRequest, after: previous) }
+            prepareContext(of: &exchange, for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
             exchange.onHead = request.headHook()
@@ -75,10 +68,10 @@ struct RequestPipeline {
         var urlRequest = try await request.onQueue(context.requestQueue ?? request.queueForMaking) { [request] in
             Result { try request.makeURLRequest() }
         }.get()
-        guard !interceptors.isEmpty else { return urlRequest }
+        guard request.isIntercepted else { return urlRequest }
         let initial = urlRequest
         do {
-            for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+            for interceptor in request.interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
         } catch {
             let failure = error.asAFError(or: .requestAdaptationFailed(error: error))
             request.events?.request(request, didFailToAdaptURLRequest: initial, withError: failure)
@@ -94,7 +87,7 @@ struct RequestPipeline {
         let adapted: Adapted? = await oneAnswer(ifCancelled: nil) { [request] answer in
             // Only the adapter may hold the session, or a session would live as long as an adapter takes.
             guard let session = context.session else { return answer(nil) }
-            let state = RequestAdapterState(requestID: request.id, session: session)
+            let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { answer($0) }
         }
         // When it was cancelled, the request's own error says so and outranks this one.
@@ -129,6 +122,15 @@ struct RequestPipeline {
             let failure = error.asAFError(or: .createURLRequestFailed(error: error))
             request.events?.request(request, didFailToCreateURLRequestWithError: failure)
             throw failure
+        }
+    }
+
+    /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
+    /// not for requests that they have to know something of.
+    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
+        if let credential = request.credential(for: Origin(exchange.request)) {
+            exchange.context[CredentialKey.self] = credential
         }
     }
 
@@ -233,7 +235,7 @@ struct RequestPipeline {
     }
 
     private func retryDecision(about failure: AFError) async -> RetryDecision {
-        for retrier in interceptors {
+        for retrier in request.interceptors {
             // A retry that could not even begin would not fare better the next time.
             if case .requestRetryFailed = failure { break }
             guard request.mutable.withLock({ $0.mayGoOn }) else { break }

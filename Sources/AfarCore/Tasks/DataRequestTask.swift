@@ -13,7 +13,7 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
 
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
-    override var currentRequest: URLRequest? { attempt?.urlRequest }
+    override var currentRequest: URLRequest? { attempt?.currentRequest }
     override var response: URLResponse? { standing.head?.httpURLResponse }
     override var state: URLSessionTask.State { standing.state }
     override var error: (any Error)? { standing.error }

@@ -13,7 +13,7 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
-    override var currentRequest: URLRequest? { attempt?.urlRequest }
+    override var currentRequest: URLRequest? { attempt?.currentRequest }
     override var response: URLResponse? { standing.head?.httpURLResponse }
     override var state: URLSessionTask.State { standing.state }
     override var error: (any Error)? { standing.error }

@@ -61,6 +61,7 @@ extension Request {
         let (announcements, task) = mutable.withLock { state in
             state.endTask()
             state.control = control
+            state.redirect = nil
             state.performedRequests.append(urlRequest)
             let announcements = state.urlSessionTasks
             let events = events(in: state)
@@ -114,6 +115,7 @@ extension Request.Mutable {
         let isMeasured = isOver && attempts.count == performedRequests.count
         let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
         var standing = TaskAttempt.Standing()
+        standing.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
         standing.head = head
         standing.error = failure?.networkError
         standing.sent = sending?.last ?? TransferFigures(completed: transaction?.requestBodyBytes ?? 0, total: nil)

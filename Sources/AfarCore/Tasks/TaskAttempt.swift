@@ -12,6 +12,8 @@ final class TaskAttempt: Sendable {
     /// What can be said of an attempt.
     struct Standing {
         var state = URLSessionTask.State.completed
+        /// The last redirect that was followed.
+        var redirect: Redirect?
         var head: ResponseHead?
         var error: (any Error)?
         var sent = TransferFigures(total: nil)
@@ -53,6 +55,11 @@ final class TaskAttempt: Sendable {
     var standing: Standing {
         let (ending, request) = state.withLock { ($0.ending, $0.request) }
         return ending ?? request?.standing(of: self) ?? Standing()
+    }
+
+    /// The request that was sent last: the original, or where a redirect led.
+    var currentRequest: URLRequest {
+        standing.redirect.flatMap { urlRequest.following($0) } ?? urlRequest
     }
 
     var description: String? {
