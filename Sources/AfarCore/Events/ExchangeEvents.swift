@@ -25,9 +25,9 @@ final class ExchangeEvents: ExchangeObserver {
     func exchangeWillFollow(_ redirect: Redirect) {
         request.didFollow(redirect)
         guard let events, let task = request.lastTask, let response = redirect.response.httpURLResponse,
-            let next = task.currentRequest
+            let newRequest = task.originalRequest?.following(redirect)
         else { return }
-        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: next)
+        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: newRequest)
     }
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
