@@ -39,7 +39,8 @@ package struct RedirectRules: Sendable {
             throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which can be read in two ways")
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
-        if let authority = target.authority, let at = authority.firstIndex(of: "@") {
+        // Two of them could be read in several ways, and are refused later.
+        if let authority = target.authority, let at = authority.firstIndex(of: "@"), at == authority.lastIndex(of: "@") {
             target.authority = authority[authority.index(after: at)...]
         }
         guard let url = URL(string: target.text) else {
