@@ -54,6 +54,10 @@ extension Request {
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
         var retryCount = 0
+        var redirectHandler: (any RedirectHandler)?
+        /// The last redirect of the attempt that runs, as far as anybody was told.
+        var redirect: Redirect?
+        var credential: URLCredential?
         var head: ResponseHead?
         /// Whether somebody wants a say, or the body, before all of it is there.
         var needsTask = false
@@ -140,7 +144,8 @@ extension Request {
             // A clock that was set back must not make an interval that ends before it starts.
             TaskMetrics(
                 transactionMetrics: report.transactions,
-                taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))))
+                taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),
+                redirectCount: report.redirects.count)
         }
     }
 

@@ -36,6 +36,7 @@ struct RequestPipeline {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
             var exchange = try makeExchange(for: urlRequest, after: previous)
+            prepareContext(of: &exchange, for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
             exchange.onHead = request.headHook()
@@ -100,6 +101,15 @@ struct RequestPipeline {
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
+    }
+
+    /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
+    /// not for requests that they have to know something of.
+    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
+        if let credential = request.credential(for: Origin(exchange.request)) {
+            exchange.context[CredentialKey.self] = credential
+        }
     }
 
     // MARK: Sending it

@@ -8,15 +8,18 @@ final class SessionContext: Sendable {
         var end: AFError?
     }
 
+    /// The session's transport, and what stands around it.
     let transport: any Transport
-    /// The transport, when requests may go the short way over it.
+    /// The same, when requests may go the short way over it.
     let directTransport: (any DirectTransport)?
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
     let responseBodyLimit: Int64?
+    let maximumRedirects: Int
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
+    let redirectHandler: (any RedirectHandler)?
     let startRequestsImmediately: Bool
     let rootQueue: DispatchQueue
     let requestQueue: DispatchQueue?
@@ -28,15 +31,19 @@ final class SessionContext: Sendable {
         transport: any Transport,
         delegate: SessionDelegate,
         interceptor: (any RequestInterceptor)?,
+        redirectHandler: (any RedirectHandler)?,
         startRequestsImmediately: Bool,
         rootQueue: DispatchQueue,
         requestQueue: DispatchQueue?,
         serializationQueue: DispatchQueue?
     ) {
-        self.transport = transport
-        directTransport = requestQueue == nil && serializationQueue == nil ? transport as? any DirectTransport : nil
+        let stack = TransportStack.make(around: transport, for: configuration)
+        self.transport = stack
+        let isDirect = requestQueue == nil && serializationQueue == nil && redirectHandler == nil
+        directTransport = isDirect ? stack as? any DirectTransport : nil
         self.delegate = delegate
         self.interceptor = interceptor
+        self.redirectHandler = redirectHandler
         self.startRequestsImmediately = startRequestsImmediately
         self.rootQueue = rootQueue
         self.requestQueue = requestQueue
@@ -44,6 +51,7 @@ final class SessionContext: Sendable {
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }
         responseBodyLimit = configuration.maximumResponseBodySize
+        maximumRedirects = configuration.maximumRedirects
     }
 
     /// The session, while it lives.
