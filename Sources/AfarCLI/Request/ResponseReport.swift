@@ -18,7 +18,7 @@ struct ResponseReport {
     /// Prints the response, or throws what went wrong.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
         if let error = response.error {
-            inspector.showTiming(of: request)
+            inspector.showEnd(of: request)
             throw Failure(error, url: plan.url)
         }
         guard let head = request.responseHead, let body = response.value else {
@@ -28,7 +28,7 @@ struct ResponseReport {
         let text = style.isPretty ? try? await request.serializingString(emptyResponseCodes: Self.anyStatus).value : nil
         let printer = ResponsePrinter(style: style, includesHead: options.output.include || plan.method == .head)
         try StandardOutput.write(printer.output(head: head, body: body, text: text))
-        inspector.showTiming(of: request)
+        inspector.showEnd(of: request)
         try options.output.check(head, url: plan.url)
     }
 }
