@@ -29,6 +29,7 @@ extension Session {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - eventMonitors: Hear what happens to every request. The default is none.
     public convenience init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -37,12 +38,13 @@ extension Session {
         requestSetup: RequestSetup = .lazy,
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) {
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
-            serializationQueue: serializationQueue, interceptor: interceptor,
+            serializationQueue: serializationQueue, interceptor: interceptor, eventMonitors: eventMonitors,
             transport: platformTransport(for: configuration))
     }
 
@@ -58,6 +60,7 @@ extension Session {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - eventMonitors: Hear what happens to every request. The default is none.
     @_disfavoredOverload
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -67,12 +70,13 @@ extension Session {
         requestSetup: RequestSetup = .lazy,
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) {
         self.init(
             configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
-            serializationQueue: serializationQueue, interceptor: interceptor)
+            serializationQueue: serializationQueue, interceptor: interceptor, eventMonitors: eventMonitors)
     }
 }
 

@@ -60,6 +60,9 @@ extension Request {
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
+        /// Who listens to this request, the session's monitors among them; nil when it has none of its own.
+        var eventMonitor: CompositeEventMonitor?
+
         var handlers = HandlerQueue<Request>()
         /// The progress of the bodies; nil as long as nobody asked.
         var sending: Announcements<TransferFigures>?

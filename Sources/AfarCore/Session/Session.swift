@@ -40,6 +40,8 @@ open class Session: @unchecked Sendable {
     public let serializationQueue: DispatchQueue?
     /// Adapts and retries every request, before the request's own interceptor.
     public let interceptor: (any RequestInterceptor)?
+    /// Hears what happens to every request: the monitors that the session was made with.
+    public let eventMonitor: CompositeEventMonitor
 
     let context: SessionContext
 
@@ -54,6 +56,7 @@ open class Session: @unchecked Sendable {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - eventMonitors: Hear what happens to every request. The default is none.
     ///   - transport: What carries the requests.
     public init(
         configuration: SessionConfiguration = .default,
@@ -64,6 +67,7 @@ open class Session: @unchecked Sendable {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        eventMonitors: [any EventMonitor] = [],
         transport: any Transport
     ) {
         self.configuration = configuration
@@ -74,11 +78,12 @@ open class Session: @unchecked Sendable {
         self.requestQueue = requestQueue
         self.serializationQueue = serializationQueue
         self.interceptor = interceptor
+        eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
         self.transport = transport
         context = SessionContext(
             configuration: configuration, transport: transport, delegate: delegate, interceptor: interceptor,
-            startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue, requestQueue: requestQueue,
-            serializationQueue: serializationQueue)
+            eventMonitors: eventMonitors, startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
+            requestQueue: requestQueue, serializationQueue: serializationQueue)
         context.attach(self)
     }
 

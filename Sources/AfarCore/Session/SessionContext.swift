@@ -17,6 +17,9 @@ final class SessionContext: Sendable {
     let responseBodyLimit: Int64?
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
+    private let hasEventMonitors: Bool
+    /// Who listens to all requests.
+    let listeners: CompositeEventMonitor
     let startRequestsImmediately: Bool
     let rootQueue: DispatchQueue
     let requestQueue: DispatchQueue?
@@ -28,6 +31,7 @@ final class SessionContext: Sendable {
         transport: any Transport,
         delegate: SessionDelegate,
         interceptor: (any RequestInterceptor)?,
+        eventMonitors: [any EventMonitor],
         startRequestsImmediately: Bool,
         rootQueue: DispatchQueue,
         requestQueue: DispatchQueue?,
@@ -37,6 +41,8 @@ final class SessionContext: Sendable {
         directTransport = requestQueue == nil && serializationQueue == nil ? transport as? any DirectTransport : nil
         self.delegate = delegate
         self.interceptor = interceptor
+        hasEventMonitors = !eventMonitors.isEmpty
+        listeners = CompositeEventMonitor(monitors: eventMonitors)
         self.startRequestsImmediately = startRequestsImmediately
         self.rootQueue = rootQueue
         self.requestQueue = requestQueue
@@ -50,6 +56,9 @@ final class SessionContext: Sendable {
     var session: Session? { state.withLock { $0.session } }
 
     func attach(_ session: Session) { state.withLock { $0.session = session } }
+
+    /// Who listens to all requests; nil when nobody does.
+    var eventMonitor: CompositeEventMonitor? { hasEventMonitors ? listeners : nil }
 
     /// Why no more requests may run; nil while the session is in use.
     var end: AFError? { state.withLock { $0.end } }
