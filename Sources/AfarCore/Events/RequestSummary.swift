@@ -8,6 +8,8 @@ import Foundation
 package struct RequestSummary {
     /// The line; secrets in the URL are hidden.
     package let text: String
+    /// Its beginning: method, URL and status.
+    let line: String
     /// The same in parts, by name.
     let metadata: [String: String]
 
@@ -38,8 +40,8 @@ package struct RequestSummary {
             parts.append("after \(duration)")
         }
         if facts.retries > 0 { parts.append(Quantity.count(facts.retries, of: "retry", plural: "retries")) }
-        let outcome = facts.status.map { "\($0)" } ?? "no response"
-        var text = "\(method) \(url) -> \(([outcome] + parts).joined(separator: ", "))"
+        line = "\(method) \(url) -> \(facts.status.map { "\($0)" } ?? "no response")"
+        var text = ([line] + parts).joined(separator: ", ")
         if let error = facts.error {
             metadata["error"] = TerminalText.line(error.description)
             text += ": \(TerminalText.line(error.description))"

@@ -15,7 +15,8 @@ extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
         return ([summary] + tables).joined(separator: "\n")
     }
 
-    private var summary: String {
+    /// How many requests went out, and how long all took.
+    var summary: String {
         let parts = [
             Quantity.count(transactionMetrics.count, of: "request"),
             redirectCount > 0 ? Quantity.count(redirectCount, of: "redirect") : nil,

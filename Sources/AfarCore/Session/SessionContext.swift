@@ -41,6 +41,7 @@ final class SessionContext: Sendable {
         directTransport = requestQueue == nil && serializationQueue == nil ? transport as? any DirectTransport : nil
         self.delegate = delegate
         self.interceptor = interceptor
+        let eventMonitors = eventMonitors + [LoggingMonitor.environment].compactMap { $0 }
         hasEventMonitors = !eventMonitors.isEmpty
         listeners = CompositeEventMonitor(monitors: eventMonitors)
         self.startRequestsImmediately = startRequestsImmediately

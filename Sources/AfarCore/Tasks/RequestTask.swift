@@ -56,7 +56,8 @@ final class RequestTask: URLSessionTask, @unchecked Sendable {
         attempt.withLock { $0.ending = $0.ending ?? standing }
     }
 
-    private var request: Request? { attempt.withLock { $0.request } }
+    /// Whose attempt it is, while that is around.
+    var request: Request? { attempt.withLock { $0.request } }
 
     private var standing: Standing {
         let (ending, request) = attempt.withLock { ($0.ending, $0.request) }

@@ -4,6 +4,10 @@ import Testing
 
 @testable import AfarCore
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What requests say of themselves, before, while and after they run.
 @Suite struct RequestDescriptionTests {
     @Test func aRequestThatIsNotMadeYetSaysSo() {
@@ -41,7 +45,9 @@ import Testing
 
     @Test func aHostileHeaderStaysInItsLine() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
-        let request = session.request("http://mock/", headers: ["X-Evil": "\u{1B}[2J\nX: y"])
+        let request = session.request("http://mock/") {
+            $0.setValue("\u{1B}[2J\nX: y", forHTTPHeaderField: "X-Evil")
+        }
         _ = await request.serializingResponse(using: Bytes()).response
         #expect(request.debugDescription.contains("\n  X-Evil: \\u001B[2J X: y\n"))
     }
