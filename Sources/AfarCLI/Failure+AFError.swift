@@ -58,6 +58,14 @@ extension Failure {
             self.init(
                 .response,
                 "The body from \(url) cannot be decoded: \(error.message). Try -H 'Accept-Encoding: identity'.")
+        case .tooManyRedirects:
+            self.init(
+                .response,
+                "\(error.message.capitalizedFirst). Allow more with --max-redirects, or see where it begins with "
+                    + "--no-follow.")
+        case .invalidRedirect, .insecureRedirect:
+            self.init(
+                .response, "\(error.message.capitalizedFirst). To see the response itself, use --no-follow.")
         case .deliveryFailed:
             self.init(.other, "What \(url) sent cannot be kept: \(reason).")
         default:

@@ -35,6 +35,9 @@ struct Get: MethodCommand {
     func run() async throws {
         let plan = try RequestPlan(Self.method, request.address, request.sending, body)
         if streaming.stream {
+            guard request.sending.retry == 0 else {
+                throw Failure(.usage, "What --stream has printed cannot be taken back, so --retry does not go with it.")
+            }
             try await StreamRunner(plan: plan, options: request).run()
         } else {
             try await RequestRunner(plan: plan, options: request).run()

@@ -14,6 +14,8 @@ struct ArrivalGate: Transport {
         var exchange = exchange
         exchange.onHead = { [next = exchange.onHead, target, onArrival] head in
             try next?(head)
+            // What leads elsewhere brings no file.
+            guard !head.isRedirect else { return }
             onArrival(head)
             if (200..<300).contains(head.status) {
                 try target.checkRoom(for: target.path(contentDisposition: head.value(for: .contentDisposition)))

@@ -39,8 +39,7 @@ struct DownloadRunner {
     private var curlCommand: CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
         let continuation = options.file.resume ? ["--continue-at", "-"] : []
-        return CurlCommand(
-            plan, timeout: options.sending.timeout, options: ["--fail"] + continuation + destination)
+        return CurlCommand(plan, options.sending, options: ["--fail"] + continuation + destination)
     }
 
     private func load(_ load: Load, interruption: Interruption) async -> Outcome {

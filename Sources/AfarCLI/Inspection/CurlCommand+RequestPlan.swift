@@ -4,14 +4,15 @@ import Foundation
 extension CurlCommand {
     /// What the tool would send.
     ///
-    /// - Parameters:
-    ///   - timeout: In seconds.
-    ///   - options: What curl is to do beside sending.
-    init(_ plan: RequestPlan, timeout: Double?, options: [String]) {
+    /// - Parameter options: What curl is to do beside sending.
+    init(_ plan: RequestPlan, _ sending: SendingOptions, options: [String]) {
         let body: Body? = plan.body.map { body in body.path.map { .file(path: $0) } ?? .data(body.bytes) }
         self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: body)
         isDecoding = plan.headers["Accept-Encoding"] == nil
-        self.options = (timeout.map { ["--max-time", Self.seconds($0)] } ?? []) + options
+        maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
+        let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []
+        let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
+        self.options = timeout + retries + options
     }
 
     /// What the tool would send, and print of the response.
@@ -21,7 +22,7 @@ extension CurlCommand {
             ("--include", options.output.include && plan.method != .head),
             ("--verbose", options.inspection.verbose),
         ]
-        self.init(plan, timeout: options.sending.timeout, options: choices.filter(\.1).map(\.0) + more)
+        self.init(plan, options.sending, options: choices.filter(\.1).map(\.0) + more)
     }
 
     /// As curl reads it, which knows no exponents and takes 0 for no limit.

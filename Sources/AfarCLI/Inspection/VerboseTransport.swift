@@ -49,6 +49,10 @@ private final class HeadObserver: ExchangeObserver {
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) { next?.exchangeDidSend(bytes: bytes, expected: expected) }
 
+    func exchangeWillFollow(_ redirect: Redirect) { next?.exchangeWillFollow(redirect) }
+
+    func exchangeWillAnswerChallenge(in head: ResponseHead) { next?.exchangeWillAnswerChallenge(in: head) }
+
     func exchangeDidReceive(bytes: Int64, expected: Int64?) {
         next?.exchangeDidReceive(bytes: bytes, expected: expected)
     }

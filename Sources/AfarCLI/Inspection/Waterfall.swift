@@ -22,7 +22,7 @@ struct Waterfall {
         let transactions = metrics.transactionMetrics
         return transactions.enumerated().map { index, transaction in
             let title = transactions.count > 1 ? ["Request \(index + 1) of \(transactions.count)"] : []
-            let lines = title + lines(transaction, isSecure: isSecure)
+            let lines = title + lines(transaction, isSecure: isSecure || transaction.tlsProtocolVersion != nil)
             return "\n" + lines.map { "  \($0)\n" }.joined()
         }.joined()
     }

@@ -15,6 +15,7 @@ struct RequestRunner {
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes
         }
+        Retries(limit: options.sending.retry).apply(to: request)
         let report = ResponseReport(plan: plan, options: options, inspector: inspector)
         try await report.print(await report.response(of: request), of: request)
     }

@@ -17,13 +17,15 @@ struct ResponseReport {
 
     /// Prints the response, or throws what went wrong.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
-        if let error = response.error {
+        // A status after which no retry was left is a response like any other.
+        if let error = response.error, !error.isResponseValidationError {
             inspector.showEnd(of: request)
             throw Failure(error, url: plan.url)
         }
-        guard let head = request.responseHead, let body = response.value else {
+        guard let head = request.responseHead else {
             throw Failure(.other, "\(URLText.withoutUserinfo(plan.url)) gave no response.")
         }
+        let body = response.value ?? request.data ?? Data()
         let style = Style(options.colors.color, output: .standardOutput)
         let text = style.isPretty ? try? await request.serializingString(emptyResponseCodes: Self.anyStatus).value : nil
         let printer = ResponsePrinter(style: style, includesHead: options.output.include || plan.method == .head)

@@ -16,10 +16,27 @@ struct SendingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long all of it may take.", valueName: "seconds"))
     var timeout: Double?
 
+    @Flag(inversion: .prefixedNo, help: "Go where a redirect leads, or take it for the response.")
+    var follow = true
+
+    @Option(help: ArgumentHelp("How many redirects to follow. (default: 20)", valueName: "number"))
+    var maxRedirects: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Try so often again when the network, or a status such as 503, says that it may go better later.",
+            valueName: "number"))
+    var retry: UInt = 0
+
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
 
     func validate() throws {
+        if let maxRedirects {
+            guard maxRedirects >= 0, follow else {
+                throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")
+            }
+        }
         if let timeout {
             guard timeout > 0, timeout <= 604_800 else {
                 throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
@@ -37,7 +54,10 @@ struct SendingOptions: ParsableArguments {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
+        if let maxRedirects { configuration.maximumRedirects = maxRedirects }
         return Session(
-            configuration: configuration, transport: wrap(transport.makeTransport(for: configuration)))
+            configuration: configuration, interceptor: Retries(limit: retry).policy,
+            redirectHandler: follow ? nil : .doNotFollow,
+            transport: wrap(transport.makeTransport(for: configuration)))
     }
 }

@@ -19,6 +19,7 @@ struct UploadRunner {
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)
             .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
+        Retries(limit: options.request.sending.retry).apply(to: request)
         interruption.handle { request.cancel() }
         let report = ResponseReport(plan: plan, options: options.request, inspector: inspector)
         let response = await report.response(of: request)

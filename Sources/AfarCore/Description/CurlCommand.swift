@@ -24,6 +24,10 @@ package struct CurlCommand {
     package var body: Body?
     /// Whether curl decodes compressed responses, and asks for them unless the headers do that.
     package var isDecoding = true
+    /// The user and the password with which curl answers when it is asked for them; nil when it does not.
+    package var credential: (user: String, password: String)?
+    /// How many redirects curl follows; nil when it follows none.
+    package var maximumRedirects: Int?
     /// What curl is to do beside sending.
     package var options: [String] = []
 
@@ -49,7 +53,9 @@ package struct CurlCommand {
         }
         for name in suppressedHeaders where headers[name] == nil { words += ["-H", "\(name):"] }
         if isDecoding { words.append("--compressed") }
+        if let credential { words += ["-u", secrets.credential("\(credential.user):\(credential.password)")] }
         words += body.words
+        words += redirectWords
         words += options
         words += urlWords(secrets)
         return body.pipe + words.map(ShellWord.quoted).joined(separator: " ")
@@ -64,6 +70,12 @@ package struct CurlCommand {
         case "POST", "PUT", "PATCH": ["-X", method] + (body == nil ? ["-H", "Content-Length: 0"] : [])
         default: ["-X", method]
         }
+    }
+
+    private var redirectWords: [String] {
+        guard let maximumRedirects else { return [] }
+        let isUsual = maximumRedirects == SessionConfiguration.default.maximumRedirects
+        return ["--location"] + (isUsual ? [] : ["--max-redirs", "\(maximumRedirects)"])
     }
 
     private func urlWords(_ secrets: Secrets) -> [String] {

@@ -99,6 +99,11 @@ extension Request {
         let url = urlRequest.url?.absoluteString ?? ""
         var command = CurlCommand(
             method: request.method.rawValue, url: String(url.prefix { $0 != "#" }), headers: headers, body: body)
+        // To curl a colon would end the user name, and Afar does not send one.
+        if let credential, let user = credential.user, let password = credential.password, !user.contains(":") {
+            command.credential = (user, password)
+        }
+        if mayFollowRedirects { command.maximumRedirects = context.maximumRedirects }
         command.isDecoding = headers["Accept-Encoding"] != nil
         command.suppressedHeaders = ["User-Agent"]
         if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }

@@ -16,6 +16,9 @@ package struct Secrets: Sendable {
         return isKnown ? "\(scheme) \(Self.mask)" : Self.mask
     }
 
+    /// A user name and a password.
+    package func credential(_ credential: String) -> String { areShown ? credential : Self.mask }
+
     /// A URL, whose user name and password are hidden.
     package func url(_ url: String) -> String { areShown ? url : url.redactingSecretsOfURL }
 }

@@ -12,3 +12,15 @@ func oneAnswer<Answer: Sendable>(
         deferred.fulfil(cancelled())
     }
 }
+
+/// A callback of which only the first call counts.
+func once<Answer>(_ callback: @escaping @Sendable (Answer) -> Void) -> @Sendable (Answer) -> Void {
+    let wasCalled = Locked(false)
+    return { answer in
+        let isFirst = wasCalled.withLock { wasCalled in
+            defer { wasCalled = true }
+            return !wasCalled
+        }
+        if isFirst { callback(answer) }
+    }
+}

@@ -45,8 +45,10 @@ extension RequestAdapter {
 
 /// What an adapter is told about the request that it adapts.
 public struct RequestAdapterState: Sendable {
-    /// The request's identifier, see ``Request/id``.
-    public let requestID: UUID
+    let request: Request
     /// The session that sends it.
     public let session: Session
+
+    /// The request's identifier, see ``Request/id``.
+    public var requestID: UUID { request.id }
 }

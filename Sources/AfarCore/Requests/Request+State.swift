@@ -30,6 +30,9 @@ extension Request {
 
     /// Everything about a request that changes.
     struct Mutable {
+        var interceptor: (any RequestInterceptor)?
+        /// What adapters and retriers do in tasks of their own for the attempt that runs.
+        var work: [Task<Void, Never>] = []
         var state = State.initialized
         var id: UUID?
         /// Why the request was ended from outside: a cancel, or the session's end. It outranks `failure`.
@@ -51,6 +54,10 @@ extension Request {
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
         var retryCount = 0
+        var redirectHandler: (any RedirectHandler)?
+        /// The last redirect of the attempt that runs, as far as anybody was told.
+        var redirect: Redirect?
+        var credential: URLCredential?
         var head: ResponseHead?
         /// Whether somebody wants a say, or the body, before all of it is there.
         var needsTask = false
@@ -105,7 +112,7 @@ extension Request {
 
         /// What has to be ended when the request ends from outside.
         mutating func takeEnding() -> Ending {
-            Ending(pipeline: pipeline, exchange: exchange, waiting: takeWaiting())
+            Ending(pipeline: pipeline, work: work, exchange: exchange, waiting: takeWaiting())
         }
 
         mutating func takeWaiting() -> Waiting? {
@@ -117,12 +124,14 @@ extension Request {
     /// Everything that works for a request and is to stop.
     struct Ending {
         var pipeline: Task<Void, Never>?
+        var work: [Task<Void, Never>] = []
         var exchange: (any PreparedExchange)?
         var waiting: Waiting?
 
         /// To be called without the lock.
         func carryOut() {
             pipeline?.cancel()
+            for task in work { task.cancel() }
             exchange?.cancel()
             waiting?.resume()
         }
@@ -138,7 +147,8 @@ extension Request {
             // A clock that was set back must not make an interval that ends before it starts.
             TaskMetrics(
                 transactionMetrics: report.transactions,
-                taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))))
+                taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),
+                redirectCount: report.redirects.count)
         }
     }
 

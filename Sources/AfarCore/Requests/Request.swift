@@ -21,11 +21,9 @@ public class Request: @unchecked Sendable {
     let requestModifier: RequestModifier?
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
     let isPlain: Bool
-    /// The request's own interceptor; the session's comes before it.
-    public let interceptor: (any RequestInterceptor)?
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
-    let mutable = Locked(Mutable())
+    let mutable: Locked<Mutable>
 
     init(
         convertible: any URLRequestConvertible,
@@ -38,9 +36,9 @@ public class Request: @unchecked Sendable {
         self.isPlain = isPlain
         self.convertible = convertible
         self.context = context
-        self.interceptor = interceptor
         self.requestModifier = requestModifier
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
+        mutable = Locked(Mutable(interceptor: interceptor))
     }
 
     // MARK: What the kinds of requests fill in
@@ -65,6 +63,12 @@ public class Request: @unchecked Sendable {
         }
     }
 
+    /// Whether the body was read while it was sent, and no other will come in its place.
+    var hasSpentItsBody: Bool {
+        guard let stream = (convertible as? URLRequest)?.httpBodyStream else { return false }
+        return mutable.withLock { $0.streamedBody.map { $0.source === stream && $0.body.isSpent } ?? false }
+    }
+
     /// Adds what this kind of request asks for beyond what its owner does.
     func complete(_ urlRequest: inout URLRequest) throws {}
 
@@ -85,6 +89,7 @@ public class Request: @unchecked Sendable {
         if alwaysCountsBytes { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
+            state.work = []
             state.head = nil
             state.headAnswer = nil
             state.failure = nil
@@ -138,7 +143,7 @@ public class Request: @unchecked Sendable {
             var urlRequest = try convertible.asURLRequest()
             try requestModifier?(&urlRequest)
             try complete(&urlRequest)
-            didMake(urlRequest, isFinal: interceptor == nil && context.interceptor == nil)
+            didMake(urlRequest, isFinal: !isIntercepted)
             return urlRequest
         } catch {
             throw error.asAFError(or: .createURLRequestFailed(error: error))

@@ -93,6 +93,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         }
     }
 
+    override var hasSpentItsBody: Bool {
+        switch uploadable {
+        case .stream: mutable.withLock { $0.streamedBody?.body.isSpent } ?? false
+        case .chunks(let stream): stream.isSpent
+        case .data, .file, nil: false
+        }
+    }
+
     override func cleanUp() {
         super.cleanUp()
         // Once only: in the same place there may soon be a file that another request sends.

@@ -12,7 +12,7 @@ import Foundation
 extension RequestPipeline {
     /// Sends the request. Returns false, and does nothing, when it must go the long way.
     func runDirectly() -> Bool {
-        guard let transport = context.directTransport, interceptors.isEmpty, request.mayRunDirectly else {
+        guard let transport = context.directTransport, !request.isIntercepted, request.mayRunDirectly else {
             return false
         }
         context.delegate.didStart(request)
@@ -42,10 +42,35 @@ extension RequestPipeline {
             return state.end != nil
         }
         prepared.start { result in
+            if case .success(let response) = result, !transport.isFinal(response) {
+                return goOn(with: exchange, after: response, over: transport, since: start)
+            }
             let work: @Sendable () -> Void = { conclude(result, since: start) }
             if request.takeBorrower()?.lend(work) != true { Task { work() } }
         }
         if hasEnded { prepared.cancel() }
+    }
+
+    /// Takes a task after all: the response that came was not the last one.
+    private func goOn(
+        with exchange: Exchange, after response: TransportResponse, over transport: any DirectTransport,
+        since start: Date
+    ) {
+        let elapsed = Duration.seconds(max(0, Date().timeIntervalSince(start)))
+        let task = Task {
+            let result: Result<TransportResponse, any Error>
+            do {
+                result = .success(try await transport.finish(exchange, after: response, elapsed: elapsed))
+            } catch {
+                result = .failure(error)
+            }
+            conclude(result, since: start)
+        }
+        let hasEnded = request.mutable.withLock { state in
+            (state.exchange, state.pipeline) = (nil, task)
+            return state.end != nil
+        }
+        if hasEnded { task.cancel() }
     }
 
     private func conclude(_ result: Result<TransportResponse, any Error>, since start: Date) {

@@ -9,14 +9,6 @@ import HTTPTypes
 struct RequestPipeline {
     let request: Request
     let context: SessionContext
-    /// The session's interceptor comes before the request's own.
-    let interceptors: [any RequestInterceptor]
-
-    init(request: Request, context: SessionContext) {
-        self.request = request
-        self.context = context
-        interceptors = [context.interceptor, request.interceptor].compactMap { $0 }
-    }
 
     func run() async {
         context.delegate.didStart(request)
@@ -44,6 +36,7 @@ struct RequestPipeline {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
             var exchange = try makeExchange(for: urlRequest, after: previous)
+            prepareContext(of: &exchange, for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
             exchange.onHead = request.headHook()
@@ -74,8 +67,8 @@ struct RequestPipeline {
         var urlRequest = try await request.onQueue(context.requestQueue ?? request.queueForMaking) { [request] in
             Result { try request.makeURLRequest() }
         }.get()
-        guard !interceptors.isEmpty else { return urlRequest }
-        for interceptor in interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+        guard request.isIntercepted else { return urlRequest }
+        for interceptor in request.interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
         request.didMake(urlRequest, isFinal: true)
         return urlRequest
     }
@@ -85,7 +78,7 @@ struct RequestPipeline {
         let adapted: Adapted? = await oneAnswer(ifCancelled: nil) { [request] answer in
             // Only the adapter may hold the session, or a session would live as long as an adapter takes.
             guard let session = context.session else { return answer(nil) }
-            let state = RequestAdapterState(requestID: request.id, session: session)
+            let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { answer($0) }
         }
         // When it was cancelled, the request's own error says so and outranks this one.
@@ -108,6 +101,15 @@ struct RequestPipeline {
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
+    }
+
+    /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
+    /// not for requests that they have to know something of.
+    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
+        if let credential = request.credential(for: Origin(exchange.request)) {
+            exchange.context[CredentialKey.self] = credential
+        }
     }
 
     // MARK: Sending it
@@ -202,7 +204,7 @@ struct RequestPipeline {
     }
 
     private func retryDecision(about failure: AFError) async -> RetryDecision {
-        for retrier in interceptors {
+        for retrier in request.interceptors {
             // A retry that could not even begin would not fare better the next time.
             if case .requestRetryFailed = failure { break }
             guard request.mutable.withLock({ $0.mayGoOn }) else { break }

@@ -40,6 +40,8 @@ open class Session: @unchecked Sendable {
     public let serializationQueue: DispatchQueue?
     /// Adapts and retries every request, before the request's own interceptor.
     public let interceptor: (any RequestInterceptor)?
+    /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
+    public let redirectHandler: (any RedirectHandler)?
     /// Hears what happens to every request: the monitors that the session was made with.
     public let eventMonitor: CompositeEventMonitor
 
@@ -56,6 +58,7 @@ open class Session: @unchecked Sendable {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Hear what happens to every request. The default is none.
     ///   - transport: What carries the requests.
     public init(
@@ -67,6 +70,7 @@ open class Session: @unchecked Sendable {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         transport: any Transport
     ) {
@@ -78,11 +82,13 @@ open class Session: @unchecked Sendable {
         self.requestQueue = requestQueue
         self.serializationQueue = serializationQueue
         self.interceptor = interceptor
+        self.redirectHandler = redirectHandler
         eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
         self.transport = transport
         context = SessionContext(
             configuration: configuration, transport: transport, delegate: delegate, interceptor: interceptor,
-            eventMonitors: eventMonitors, startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
+            redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
             requestQueue: requestQueue, serializationQueue: serializationQueue)
         context.attach(self)
     }

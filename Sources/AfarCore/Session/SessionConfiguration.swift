@@ -25,6 +25,14 @@ public struct SessionConfiguration: Sendable {
     /// The most bytes that a response's head may have. The default is 256 KiB.
     public var maximumResponseHeadSize = 256 * 1024
 
+    /// How many redirects are followed in one attempt; one more fails the request. The default is 20.
+    public var maximumRedirects = 20
+    /// Whether a redirect may lead from https to http. The default is false: such a redirect fails the request.
+    public var allowsInsecureRedirects = false
+    /// The names of headers that hold secrets of yours: an API key, say. Like `Authorization`, `Cookie` and
+    /// `Proxy-Authorization`, they do not go with a redirect to another scheme, host or port. Case does not matter.
+    public var secretHeaders: Set<String> = []
+
     /// Makes the default configuration.
     public init() {}
 

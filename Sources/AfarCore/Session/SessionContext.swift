@@ -8,15 +8,18 @@ final class SessionContext: Sendable {
         var end: AFError?
     }
 
+    /// The session's transport, and what stands around it.
     let transport: any Transport
-    /// The transport, when requests may go the short way over it.
+    /// The same, when requests may go the short way over it.
     let directTransport: (any DirectTransport)?
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
     let responseBodyLimit: Int64?
+    let maximumRedirects: Int
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
+    let redirectHandler: (any RedirectHandler)?
     private let hasEventMonitors: Bool
     /// Who listens to all requests.
     let listeners: CompositeEventMonitor
@@ -31,16 +34,20 @@ final class SessionContext: Sendable {
         transport: any Transport,
         delegate: SessionDelegate,
         interceptor: (any RequestInterceptor)?,
+        redirectHandler: (any RedirectHandler)?,
         eventMonitors: [any EventMonitor],
         startRequestsImmediately: Bool,
         rootQueue: DispatchQueue,
         requestQueue: DispatchQueue?,
         serializationQueue: DispatchQueue?
     ) {
-        self.transport = transport
-        directTransport = requestQueue == nil && serializationQueue == nil ? transport as? any DirectTransport : nil
+        let stack = TransportStack.make(around: transport, for: configuration)
+        self.transport = stack
+        let isDirect = requestQueue == nil && serializationQueue == nil && redirectHandler == nil
+        directTransport = isDirect ? stack as? any DirectTransport : nil
         self.delegate = delegate
         self.interceptor = interceptor
+        self.redirectHandler = redirectHandler
         let eventMonitors = eventMonitors + [LoggingMonitor.environment].compactMap { $0 }
         hasEventMonitors = !eventMonitors.isEmpty
         listeners = CompositeEventMonitor(monitors: eventMonitors)
@@ -51,6 +58,7 @@ final class SessionContext: Sendable {
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }
         responseBodyLimit = configuration.maximumResponseBodySize
+        maximumRedirects = configuration.maximumRedirects
     }
 
     /// The session, while it lives.

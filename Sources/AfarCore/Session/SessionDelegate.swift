@@ -84,6 +84,8 @@ private final class ExchangeEvents: ExchangeObserver {
         }
     }
 
+    func exchangeWillFollow(_ redirect: Redirect) { request.didFollow(redirect) }
+
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
         request.didSend(bytes: bytes, expected: expected)
         guard let closure = delegate.requestDidSendBody else { return }

@@ -60,6 +60,7 @@ extension Request {
         let (announcements, task) = mutable.withLock { state in
             state.endTask()
             state.control = control
+            state.redirect = nil
             state.performedRequests.append(urlRequest)
             let announcements = state.urlSessionTasks
             return (announcements, announcements.flatMap { _ in state.requestTasks(of: self).last })
@@ -100,6 +101,7 @@ extension Request.Mutable {
         let isMeasured = isOver && attempts.count == performedRequests.count
         let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
         var standing = RequestTask.Standing()
+        standing.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
         standing.head = head
         standing.error = failure?.networkError
         standing.sent = sending?.last ?? TransferFigures(completed: transaction?.requestBodyBytes ?? 0, total: nil)

@@ -14,6 +14,8 @@ final class RequestTask: URLSessionTask, @unchecked Sendable {
     /// What can be said of an attempt.
     struct Standing {
         var state = URLSessionTask.State.completed
+        /// The last redirect that was followed.
+        var redirect: Redirect?
         var head: ResponseHead?
         var error: (any Error)?
         var sent = TransferFigures(total: nil)
@@ -68,7 +70,10 @@ final class RequestTask: URLSessionTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { attempt.withLock { $0.identifier } }
     override var originalRequest: URLRequest? { attempt.withLock { $0.urlRequest } }
-    override var currentRequest: URLRequest? { originalRequest }
+    override var currentRequest: URLRequest? {
+        let original = originalRequest
+        return standing.redirect.flatMap { original?.following($0) } ?? original
+    }
     override var response: URLResponse? { standing.head?.httpURLResponse }
     override var state: URLSessionTask.State { standing.state }
     override var error: (any Error)? { standing.error }

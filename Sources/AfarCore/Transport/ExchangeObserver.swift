@@ -12,6 +12,11 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     /// Decoded body bytes arrived: in all so far, and expected in all by Content-Length (nil when unknown, as
     /// for a body that is decoded).
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
+    /// A redirect is followed now. Its response's head and body are told to nobody.
+    func exchangeWillFollow(_ redirect: Redirect)
+    /// A response asked for credentials, and the request is sent again with them now. The rest of that response is told to
+    /// nobody.
+    func exchangeWillAnswerChallenge(in head: ResponseHead)
 }
 
 extension ExchangeObserver {
@@ -23,4 +28,8 @@ extension ExchangeObserver {
     public func exchangeDidSend(bytes: Int64, expected: Int64?) {}
     /// Does nothing.
     public func exchangeDidReceive(bytes: Int64, expected: Int64?) {}
+    /// Does nothing.
+    public func exchangeWillFollow(_ redirect: Redirect) {}
+    /// Does nothing.
+    public func exchangeWillAnswerChallenge(in head: ResponseHead) {}
 }

@@ -9,6 +9,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     public typealias Element = Data
 
     private let channel: Channel
+    private let before = Locked<TransportReport?>(nil)
 
     private init(channel: Channel) {
         self.channel = channel
@@ -20,7 +21,21 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     public func cancel() { channel.cancel() }
 
     /// Waits until the exchange has ended, and tells how it went.
-    public func report() async -> TransportReport { await channel.report() }
+    public func report() async -> TransportReport {
+        let report = await channel.report()
+        guard var whole = before.withLock({ $0 }) else { return report }
+        whole.append(report)
+        return whole
+    }
+
+    /// Adds what happened before the exchange that the body comes from.
+    func precede(by report: TransportReport) {
+        before.withLock { before in
+            var whole = report
+            if let before { whole.append(before) }
+            before = whole
+        }
+    }
 
     /// Reads the stream. Only one iterator may read at a time.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }

@@ -9,7 +9,7 @@ extension TransportError {
             case certificateNotYetValid, certificateHasUnknownRoot, clientCertificateRejected
             case clientCertificateRequired, malformedResponse, headTooLarge, responseTooLarge, bodyIncomplete
             case undecodableContent, requestBodyFailed, deliveryFailed, unsupportedByTransport, invalidUse
-            case tooManyRedirects, outOfResources, unknown
+            case tooManyRedirects, invalidRedirect, insecureRedirect, invalidCredential, outOfResources, unknown
         }
 
         private let name: Name
@@ -75,6 +75,12 @@ extension TransportError {
         public static let invalidUse = Code(.invalidUse, .unknown)
         /// More redirects than allowed.
         public static let tooManyRedirects = Code(.tooManyRedirects, .httpTooManyRedirects)
+        /// A redirect leads to where no request can be sent.
+        public static let invalidRedirect = Code(.invalidRedirect, .redirectToNonExistentLocation)
+        /// A redirect leads from a secure connection to one that is not, which is not allowed.
+        public static let insecureRedirect = Code(.insecureRedirect, .appTransportSecurityRequiresSecureConnection)
+        /// The user name or password cannot be sent in the way in which the server wants it.
+        public static let invalidCredential = Code(.invalidCredential, .userAuthenticationRequired)
         /// Memory or descriptors ran out.
         public static let outOfResources = Code(.outOfResources, .resourceUnavailable)
         /// None of the above.

@@ -2,8 +2,11 @@ public import HTTPTypes
 
 /// What a transport has to tell when an exchange has ended, well or badly.
 public struct TransportReport: Sendable {
-    /// The requests and responses that the exchange took, in order: one, or more when authentication took rounds.
+    /// The requests and responses that the exchange took, in order: one, or more when redirects were followed and
+    /// challenges answered.
     public var transactions: [TransactionMetrics]
+    /// The redirects that were followed, in order.
+    public var redirects: [Redirect] = []
     /// Fields that came after a chunked body (RFC 9110, section 6.5).
     public var trailers: HTTPFields
 

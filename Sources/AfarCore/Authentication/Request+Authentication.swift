@@ -1,0 +1,64 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension Request {
+    /// Gives the user name and password with which a challenge (401) to this request is answered, once in each attempt.
+    ///
+    /// They are for the scheme, host and port of the request's own URL. A redirect that leads elsewhere leaves them
+    /// behind, even if another leads back. Nothing is sent before the server asks; a header made by
+    /// ``HTTPHeader/authorization(username:password:)`` goes with the first request already.
+    ///
+    /// Basic authentication is answered so far. It sends the password readably, so use it over https. A request whose body
+    /// is a stream that can be read once is not sent again: the 401 is its final response.
+    ///
+    /// Call it before the request starts. Only the last credential given counts.
+    ///
+    /// - Parameters:
+    ///   - username: The user's name. One with a colon cannot be sent and fails the request when the server asks.
+    ///   - password: The password.
+    ///   - persistence: Has no effect yet: the credential is this request's and nobody else's.
+    @discardableResult
+    public func authenticate(
+        username: String, password: String, persistence: URLCredential.Persistence = .forSession
+    ) -> Self {
+        authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
+    }
+
+    /// Gives the credential with which a challenge (401) to this request is answered, as
+    /// ``authenticate(username:password:persistence:)`` does.
+    ///
+    /// - Parameter credential: A user name and a password. One of another kind answers nothing.
+    @discardableResult
+    public func authenticate(with credential: URLCredential) -> Self {
+        mutable.withLock { state in
+            state.credential = credential
+            state.needsTask = true
+        }
+        return self
+    }
+
+    /// Does what ``authenticate(username:password:persistence:)`` does.
+    @discardableResult
+    public func authenticate(
+        user: String, password: String, persistence: URLCredential.Persistence = .forSession
+    ) -> Self {
+        authenticate(username: user, password: password, persistence: persistence)
+    }
+
+    /// Does what ``authenticate(with:)`` does.
+    @discardableResult
+    public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
+
+    /// What a challenge to this request is answered with; nil when it is not.
+    public var credential: URLCredential? { mutable.withLock { $0.credential } }
+
+    /// The credential, for an attempt that goes to this origin first.
+    func credential(for origin: Origin) -> Credential? {
+        guard let credential, let user = credential.user, let password = credential.password else { return nil }
+        return Credential(user: user, password: password, origin: origin)
+    }
+}

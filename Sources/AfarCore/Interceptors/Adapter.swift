@@ -1,0 +1,49 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// Adapts a request: see ``RequestAdapter/adapt(_:for:completion:)``.
+public typealias AdaptHandler =
+    @Sendable (
+        _ request: URLRequest,
+        _ session: Session,
+        _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) -> Void
+
+/// An adapter made of a closure.
+open class Adapter: RequestInterceptor, @unchecked Sendable {
+    // Sendable because the closure is, and never changes.
+
+    private let adaptHandler: AdaptHandler
+
+    /// Makes an adapter.
+    ///
+    /// - Parameter adaptHandler: Called once for each attempt, on no particular thread.
+    @preconcurrency
+    public init(_ adaptHandler: @escaping AdaptHandler) {
+        self.adaptHandler = adaptHandler
+    }
+
+    /// Calls the closure.
+    @preconcurrency
+    open func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adaptHandler(urlRequest, session, completion)
+    }
+
+    /// Calls the closure.
+    @preconcurrency
+    open func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adaptHandler(urlRequest, state.session, completion)
+    }
+}

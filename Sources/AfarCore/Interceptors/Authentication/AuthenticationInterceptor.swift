@@ -1,0 +1,149 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// Authenticates requests, and refreshes the credential when it has to be: once for all requests that need it.
+///
+/// A request is sent with the credential that is there. When that requires a refresh, or a server has refused it, one
+/// refresh is made; the requests that need it wait, those that were refused are retried, and when it fails, they all fail
+/// with its error: those too that were under way by then. A request that was refused with a credential that has been
+/// replaced meanwhile is retried at once.
+///
+/// Cancelling a request that waits ends it at once and leaves the refresh to the others. One interceptor may serve several
+/// sessions and requests; all its methods may be called from any thread.
+public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
+    /// What requests are authenticated with.
+    public typealias Credential = AuthenticatorType.Credential
+
+    private let authenticator: AuthenticatorType
+    private let state: Locked<CredentialState<Credential>>
+
+    /// Makes an interceptor.
+    ///
+    /// - Parameters:
+    ///   - authenticator: Knows how to authenticate a request, and how to refresh a credential.
+    ///   - credential: What requests are authenticated with. Without one they fail with
+    ///     ``AuthenticationError/missingCredential``, until it is set.
+    ///   - refreshWindow: How many refreshes are allowed in how much time; more fail with
+    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds, nil means no limit: then a service that
+    ///     refuses each fresh credential is asked for ever.
+    public init(
+        authenticator: AuthenticatorType,
+        credential: Credential? = nil,
+        refreshWindow: RefreshWindow? = RefreshWindow()
+    ) {
+        self.authenticator = authenticator
+        state = Locked(
+            CredentialState(
+                credential: credential, interval: refreshWindow?.interval ?? 0,
+                maximumAttempts: refreshWindow?.maximumAttempts ?? .max))
+    }
+
+    /// What requests are authenticated with.
+    ///
+    /// Setting it ends the waiting of those that wait for a refresh: they go on with it, or fail when it is nil. What the
+    /// refresh brings then is ignored.
+    public var credential: Credential? {
+        get { state.withLock { $0.credential } }
+        set {
+            let waiters = state.withLock { $0.replace(with: newValue) }
+            let result = Result { () throws(any Error) in
+                guard let newValue else { throw AuthenticationError.missingCredential }
+                return newValue
+            }
+            for waiter in waiters { waiter(result) }
+        }
+    }
+
+    /// Puts the credential into a request, after a refresh if it requires one.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adapt(urlRequest, for: session, began: nil, completion: completion)
+    }
+
+    /// Puts the credential into a request, after a refresh if it requires one.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        let began = state.request.mutable.withLock { $0.retryCount == 0 ? $0.startTime : nil }
+        adapt(urlRequest, for: state.session, began: began, completion: completion)
+    }
+
+    private func adapt(
+        _ urlRequest: URLRequest, for session: Session, began: TimeInterval?,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        let (credential, version) = state.withLock { ($0.credential, $0.version) }
+        let isStale = credential?.requiresRefresh ?? false
+        obtain(insteadOf: isStale ? version : nil, for: session, began: began) { [authenticator] result in
+            completion(
+                result.map { credential in
+                    var urlRequest = urlRequest
+                    authenticator.apply(credential, to: &urlRequest)
+                    return urlRequest
+                })
+        }
+    }
+
+    /// Retries a request whose credential was refused, with a fresh one.
+    @preconcurrency
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let urlRequest = request.request, let response = request.response,
+            authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
+        else { return completion(.doNotRetry) }
+        let (credential, version) = state.withLock { ($0.credential, $0.version) }
+        // No request can be refused oftener for a credential that was replaced than credentials were: an authenticator that
+        // says so does not know its own, and shall not retry for ever.
+        if let credential, request.retryCount < version,
+            !authenticator.isRequest(urlRequest, authenticatedWith: credential)
+        {
+            return completion(.retry)
+        }
+        let began = request.mutable.withLock { state in
+            state.retryCount == 0 ? state.startTime : state.attempts.last?.start.timeIntervalSinceReferenceDate
+        }
+        obtain(insteadOf: version, for: session, began: began) { result in
+            switch result {
+            case .success: completion(.retry)
+            case .failure(let error): completion(.doNotRetryWithError(error))
+            }
+        }
+    }
+
+    /// Hands a credential to somebody, after a refresh if what is there will not do.
+    private func obtain(
+        insteadOf stale: Int?, for session: Session, began: TimeInterval?,
+        _ waiter: @escaping CredentialState<Credential>.Waiter
+    ) {
+        let next = state.withLock {
+            $0.next(insteadOf: stale, began: began, now: Date.timeIntervalSinceReferenceDate, waiter)
+        }
+        switch next {
+        case .use(let credential): waiter(.success(credential))
+        case .fail(let error): waiter(.failure(error))
+        case .wait: break
+        case .refresh(let credential, let number):
+            authenticator.refresh(credential, for: session) { [state] result in
+                let waiters = state.withLock {
+                    $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate)
+                }
+                for waiter in waiters { waiter(result) }
+            }
+        }
+    }
+}

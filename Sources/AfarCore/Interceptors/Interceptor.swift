@@ -1,0 +1,117 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// Several adapters and retriers as one interceptor.
+///
+/// The adapters run one after the other, each on what the one before made; the first error ends that. The retriers are
+/// asked one after the other; the first answer other than `doNotRetry` counts.
+open class Interceptor: RequestInterceptor, @unchecked Sendable {
+    // Sendable because nothing changes after init.
+
+    /// The adapters, in the order in which they run.
+    public let adapters: [any RequestAdapter]
+    /// The retriers, in the order in which they are asked.
+    public let retriers: [any RequestRetrier]
+
+    /// Makes an interceptor of two closures.
+    ///
+    /// - Parameters:
+    ///   - adaptHandler: Called once for each attempt, on no particular thread.
+    ///   - retryHandler: Called after each failure, on no particular thread.
+    @preconcurrency
+    public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
+        adapters = [Adapter(adaptHandler)]
+        retriers = [Retrier(retryHandler)]
+    }
+
+    /// Makes an interceptor of an adapter and a retrier.
+    public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
+        adapters = [adapter]
+        retriers = [retrier]
+    }
+
+    /// Makes an interceptor of any number of parts.
+    ///
+    /// - Parameters:
+    ///   - adapters: They run first.
+    ///   - retriers: They are asked first.
+    ///   - interceptors: They adapt after the adapters, and are asked after the retriers.
+    public init(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) {
+        self.adapters = adapters + interceptors
+        self.retriers = retriers + interceptors
+    }
+
+    /// Runs the adapters' forms that take a session.
+    @preconcurrency
+    open func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adapt(urlRequest, from: 0, completion: completion) { $0.adapt($1, for: session, completion: $2) }
+    }
+
+    /// Runs the adapters' forms that take a state.
+    @preconcurrency
+    open func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adapt(urlRequest, from: 0, completion: completion) { $0.adapt($1, using: state, completion: $2) }
+    }
+
+    private typealias Adapted = @Sendable (Result<URLRequest, any Error>) -> Void
+
+    private func adapt(
+        _ urlRequest: URLRequest,
+        from index: Int,
+        completion: @escaping Adapted,
+        by step: @escaping @Sendable (any RequestAdapter, URLRequest, @escaping Adapted) -> Void
+    ) {
+        guard index < adapters.count else { return completion(.success(urlRequest)) }
+        step(
+            adapters[index], urlRequest,
+            once { [self] result in
+                switch result {
+                case .success(let adapted): adapt(adapted, from: index + 1, completion: completion, by: step)
+                case .failure: completion(result)
+                }
+            })
+    }
+
+    /// Asks the retriers.
+    @preconcurrency
+    open func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        retry(request, for: session, dueTo: error, from: 0, completion: completion)
+    }
+
+    private func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        from index: Int,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard index < retriers.count, !request.hasEnded else { return completion(.doNotRetry) }
+        retriers[index].retry(
+            request, for: session, dueTo: error,
+            completion: once { [self] result in
+                guard case .doNotRetry = result else { return completion(result) }
+                retry(request, for: session, dueTo: error, from: index + 1, completion: completion)
+            })
+    }
+}

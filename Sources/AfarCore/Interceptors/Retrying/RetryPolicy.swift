@@ -1,0 +1,113 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Retries what may go better the next time: idempotent requests that failed with certain status codes or network errors,
+/// a few times, and after delays that grow.
+///
+/// A status code fails a request only when it is validated. An upload whose stream was read already, and a `URLRequest`
+/// whose body stream was, are not retried: they fail with what they failed with.
+open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
+    // Sendable because nothing changes after init.
+
+    /// How often a request is retried at most.
+    public let retryLimit: UInt
+    /// The factor by which each delay is longer than the one before, at least 2.
+    public let exponentialBackoffBase: UInt
+    /// The first delay, in seconds.
+    public let exponentialBackoffScale: Double
+    /// The methods of the requests that are retried.
+    public let retryableHTTPMethods: Set<HTTPMethod>
+    /// The status codes after which they are retried.
+    public let retryableHTTPStatusCodes: Set<Int>
+    /// The network errors after which they are retried.
+    public let retryableURLErrorCodes: Set<URLError.Code>
+    /// How the delays vary.
+    public let jitter: Jitter
+    /// The longest `Retry-After` that is waited for, in seconds; nil when no attention is paid to that header.
+    public let maximumRetryAfter: TimeInterval?
+
+    /// Makes a policy.
+    ///
+    /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds,
+    /// varied by `jitter`; by default 0.5 and 1 second.
+    ///
+    /// - Parameters:
+    ///   - retryLimit: How often a request is retried at most. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less is
+    ///     taken for 2.
+    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
+    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
+    ///     ``defaultRetryableHTTPMethods``.
+    ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
+    ///     ``defaultRetryableHTTPStatusCodes``.
+    ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
+    ///     ``defaultRetryableURLErrorCodes``.
+    ///   - jitter: How the delays vary. The default is ``Jitter/none``.
+    ///   - maximumRetryAfter: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in
+    ///     seconds. The longer of that and the policy's own delay counts; when the server asks for more than this, the
+    ///     request is not retried. With it, status 429 is retried too. The default is nil: no attention is paid to
+    ///     that header.
+    public init(
+        retryLimit: UInt = RetryPolicy.defaultRetryLimit,
+        exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+        retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,
+        retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes,
+        retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes,
+        jitter: Jitter = .none,
+        maximumRetryAfter: TimeInterval? = nil
+    ) {
+        self.retryLimit = retryLimit
+        self.exponentialBackoffBase = max(2, exponentialBackoffBase)
+        self.exponentialBackoffScale = exponentialBackoffScale
+        self.retryableHTTPMethods = retryableHTTPMethods
+        self.retryableHTTPStatusCodes =
+            maximumRetryAfter == nil ? retryableHTTPStatusCodes : retryableHTTPStatusCodes.union([429])
+        self.retryableURLErrorCodes = retryableURLErrorCodes
+        self.jitter = jitter
+        self.maximumRetryAfter = maximumRetryAfter
+    }
+
+    /// Retries after a delay, or does not.
+    @preconcurrency
+    open func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard request.retryCount < retryLimit, shouldRetry(request: request, dueTo: error), !request.hasSpentItsBody,
+            let delay = delay(before: request)
+        else { return completion(.doNotRetry) }
+        completion(.retryWithDelay(delay))
+    }
+
+    /// Whether a failure is one after which a retry makes sense, whatever the number of retries so far.
+    ///
+    /// - Parameters:
+    ///   - request: The request that failed.
+    ///   - error: Why it failed.
+    open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
+        guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
+        if hasRetryableStatus(request) { return true }
+        let cause = error as? URLError ?? error.asAFError?.underlyingError as? URLError
+        return cause.map { retryableURLErrorCodes.contains($0.code) } ?? false
+    }
+
+    private func hasRetryableStatus(_ request: Request) -> Bool {
+        request.responseHead.map { retryableHTTPStatusCodes.contains($0.status) } ?? false
+    }
+
+    /// How long to wait, nil when that is too long.
+    private func delay(before request: Request) -> TimeInterval? {
+        let growth = pow(Double(exponentialBackoffBase), Double(request.retryCount))
+        let delay = jitter.vary(growth * exponentialBackoffScale)
+        guard let maximumRetryAfter, hasRetryableStatus(request), let asked = request.responseHead?.retryAfter else {
+            return delay
+        }
+        return asked > maximumRetryAfter ? nil : max(delay, asked)
+    }
+}

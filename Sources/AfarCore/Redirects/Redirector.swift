@@ -1,0 +1,67 @@
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// A ``RedirectHandler`` that follows redirects, leaves them alone, or changes where they lead.
+public struct Redirector: Sendable {
+    /// What is done about a redirect.
+    public enum Behavior: Sendable {
+        /// It is followed.
+        case follow
+        /// It is not followed: the response that leads elsewhere is the final one.
+        case doNotFollow
+        /// What the closure makes of the request is sent; with nil it is not followed.
+        case modify(
+            @Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
+    }
+
+    /// Follows redirects.
+    public static let follow = Redirector(behavior: .follow)
+    /// Follows no redirect.
+    public static let doNotFollow = Redirector(behavior: .doNotFollow)
+
+    /// What is done about redirects.
+    public let behavior: Behavior
+
+    /// Makes a redirector.
+    public init(behavior: Behavior) {
+        self.behavior = behavior
+    }
+}
+
+extension Redirector: RedirectHandler {
+    /// Does what the behaviour says.
+    @preconcurrency
+    public func task(
+        _ task: URLSessionTask,
+        willBeRedirectedTo request: URLRequest,
+        for response: HTTPURLResponse,
+        completion: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        switch behavior {
+        case .follow: completion(request)
+        case .doNotFollow: completion(nil)
+        case .modify(let closure): completion(closure(task, request, response))
+        }
+    }
+}
+
+extension RedirectHandler where Self == Redirector {
+    /// Follows redirects.
+    public static var follow: Redirector { .follow }
+
+    /// Follows no redirect.
+    public static var doNotFollow: Redirector { .doNotFollow }
+
+    /// Sends what a closure makes of the request, or follows no redirect when that is nil.
+    ///
+    /// - Parameter closure: Called for each redirect, on no particular thread.
+    @preconcurrency
+    public static func modify(
+        using closure: @escaping @Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?
+    ) -> Redirector {
+        Redirector(behavior: .modify(closure))
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// Sets who decides about this request's redirects, in place of the session's handler. Only the last one set counts.
+    ///
+    /// Set it before the request starts; an attempt that runs already goes by what it began with.
+    ///
+    /// - Parameter handler: Asked about each redirect; see ``RedirectHandler``.
+    @discardableResult
+    public func redirect(using handler: any RedirectHandler) -> Self {
+        mutable.withLock { state in
+            state.redirectHandler = handler
+            state.needsTask = true
+        }
+        return self
+    }
+
+    /// Who decides about redirects; nil when they are just followed.
+    var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.redirectHandler } ?? context.redirectHandler }
+
+    /// Whether redirects are followed, or may be.
+    var mayFollowRedirects: Bool { redirectHandler.map { !$0.isRefusal } ?? true }
+
+    /// What is done about the redirects of an attempt; nil when they are just followed.
+    func redirectPolicy(for urlRequest: URLRequest) -> RedirectPolicy? {
+        guard let handler = redirectHandler else { return nil }
+        if handler.isRefusal { return .doNotFollow }
+        return .ask { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
+    }
+
+    /// Notes where the attempt that runs has been led.
+    func didFollow(_ redirect: Redirect) { mutable.withLock { $0.redirect = redirect } }
+
+    private func decide(
+        about proposal: RedirectProposal, of urlRequest: URLRequest, with handler: any RedirectHandler
+    ) async throws -> RedirectProposal? {
+        let suggestion = urlRequest.redirected(
+            to: proposal.url, method: proposal.method, fields: proposal.fields, body: proposal.body)
+        guard let task, let response = proposal.response.httpURLResponse else { return proposal }
+        let decision: URLRequest? = await oneAnswer(ifCancelled: nil) { answer in
+            handler.task(task, willBeRedirectedTo: suggestion, for: response, completion: answer)
+        }
+        return try decision.map { try self.proposal($0, inPlaceOf: proposal) }
+    }
+
+    /// What a handler wants to have sent.
+    private func proposal(
+        _ urlRequest: URLRequest, inPlaceOf proposal: RedirectProposal
+    ) throws -> RedirectProposal {
+        try urlRequest.validate()
+        var body = proposal.body
+        if let data = urlRequest.httpBody {
+            body = .data(data)
+        } else if let stream = urlRequest.httpBodyStream {
+            body = self.body(from: stream, for: urlRequest)
+        } else if urlRequest.httpMethod == proposal.originalMethod.rawValue, !proposal.originalBody.isInURLRequest {
+            body = proposal.originalBody
+        } else if urlRequest.httpMethod != proposal.method.rawValue || proposal.body.isInURLRequest {
+            body = .none
+        }
+        let request = try HTTPRequest(urlRequest, bodyLength: body.length)
+        guard let url = urlRequest.url else { throw AFError.invalidURL(url: "") }
+        var decided = proposal
+        decided.url = url
+        decided.method = request.method
+        decided.fields = request.headerFields
+        decided.body = body
+        return decided
+    }
+}
+
+extension RedirectHandler {
+    /// Whether it is known beforehand that no redirect is followed.
+    fileprivate var isRefusal: Bool {
+        if case .doNotFollow = (self as? Redirector)?.behavior { true } else { false }
+    }
+}
+
+extension RequestBody {
+    /// Whether a `URLRequest` with this body shows it.
+    fileprivate var isInURLRequest: Bool {
+        switch self {
+        case .none, .data: true
+        case .file, .stream: false
+        }
+    }
+}

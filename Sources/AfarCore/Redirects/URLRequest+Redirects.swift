@@ -1,0 +1,41 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension URLRequest {
+    /// This request as a redirect changes it. A URL without a fragment inherits the one of this request's (RFC 9110,
+    /// section 10.2.2).
+    func redirected(
+        to url: URL, method: HTTPTypes.HTTPRequest.Method, fields: HTTPFields, body: RequestBody
+    ) -> URLRequest {
+        var request = self
+        request.url = url.withFragment(self.url?.fragment(percentEncoded: true))
+        request.httpMethod = method.rawValue
+        request.headers = HTTPHeaders(fields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) })
+        switch body {
+        case .data(let data): request.httpBody = data
+        case .stream where request.httpBodyStream != nil: break
+        case .none, .file, .stream:
+            request.httpBody = nil
+            request.httpBodyStream = nil
+        }
+        return request
+    }
+
+    /// This request as the last redirect of its attempt left it.
+    func following(_ redirect: Redirect) -> URLRequest {
+        redirected(
+            to: redirect.url, method: redirect.request.method, fields: redirect.request.headerFields,
+            body: redirect.body)
+    }
+}
+
+extension URL {
+    fileprivate func withFragment(_ fragment: String?) -> URL {
+        guard let fragment, self.fragment() == nil else { return self }
+        return URL(string: absoluteString + "#" + fragment) ?? self
+    }
+}

@@ -1,0 +1,174 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Adapters, retriers and interceptors that are put together.
+@Suite struct InterceptorTests {
+    private struct Refused: Error {}
+
+    /// An adapter that leaves a letter in the header `X-Trail`.
+    private func leaving(_ letter: String) -> Adapter {
+        Adapter { request, _, completion in completion(.success(request.trailed(by: letter))) }
+    }
+
+    /// A retrier that notes that it was asked, and answers.
+    private func asked(_ name: String, in log: Log, answering result: RetryResult = .doNotRetry) -> Retrier {
+        Retrier { _, _, _, completion in
+            log.append(name)
+            completion(result)
+        }
+    }
+
+    @Test func closuresAdaptAndRetry() async {
+        let transport = MockTransport { _ in .status(500) }
+        let session = Session(
+            interceptor: .interceptor(
+                adapter: { request, _, completion in completion(.success(request.trailed(by: "a"))) },
+                retrier: { request, _, _, completion in completion(request.retryCount < 2 ? .retry : .doNotRetry) }),
+            transport: transport)
+        _ = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
+        #expect(transport.trails == ["a", "a", "a"])
+    }
+
+    @Test func factoriesStandWhereAnInterceptorIsAskedFor() async {
+        let log = Log()
+        let transport = MockTransport { _ in .status(500) }
+        let session = Session(
+            interceptor: .adapter { request, _, completion in completion(.success(request.trailed(by: "s"))) },
+            transport: transport)
+        let request = session.request(
+            "http://mock/",
+            interceptor: .retrier { _, _, _, completion in
+                log.append("asked")
+                completion(.doNotRetry)
+            }
+        ).validate()
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(transport.trails == ["s"])
+        #expect(log.entries == ["asked"])
+    }
+
+    @Test func adaptersRunBeforeInterceptorsAndRetriersAreAskedBeforeThem() async {
+        let log = Log()
+        let transport = MockTransport { _ in .status(500) }
+        let interceptor = Interceptor(
+            adapters: [leaving("1"), leaving("2")],
+            retriers: [asked("r", in: log)],
+            interceptors: [leaving("3"), asked("i", in: log)])
+        let session = Session(interceptor: interceptor, transport: transport)
+        _ = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
+        #expect(transport.trails == ["123"])
+        #expect(log.entries == ["r", "i"])
+        #expect(interceptor.adapters.count == 4)
+        #expect(interceptor.retriers.count == 3)
+    }
+
+    @Test func theFirstAdaptersErrorEndsTheChain() async {
+        let log = Log()
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(
+            interceptor: .interceptor(adapters: [
+                Adapter { _, _, completion in completion(.failure(Refused())) },
+                Adapter { request, _, completion in
+                    log.append("second")
+                    completion(.success(request))
+                },
+            ]), transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(response.error?.isRequestAdaptationError == true)
+        #expect(response.error?.underlyingError is Refused)
+        #expect(log.entries == [])
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: [RetryResult.retry, .retryWithDelay(0), .doNotRetryWithError(Refused())])
+    func theFirstAnswerOtherThanDoNotRetryEndsTheChain(answer: RetryResult) async {
+        let log = Log()
+        let once = Retrier { request, _, _, completion in
+            log.append("second")
+            completion(request.retryCount == 0 ? answer : .doNotRetryWithError(Refused()))
+        }
+        let session = Session(
+            interceptor: .interceptor(retriers: [asked("first", in: log), once, asked("third", in: log)]),
+            transport: MockTransport { _ in .status(500) })
+        let request = session.request("http://mock/").validate()
+        let response = await request.serializingResponse(using: Bytes()).response
+        #expect(response.error?.isRequestRetryError == true)
+        #expect(log.entries == Array(repeating: ["first", "second"], count: request.retryCount + 1).flatMap { $0 })
+    }
+
+    @Test func aCompletionCalledTwiceRunsTheRestOnce() async {
+        let log = Log()
+        let twice = Interceptor(
+            adaptHandler: { request, _, completion in
+                completion(.success(request.trailed(by: "x")))
+                completion(.success(request.trailed(by: "y")))
+            },
+            retryHandler: { _, _, _, completion in
+                completion(.doNotRetry)
+                completion(.retry)
+            })
+        let next = Interceptor(
+            adapter: Adapter { request, _, completion in
+                log.append("adapt")
+                completion(.success(request))
+            },
+            retrier: asked("retry", in: log))
+        let transport = MockTransport { _ in .status(500) }
+        let session = Session(interceptor: .interceptor(interceptors: [twice, next]), transport: transport)
+        _ = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
+        #expect(log.entries == ["adapt", "retry"])
+        #expect(transport.trails == ["x"])
+    }
+
+    @Test func aCancelledRequestsLaterRetriersAreNotAsked() async {
+        let log = Log()
+        let cancelling = Retrier { request, _, _, completion in
+            request.cancel()
+            completion(.doNotRetry)
+        }
+        let session = Session(
+            interceptor: .interceptor(retriers: [cancelling, asked("later", in: log)]),
+            transport: MockTransport { _ in .status(500) })
+        let response = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
+        #expect(response.error?.isExplicitlyCancelledError == true)
+        #expect(log.entries == [])
+    }
+
+    @Test func theStateKnowsTheRequestAndTheSession() async {
+        struct Naming: RequestInterceptor {
+            let log: Log
+
+            func adapt(
+                _ urlRequest: URLRequest, using state: RequestAdapterState,
+                completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+            ) {
+                log.append(state.requestID.uuidString + state.session.configuration.headers.count.description)
+                completion(.success(urlRequest))
+            }
+        }
+        let log = Log()
+        let session = Session(
+            interceptor: .interceptor(interceptors: [Naming(log: log)]), transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/", interceptor: Naming(log: log))
+        _ = await request.serializingResponse(using: Bytes()).response
+        let expected = request.id.uuidString + session.configuration.headers.count.description
+        #expect(log.entries == [expected, expected])
+    }
+
+    @Test func theFormWithASessionRunsTheChainToo() async throws {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let chain = Interceptor(adapters: [leaving("1"), leaving("2")])
+        let urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
+        let adapted = Deferred<String?>()
+        chain.adapt(urlRequest, for: session) { adapted.fulfil((try? $0.get())?.trail) }
+        #expect(await adapted.value == "12")
+    }
+}

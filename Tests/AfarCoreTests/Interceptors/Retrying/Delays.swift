@@ -1,0 +1,22 @@
+import AfarTesting
+import Foundation
+
+@testable import AfarCore
+
+/// The delays that a policy asks for, one for each retry until it gives up. They are not waited for.
+func delays(
+    of policy: RetryPolicy, method: HTTPMethod = .get,
+    _ answer: @escaping @Sendable () -> MockResponse = { .status(503) }
+) async -> [TimeInterval] {
+    let delays = Locked<[TimeInterval]>([])
+    let impatient = Retrier { request, session, error, completion in
+        policy.retry(request, for: session, dueTo: error) { result in
+            guard case .retryWithDelay(let delay) = result else { return completion(result) }
+            delays.withLock { $0.append(delay) }
+            completion(.retry)
+        }
+    }
+    let session = Session(interceptor: impatient, transport: MockTransport { _ in answer() })
+    _ = await session.request("http://mock/", method: method).validate().serializingResponse(using: Bytes()).response
+    return delays.withLock { $0 }
+}

@@ -1,0 +1,36 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Notes what happens, in order.
+final class Log: Sendable {
+    private let state = Locked<[String]>([])
+
+    var entries: [String] { state.withLock { $0 } }
+
+    func append(_ entry: String) {
+        state.withLock { $0.append(entry) }
+    }
+}
+
+extension URLRequest {
+    /// What adapters have left in the header `X-Trail`.
+    var trail: String? { value(forHTTPHeaderField: "X-Trail") }
+
+    func trailed(by letter: String) -> URLRequest {
+        var request = self
+        request.setValue((trail ?? "") + letter, forHTTPHeaderField: "X-Trail")
+        return request
+    }
+}
+
+extension MockTransport {
+    /// The trails of all requests that were sent.
+    var trails: [String?] { requests.map { request in HTTPField.Name("X-Trail").flatMap { request.fields[$0] } } }
+}
