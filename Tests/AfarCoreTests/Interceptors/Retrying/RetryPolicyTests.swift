@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [-1, .nan, -.infinity, 0, .infinity, .greatestFiniteMagnitude])
+    @Test(arguments: [-1, Double.nan, -Double.infinity, 0, Double.infinity, Double.greatestFiniteMagnitude])
     func noDelayIsTooStrangeForFullJitter(delay: Double) {
         #expect(RetryPolicy.Jitter.full.vary(delay) >= 0)
     }
@@ -104,7 +104,7 @@ import Testing
         #expect(await delays(of: ConnectionLostRetryPolicy()) { .status(503) } == [])
         #expect(await delays(of: ConnectionLostRetryPolicy(), method: .post) { .failure(.connectionLost) } == [])
         #expect(
-            await delays(of: .connectionLostRetryPolicy(retryLimit: 1, exponentialBackoffScale: 3)) {
+            await delays(of: ConnectionLostRetryPolicy(retryLimit: 1, exponentialBackoffScale: 3)) {
                 .failure(.connectionLost)
             } == [3])
     }

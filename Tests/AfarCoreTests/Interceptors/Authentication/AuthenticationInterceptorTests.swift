@@ -1,0 +1,282 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+@Suite struct AuthenticationInterceptorTests {
+    private struct Offline: Error {}
+    private typealias Tokens = AuthenticationInterceptor<TokenAuthenticator>
+
+    /// Answers 401 to every token but one.
+    private static func service(wants token: String) -> MockTransport {
+        MockTransport { request in
+            request.fields[.authorization] == "Bearer \(token)" ? .text("welcome") : .status(401)
+        }
+    }
+
+    private func send(_ session: Session) async -> DataResponse<Data, AFError> {
+        await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
+    }
+
+    // MARK: Before a request
+
+    @Test func theCredentialIsPutIntoTheRequest() async {
+        let authenticator = TokenAuthenticator { _, _ in }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        #expect(await send(session).value == Data("welcome".utf8))
+        #expect(authenticator.refreshCount == 0)
+    }
+
+    @Test func withoutACredentialNothingIsSent() async {
+        let transport = Self.service(wants: "good")
+        let interceptor = Tokens(authenticator: TokenAuthenticator { _, _ in })
+        let session = Session(interceptor: interceptor, transport: transport)
+        let error = await send(session).error
+        guard case .requestAdaptationFailed(AuthenticationError.missingCredential) = error else {
+            Issue.record("not a missing credential: \(String(describing: error))")
+            return
+        }
+        #expect(transport.requests.isEmpty)
+        interceptor.credential = Token(text: "good")
+        #expect(interceptor.credential?.text == "good")
+        #expect(await send(session).value == Data("welcome".utf8))
+    }
+
+    @Test func aCredentialThatRequiresItIsRefreshedFirst() async {
+        let authenticator = TokenAuthenticator { _, completion in completion(.success(Token(text: "good"))) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
+        let transport = Self.service(wants: "good")
+        let session = Session(interceptor: interceptor, transport: transport)
+        #expect(await send(session).value == Data("welcome".utf8))
+        #expect(authenticator.refreshCount == 1)
+        #expect(transport.requests.count == 1)
+        #expect(interceptor.credential?.text == "good")
+    }
+
+    @Test func requestsWaitForARefreshThatIsUnderWay() async {
+        let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
+        let transport = Self.service(wants: "good")
+        let session = Session(interceptor: interceptor, transport: transport)
+        let tasks = (0..<20).map { _ in
+            session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        }
+        let answer = await asked.value
+        #expect(transport.requests.isEmpty)
+        answer(.success(Token(text: "good")))
+        for task in tasks { #expect(await task.response.error == nil) }
+        #expect(authenticator.refreshCount == 1)
+        #expect(transport.requests.count == 20)
+    }
+
+    @Test func aFailedRefreshFailsWhoeverWaits() async {
+        let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
+        let transport = Self.service(wants: "good")
+        let session = Session(interceptor: interceptor, transport: transport)
+        let tasks = (0..<20).map { _ in
+            session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        }
+        await asked.value(.failure(Offline()))
+        for task in tasks {
+            let error = await task.response.error
+            #expect(error?.isRequestAdaptationError == true)
+            #expect(error?.underlyingError is Offline)
+        }
+        #expect(authenticator.refreshCount == 1)
+        #expect(transport.requests.isEmpty)
+    }
+
+    // MARK: After a refusal
+
+    @Test func aRefusedCredentialIsRefreshedAndTheRequestRetried() async {
+        let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
+        let transport = Self.service(wants: "good!")
+        let session = Session(transport: transport)
+        let request = session.request("http://mock/", interceptor: interceptor).validate()
+        #expect(await request.serializingResponse(using: Bytes()).response.value == Data("welcome".utf8))
+        #expect(request.retryCount == 1)
+        #expect(authenticator.refreshCount == 1)
+    }
+
+    @Test func aRefusalOfAnotherKindIsNoneOfItsBusiness() async {
+        let authenticator = TokenAuthenticator { _, _ in }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
+        let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(403) })
+        #expect(await send(session).error?.responseCode == 403)
+        let unreachable = Session(interceptor: interceptor, transport: MockTransport { _ in .failure(.cannotConnect) })
+        #expect(await send(unreachable).error?.isSessionTaskError == true)
+        #expect(authenticator.refreshCount == 0)
+    }
+
+    @Test func aRefreshThatFailsIsTheRetriersError() async {
+        let authenticator = TokenAuthenticator { _, completion in completion(.failure(Offline())) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        let error = await send(session).error
+        guard case .requestRetryFailed(let retryError, let originalError) = error else {
+            Issue.record("not the retrier's error: \(String(describing: error))")
+            return
+        }
+        #expect(retryError is Offline)
+        #expect(originalError.asAFError?.responseCode == 401)
+    }
+
+    @Test func aRequestWhoseCredentialWasReplacedIsRetriedAtOnce() async {
+        let asked = Deferred<Void>()
+        let door = Deferred<Void>()
+        let transport = MockTransport { request in
+            guard request.fields[.authorization] != "Bearer good" else { return .text("welcome") }
+            asked.fulfil(())
+            await door.value
+            return .status(401)
+        }
+        let authenticator = TokenAuthenticator { _, _ in }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "old"))
+        let session = Session(interceptor: interceptor, transport: transport)
+        let request = session.request("http://mock/").validate()
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        interceptor.credential = Token(text: "good")
+        door.fulfil(())
+        #expect(await task.response.value == Data("welcome".utf8))
+        #expect(request.retryCount == 1)
+        #expect(authenticator.refreshCount == 0)
+    }
+
+    @Test func aServiceThatRefusesEachFreshCredentialIsGivenUp() async {
+        let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "bad"),
+            refreshWindow: .init(interval: 600, maximumAttempts: 3))
+        let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(401) })
+        let request = session.request("http://mock/").validate()
+        let error = await request.serializingResponse(using: Bytes()).response.error
+        guard case .requestRetryFailed(AuthenticationError.excessiveRefresh, _) = error else {
+            Issue.record("not too many refreshes: \(String(describing: error))")
+            return
+        }
+        #expect(authenticator.refreshCount == 3)
+        #expect(request.retryCount == 3)
+    }
+
+    @Test func anAuthenticatorThatDoesNotKnowItsOwnCredentialIsGivenUpToo() async {
+        let authenticator = TokenAuthenticator(recognizes: false) { old, completion in completion(.success(old)) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
+        let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(401) })
+        let error = await send(session).error
+        guard case .requestRetryFailed(AuthenticationError.excessiveRefresh, _) = error else {
+            Issue.record("not too many refreshes: \(String(describing: error))")
+            return
+        }
+        #expect(authenticator.refreshCount == 5)
+    }
+
+    @Test func tooManyRefreshesFailARequestBeforeItIsSentToo() async {
+        let authenticator = TokenAuthenticator { _, completion in completion(.failure(Offline())) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true),
+            refreshWindow: .init(interval: 600, maximumAttempts: 0))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        let error = await send(session).error
+        guard case .requestAdaptationFailed(AuthenticationError.excessiveRefresh) = error else {
+            Issue.record("not too many refreshes: \(String(describing: error))")
+            return
+        }
+        #expect(authenticator.refreshCount == 0)
+    }
+
+    @Test func withoutAWindowThereIsNoLimit() async {
+        let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "bad"), refreshWindow: nil)
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "bad!!!!!!!!"))
+        #expect(await send(session).error == nil)
+        #expect(authenticator.refreshCount == 8)
+    }
+
+    // MARK: Those who misbehave, and those who leave
+
+    @Test func anAuthenticatorThatAnswersTwiceIsHeardOnce() async {
+        let authenticator = TokenAuthenticator { _, completion in
+            completion(.success(Token(text: "good")))
+            completion(.failure(Offline()))
+            completion(.success(Token(text: "other")))
+        }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        #expect(await send(session).error == nil)
+        #expect(interceptor.credential?.text == "good")
+    }
+
+    @Test(arguments: [true, false])
+    func aCancelledRequestDoesNotWaitNorDoesItHoldUpTheOthers(requiresRefresh: Bool) async {
+        let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "bad", requiresRefresh: requiresRefresh))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        let first = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        let answer = await asked.value
+        let second = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        first.cancel()
+        #expect(await first.response.error?.isExplicitlyCancelledError == true)
+        answer(.success(Token(text: "good")))
+        #expect(await second.response.error == nil)
+        #expect(authenticator.refreshCount == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func anAuthenticatorThatNeverAnswersLosesToACancelAndToTheSessionsEnd(requiresRefresh: Bool) async {
+        let asked = Deferred<Void>()
+        let authenticator = TokenAuthenticator { _, _ in asked.fulfil(()) }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "bad", requiresRefresh: requiresRefresh))
+        var session: Session? = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        let first = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
+        let second = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
+        await asked.value
+        first?.cancel()
+        #expect(await first?.response.error?.isExplicitlyCancelledError == true)
+        session = nil
+        #expect(await second?.response.error?.isSessionDeinitializedError == true)
+    }
+
+    @Test func aCredentialThatIsSetReleasesThoseWhoWait() async {
+        let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        let answer = await asked.value
+        interceptor.credential = Token(text: "good")
+        #expect(await task.response.error == nil)
+        answer(.success(Token(text: "late")))
+        #expect(interceptor.credential?.text == "good")
+    }
+
+    @Test func signingOutDuringARefreshFailsThoseWhoWaitAndStays() async {
+        let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+        let answer = await asked.value
+        interceptor.credential = nil
+        guard case .requestRetryFailed(AuthenticationError.missingCredential, _) = await task.response.error else {
+            Issue.record("not a missing credential")
+            return
+        }
+        answer(.success(Token(text: "late")))
+        #expect(interceptor.credential == nil)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+struct Token: AuthenticationCredential, Sendable {
+    var text: String
+    var requiresRefresh = false
+}
+
+/// Bearer tokens. A closure refreshes them.
+final class TokenAuthenticator: Authenticator {
+    typealias Refreshing = @Sendable (Token, @escaping @Sendable (Result<Token, any Error>) -> Void) -> Void
+
+    private let refreshing: Refreshing
+    private let refreshed = Locked(0)
+    private let recognizes: Bool
+
+    /// - Parameter recognizes: Whether it tells a request that has a token from one that has not.
+    init(recognizes: Bool = true, _ refreshing: @escaping Refreshing) {
+        self.recognizes = recognizes
+        self.refreshing = refreshing
+    }
+
+    /// How often it was asked for a fresh token.
+    var refreshCount: Int { refreshed.withLock { $0 } }
+
+    func apply(_ credential: Token, to urlRequest: inout URLRequest) {
+        urlRequest.headers.update(.authorization(bearerToken: credential.text))
+    }
+
+    func refresh(
+        _ credential: Token, for session: Session, completion: @escaping @Sendable (Result<Token, any Error>) -> Void
+    ) {
+        refreshed.withLock { $0 += 1 }
+        refreshing(credential, completion)
+    }
+
+    func didRequest(
+        _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
+    ) -> Bool {
+        response.statusCode == 401
+    }
+
+    func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Token) -> Bool {
+        recognizes && urlRequest.headers["Authorization"] == "Bearer \(credential.text)"
+    }
+}
