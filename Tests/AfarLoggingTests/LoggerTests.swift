@@ -31,11 +31,8 @@ import Testing
             set { metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-            function: String, line: UInt
-        ) {
-            shelf.add(.init(level: level, message: "\(message)", metadata: metadata ?? [:]))
+        func log(event: LogEvent) {
+            shelf.add(.init(level: event.level, message: "\(event.message)", metadata: event.metadata ?? [:]))
         }
     }
 
