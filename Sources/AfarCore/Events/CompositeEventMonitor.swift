@@ -1,5 +1,9 @@
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Passes what it hears to several monitors, to each on its own queue.
 public final class CompositeEventMonitor: EventMonitor {
     /// Where the methods of a composite that is part of another are called. They only pass on what they are told.
@@ -30,11 +34,21 @@ public final class CompositeEventMonitor: EventMonitor {
     /// Has an event told. Each monitor hears in order what is told from one thread.
     func perform(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
         for listener in listeners {
-            guard let queue = listener.queue else {
+            if let queue = listener.queue {
+                queue.async { event(listener.monitor) }
+            } else {
                 event(listener.monitor)
-                continue
             }
-            queue.async { event(listener.monitor) }
+        }
+    }
+
+    /// Tells of a response's head, which Foundation's form is made of where somebody listens only.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive head: ResponseHead) {
+        for listener in listeners {
+            listener.queue?.async {
+                guard let response = head.httpURLResponse else { return }
+                listener.monitor.urlSession(session, dataTask: dataTask, didReceive: response)
+            }
         }
     }
 }

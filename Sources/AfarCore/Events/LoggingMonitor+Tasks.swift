@@ -40,5 +40,5 @@ extension LoggingMonitor {
         note(request(of: downloadTask), "goes on after \(Quantity.bytes(fileOffset))")
     }
 
-    private func request(of task: URLSessionTask) -> Request? { (task as? RequestTask)?.request }
+    private func request(of task: URLSessionTask) -> Request? { (task as? any RequestTask)?.attempt?.request }
 }

@@ -60,8 +60,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             do {
                 let uploadable = try makeUploadable()
                 made.withLock { $0.uploadable = uploadable }
+                events?.request(self, didCreateUploadable: uploadable)
             } catch {
-                throw error.asAFError(or: .createUploadableFailed(error: error))
+                let failure = error.asAFError(or: .createUploadableFailed(error: error))
+                events?.request(self, didFailToCreateUploadableWithError: failure)
+                throw failure
             }
         }
         return try super.makeURLRequest()
@@ -99,6 +102,12 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         case .chunks(let stream): stream.isSpent
         case .data, .file, nil: false
         }
+    }
+
+    override func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {
+        guard case .stream(let stream) = uploadable else { return }
+        events.urlSession(.shared, taskNeedsNewBodyStream: task)
+        events.request(self, didProvideInputStream: stream)
     }
 
     override func cleanUp() {

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What all requests of a session share. Requests hold it instead of the session, so that a session ends when its user
 /// lets go of it.
 final class SessionContext: Sendable {
@@ -21,7 +25,7 @@ final class SessionContext: Sendable {
     let interceptor: (any RequestInterceptor)?
     let redirectHandler: (any RedirectHandler)?
     private let hasEventMonitors: Bool
-    /// Who listens to all requests.
+    /// Everybody who may listen to all requests.
     let listeners: CompositeEventMonitor
     let startRequestsImmediately: Bool
     let rootQueue: DispatchQueue
@@ -50,7 +54,10 @@ final class SessionContext: Sendable {
         self.redirectHandler = redirectHandler
         let eventMonitors = eventMonitors + [LoggingMonitor.environment].compactMap { $0 }
         hasEventMonitors = !eventMonitors.isEmpty
-        listeners = CompositeEventMonitor(monitors: eventMonitors)
+        let notifications =
+            eventMonitors.contains { $0 is RequestNotifications } ? [] : [RequestNotifications.automatic]
+        listeners = CompositeEventMonitor(
+            monitors: [DelegateEvents(delegate, on: rootQueue)] + notifications + eventMonitors)
         self.startRequestsImmediately = startRequestsImmediately
         self.rootQueue = rootQueue
         self.requestQueue = requestQueue
@@ -67,7 +74,9 @@ final class SessionContext: Sendable {
     func attach(_ session: Session) { state.withLock { $0.session = session } }
 
     /// Who listens to all requests; nil when nobody does.
-    var eventMonitor: CompositeEventMonitor? { hasEventMonitors ? listeners : nil }
+    var eventMonitor: CompositeEventMonitor? {
+        hasEventMonitors || delegate.isListening || RequestNotifications.mayBeObserved ? listeners : nil
+    }
 
     /// Why no more requests may run; nil while the session is in use.
     var end: AFError? { state.withLock { $0.end } }
@@ -78,6 +87,9 @@ final class SessionContext: Sendable {
             defer { state.end = state.end ?? error }
             return state.end == nil
         }
-        if isFirst { delegate.endRequests(of: self, with: error) }
+        guard isFirst else { return }
+        for request in delegate.running.requests(of: self) { request.end(with: error) }
+        let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
+        eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
     }
 }
