@@ -85,7 +85,7 @@ struct RedirectJourney {
             throw TransportError(
                 .tooManyRedirects, phase: .receiving, url: exchange.url,
                 message: "more than \(rules.maximum) redirects, the last one to "
-                    + "\(proposal.url.absoluteString.redactingUserinfoOfURL.prefix(1_000))")
+                    + "\(proposal.url.absoluteString.redactingSecretsOfURL.prefix(1_000))")
         }
         return try rules.exchange(after: proposal, to: exchange)
     }

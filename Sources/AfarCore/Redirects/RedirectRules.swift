@@ -129,7 +129,7 @@ package struct RedirectRules: Sendable {
         func failure(
             _ code: TransportError.Code, to place: String?, _ message: String, because cause: (any Error)? = nil
         ) -> TransportError {
-            let place = place.map { " to \($0.redactingUserinfoOfURL.prefix(1_000))" } ?? ""
+            let place = place.map { " to \($0.redactingSecretsOfURL.prefix(1_000))" } ?? ""
             return TransportError(
                 code, phase: .receiving, url: from,
                 message: "the redirect (\(head.status)) from \(from)\(place) \(message)", underlying: cause)
