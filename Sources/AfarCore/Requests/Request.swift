@@ -278,14 +278,3 @@ extension Request: Hashable {
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
-
-extension Request: CustomStringConvertible {
-    /// Method, URL and, when there is a response, its status.
-    public var description: String {
-        guard let request = performedRequests.last ?? lastRequest, let url = request.url else {
-            return "No request created yet."
-        }
-        let line = "\(request.httpMethod ?? "GET") \(url.absoluteString.redactingUserinfo)"
-        return responseHead.map { "\(line) (\($0.status))" } ?? line
-    }
-}

@@ -127,6 +127,6 @@ private struct NoFileURL: LocalizedError {
     let url: URL
 
     var errorDescription: String? {
-        "\(url.absoluteString.redactingUserinfoOfURL) is not a file URL. Make one with URL(filePath:)."
+        "\(url.absoluteString.redactingSecretsOfURL) is not a file URL. Make one with URL(filePath:)."
     }
 }

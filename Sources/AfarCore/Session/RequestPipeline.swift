@@ -132,6 +132,7 @@ struct RequestPipeline {
         if let credential = request.credential(for: Origin(exchange.request)) {
             exchange.context[CredentialKey.self] = credential
         }
+        if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
     }
 
     // MARK: Sending it

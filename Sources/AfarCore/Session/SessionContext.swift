@@ -52,6 +52,7 @@ final class SessionContext: Sendable {
         self.delegate = delegate
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
+        let eventMonitors = eventMonitors + [LoggingMonitor.environment].compactMap { $0 }
         hasEventMonitors = !eventMonitors.isEmpty
         let notifications =
             eventMonitors.contains { $0 is RequestNotifications } ? [] : [RequestNotifications.automatic]

@@ -11,7 +11,8 @@ extension SessionDelegate {
     /// Whether a closure wants a say about a response before all of it is there.
     func takesPart(in request: Request) -> Bool {
         guard isListening else { return false }
-        return decidesAboutRedirects || !(request is DownloadRequest) && (takesBodies || decidesAboutResponses)
+        return decidesAboutRedirects || decidesAboutChallenges
+            || !(request is DownloadRequest) && (takesBodies || decidesAboutResponses)
     }
 
     // MARK: Responses
@@ -82,11 +83,14 @@ extension SessionDelegate {
         isListening && decidesAboutRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
+    /// Whether a closure decides about challenges.
+    var decidesAboutChallenges: Bool {
+        isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
+    }
+
     /// What the closures say to a challenge; nil when there is none, so that the default is done.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
-        guard isListening, taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil,
-            let task = request.lastTask
-        else { return nil }
+        guard decidesAboutChallenges, let task = request.lastTask else { return nil }
         return await oneAnswer(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
             request.context.rootQueue.async { [self] in
                 if let closure = taskDidReceiveChallengeWithCompletion {
