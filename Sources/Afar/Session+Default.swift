@@ -30,6 +30,7 @@ extension Session {
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
+    ///   - eventMonitors: Hear what happens to every request. The default is none.
     public convenience init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -39,13 +40,14 @@ extension Session {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        redirectHandler: (any RedirectHandler)? = nil
+        redirectHandler: (any RedirectHandler)? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) {
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
-            transport: platformTransport(for: configuration))
+            eventMonitors: eventMonitors, transport: platformTransport(for: configuration))
     }
 
     /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
@@ -61,6 +63,7 @@ extension Session {
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
+    ///   - eventMonitors: Hear what happens to every request. The default is none.
     @_disfavoredOverload
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -71,12 +74,14 @@ extension Session {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        redirectHandler: (any RedirectHandler)? = nil
+        redirectHandler: (any RedirectHandler)? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) {
         self.init(
             configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
-            serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler)
+            serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
+            eventMonitors: eventMonitors)
     }
 }
 

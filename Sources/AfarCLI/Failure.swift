@@ -1,3 +1,4 @@
+import Afar
 import ArgumentParser
 import Foundation
 

@@ -147,14 +147,10 @@ import Testing
     @Test(arguments: TransportKind.all(with: .suspension))
     func aRequestInFlightIsSuspendedAndResumed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        let received = Locked<Int64>(0)
         let progressed = Deferred<Void>()
         let session = kind.session()
         let request = session.request(server.url("/drip?bytes=20&seconds=1"))
-        session.delegate.requestDidReceiveBody = { _, bytes, _ in
-            received.withLock { $0 = bytes }
-            progressed.fulfil(())
-        }
+        request.downloadProgress(queue: DispatchQueue(label: "progress")) { _ in progressed.fulfil(()) }
         let task = request.serializingData()
         await progressed.value
         request.suspend()

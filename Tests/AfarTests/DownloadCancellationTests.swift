@@ -41,7 +41,7 @@ import Testing
         #expect(response.error?.isExplicitlyCancelledError == true)
         #expect(response.resumeData == data)
         #expect(request.resumeData == data)
-        #expect(response.debugDescription.contains("[Resume Data]: \(data.count) bytes"))
+        #expect(response.debugDescription.contains("Resume data: \(Quantity.bytes(Int64(data.count)))"))
         let whole = await session.download(resumingWith: data).serializingString().response
         #expect(whole.value == "halfrest")
         let file = try #require(whole.fileURL)

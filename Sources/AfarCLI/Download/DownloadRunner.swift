@@ -73,14 +73,14 @@ struct DownloadRunner {
         running.withLock { $0 = nil }
         if let error = response.error {
             meter?.abandon()
-            inspector.showTiming(of: request)
+            inspector.showEnd(of: request)
             var failure = failure(error, request.responseHead)
             guard let part = load.part, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
             failure.message += " What has arrived is kept in \(part.path), and --resume goes on from there."
             return Outcome(path: .failure(failure), part: try? ResumeData(decoding: data))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
-        inspector.showTiming(of: request)
+        inspector.showEnd(of: request)
         let disposition = request.responseHead?.value(for: .contentDisposition)
         return Outcome(path: .success(target.path(contentDisposition: disposition)))
     }

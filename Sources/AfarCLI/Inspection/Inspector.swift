@@ -21,8 +21,9 @@ struct Inspector {
         return VerboseTransport(base: transport, log: VerboseLog(style: style, secrets: secrets, write: write))
     }
 
-    /// Draws where the time went, with `--timing`.
-    func showTiming(of request: Request) {
+    /// Says what came of a request, with `--verbose`, and draws where the time went, with `--timing`.
+    func showEnd(of request: Request) {
+        if options.verbose { StandardError.write("* \(RequestSummary(request, secrets: secrets).text)\n") }
         guard options.timing, let metrics = request.metrics else { return }
         let isSecure = request.lastRequest?.url?.scheme?.lowercased() == "https"
         StandardError.write(Waterfall(style: style, output: output).text(metrics, isSecure: isSecure))

@@ -1,3 +1,4 @@
+import Afar
 import Foundation
 
 /// How far a transfer is, as one line for a terminal.

@@ -19,7 +19,7 @@ struct ResponseReport {
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
         // A status after which no retry was left is a response like any other.
         if let error = response.error, !error.isResponseValidationError {
-            inspector.showTiming(of: request)
+            inspector.showEnd(of: request)
             throw Failure(error, url: plan.url)
         }
         guard let head = request.responseHead else {
@@ -30,7 +30,7 @@ struct ResponseReport {
         let text = style.isPretty ? try? await request.serializingString(emptyResponseCodes: Self.anyStatus).value : nil
         let printer = ResponsePrinter(style: style, includesHead: options.output.include || plan.method == .head)
         try StandardOutput.write(printer.output(head: head, body: body, text: text))
-        inspector.showTiming(of: request)
+        inspector.showEnd(of: request)
         try options.output.check(head, url: plan.url)
     }
 }

@@ -27,7 +27,7 @@ struct StreamRunner {
             request.cancel()
         }
         let completion = await output.completion(of: request)
-        inspector.showTiming(of: request)
+        inspector.showEnd(of: request)
         try output.check()
         if let error = completion.error { throw Failure(error, url: plan.url) }
         if let head = request.responseHead { try options.output.check(head, url: plan.url) }

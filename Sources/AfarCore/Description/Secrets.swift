@@ -10,7 +10,7 @@ package struct Secrets: Sendable {
     /// A header's value. Of credentials the scheme stays.
     package func value(_ value: String, of name: String) -> String {
         guard !areShown else { return value }
-        guard HTTPHeader.isSecret(name) else { return value.redactingUserinfo }
+        guard HTTPHeader.isSecret(name) else { return value.redactingSecrets }
         let scheme = value.prefix { $0 != " " }
         let isKnown = scheme.count < value.count && Self.schemes.contains(scheme.lowercased())
         return isKnown ? "\(scheme) \(Self.mask)" : Self.mask
@@ -20,5 +20,5 @@ package struct Secrets: Sendable {
     package func credential(_ credential: String) -> String { areShown ? credential : Self.mask }
 
     /// A URL, whose user name and password are hidden.
-    package func url(_ url: String) -> String { areShown ? url : url.redactingUserinfoOfURL }
+    package func url(_ url: String) -> String { areShown ? url : url.redactingSecretsOfURL }
 }

@@ -3,12 +3,12 @@ public import Foundation
 extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
     /// What was wrong, where, and what to do about it, in a line or two.
     public var errorDescription: String? {
-        message.redactingUserinfo
+        message.redactingSecrets
     }
 
     /// The same as `errorDescription`, so that printing an error gives away no password.
     public var description: String {
-        message.redactingUserinfo
+        message.redactingSecrets
     }
 
     /// The same as `description`.
@@ -77,7 +77,7 @@ extension URLConvertible {
             case let components as URLComponents: components.string ?? "\(components.path)"
             default: "\(self)"
             }
-        let redacted = text.redactingUserinfoOfURL
+        let redacted = text.redactingSecretsOfURL
         return redacted.count > 300 ? "\"\(redacted.prefix(300))…\"" : "\"\(redacted)\""
     }
 }

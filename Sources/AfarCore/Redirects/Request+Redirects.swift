@@ -21,7 +21,10 @@ extension Request {
     }
 
     /// Who decides about redirects; nil when they are just followed.
-    var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.redirectHandler } ?? context.redirectHandler }
+    var redirectHandler: (any RedirectHandler)? {
+        mutable.withLock { $0.redirectHandler } ?? context.redirectHandler
+            ?? context.delegate.redirectHandler(on: context.rootQueue)
+    }
 
     /// Whether redirects are followed, or may be.
     var mayFollowRedirects: Bool { redirectHandler.map { !$0.isRefusal } ?? true }

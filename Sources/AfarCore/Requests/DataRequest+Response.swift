@@ -13,11 +13,12 @@ extension DataRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        addHandler(
-            { input in
-                if let error = input.error { throw error }
-                return input.data
-            }, on: queue, completion: completionHandler)
+        let respond = Self.respond(telling: { $0.request($1, didParseResponse: $2) }) { input in
+            if let error = input.error { throw error }
+            return input.data
+        }
+        addHandler(on: queue, respond, completion: completionHandler)
+        return self
     }
 
     /// Adds a handler that gets the response as a serializer sees it.
@@ -65,16 +66,24 @@ extension DataRequest {
 
     /// Makes a response of what a request has received.
     ///
-    /// - Parameter serialize: Makes the value. What it throws becomes an `AFError`.
+    /// - Parameters:
+    ///   - tell: Tells of the response to who listens.
+    ///   - serialize: Makes the value. What it throws becomes an `AFError`.
     static func respond<Value>(
+        telling tell: @escaping @Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void = {
+            $0.request($1, didSerialize: $2)
+        },
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> @Sendable (Request) -> AFDataResponse<Value> {
         { request in
-            let data = (request as? DataRequest)?.data
+            let dataRequest = request as? DataRequest
+            let data = dataRequest?.data
             let serialized = request.serialized { urlRequest, head, error in
                 try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
-            return DataResponse(serialized, data: data)
+            let response = DataResponse(serialized, data: data)
+            if let dataRequest, let events = request.events { tell(events, dataRequest, response) }
+            return response
         }
     }
 }

@@ -27,19 +27,19 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     override func openDelivery() throws -> ResponseDelivery {
-        try received.withLock { $0.stream != nil } ? .stream() : super.openDelivery()
+        try received.withLock { $0.stream != nil } || context.delegate.takesBodies ? .stream() : super.openDelivery()
     }
 
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
         let stream = received.withLock { $0.stream }
-        for try await chunk in body {
-            await waitUntilResumed()
-            if !hasEnded { stream?(chunk) }
-        }
+        try await forEachChunk(of: body) { stream?($0) }
     }
 
     override func receive(_ response: TransportResponse) throws {
-        if case .data(let data) = response.body, !data.isEmpty { received.withLock { $0.data = data } }
+        if case .data(let data) = response.body, !data.isEmpty {
+            received.withLock { $0.data = data }
+            didReceive(data)
+        }
         try super.receive(response)
     }
 
@@ -47,7 +47,12 @@ public class DataRequest: Request, @unchecked Sendable {
         let (validators, data) = received.withLock { ($0.validators, $0.data) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
-        for validator in validators { try validator(request, head, data) }
+        for validator in validators {
+            try validate(head, with: { try validator(request, head, data) }) { events, response, result in
+                events.request(
+                    self, didValidateRequest: request, response: response, data: data, withResult: result)
+            }
+        }
     }
 
     /// Has the body handed to a closure while it arrives, in place of being kept: ``data`` stays nil. Set it before the

@@ -5,14 +5,19 @@ extension DataStreamRequest {
     package struct Parser<Success: Sendable, Failure: Error>: Sendable {
         let parse: @Sendable (Data) -> Result<Success, Failure>?
         let rest: @Sendable () -> Success?
+        /// Whether chunks are values as they are.
+        let isTrivial: Bool
 
         /// - Parameters:
         ///   - parse: Makes a value of a chunk; nil when there is none yet.
         ///   - rest: Takes what is left when the last chunk has come.
+        ///   - isTrivial: Whether chunks are values as they are.
         package init(
             _ parse: @escaping @Sendable (Data) -> Result<Success, Failure>?,
-            atEnd rest: @escaping @Sendable () -> Success? = { nil }
+            atEnd rest: @escaping @Sendable () -> Success? = { nil },
+            isTrivial: Bool = false
         ) {
+            self.isTrivial = isTrivial
             self.parse = parse
             self.rest = rest
         }
@@ -69,6 +74,10 @@ extension DataStreamRequest {
         _ chunk: Data, by parser: Parser<Success, Failure>
     ) async -> Result<Success, Failure>? {
         let result = await onQueue(context.serializationQueue) { parser.parse(chunk) }
+        if let result, !parser.isTrivial, let events {
+            let result = result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
+            events.request(self, didParseStream: result)
+        }
         if case .failure = result, automaticallyCancelOnStreamError { cancel() }
         return result
     }
@@ -82,4 +91,9 @@ extension DataStreamRequest {
             if automaticallyCancelOnStreamError { cancel() }
         }
     }
+}
+
+extension DataStreamRequest.Parser where Success == Data, Failure == Never {
+    /// Chunks as they are.
+    static var plain: Self { Self({ .success($0) }, isTrivial: true) }
 }

@@ -12,7 +12,7 @@ extension DataStreamRequest {
     public func responseStream(
         on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>
     ) -> Self {
-        addHandler(Parser { .success($0) }, on: queue, stream)
+        addHandler(.plain, on: queue, stream)
         return self
     }
 

@@ -51,13 +51,16 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
         let request = request
         for validator in listeners.withLock({ $0.validators }) {
-            do { try validator(request, head) } catch {
+            do {
+                try validate(head, with: { try validator(request, head) }) { events, response, result in
+                    events.request(self, didValidateRequest: request, response: response, withResult: result)
+                }
+            } catch {
                 throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             }
         }
         for consumer in listeners.withLock({ $0.consumers }) { consumer.begin() }
-        for try await chunk in body {
-            await waitUntilResumed()
+        try await forEachChunk(of: body) { chunk in
             for consumer in listeners.withLock({ $0.consumers }) where !hasEnded { await consumer.consume(self, chunk) }
         }
     }

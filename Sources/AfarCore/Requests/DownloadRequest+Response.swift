@@ -17,7 +17,7 @@ extension DownloadRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
-        let respond = Self.respond { _, _, fileURL, error in
+        let respond = Self.respond(telling: { $0.request($1, didParseResponse: $2) }) { _, _, fileURL, error in
             if let error { throw error }
             return fileURL
         }
@@ -128,13 +128,22 @@ extension DownloadRequest {
         }
     }
 
+    /// - Parameters:
+    ///   - tell: Tells of the response to who listens.
+    ///   - serialize: Makes the value. What it throws becomes an `AFError`.
     private static func respond<Value>(
+        telling tell: @escaping @Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void =
+            {
+                $0.request($1, didSerialize: $2)
+            },
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
             let download = request as? DownloadRequest
             let serialized = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
-            return DownloadResponse(serialized, of: download)
+            let response = DownloadResponse(serialized, of: download)
+            if let download, let events = request.events { tell(events, download, response) }
+            return response
         }
     }
 }

@@ -211,7 +211,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         guard let delivery = transfer.withLock({ $0.delivery }) else { return announce }
         return { [self] head in
             try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
-            if delivery.offset > 0 { didReceive(bytes: 0, expected: head.contentLength) }
+            if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
             try announce?(head)
         }
     }
@@ -225,16 +225,40 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                 (transfer.file, transfer.fileURL) = (file, file.url)
                 (transfer.delivery, transfer.resumable) = (nil, resumable)
             }
+            if let events, let task = lastTask as? URLSessionDownloadTask {
+                events.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file.url)
+            }
         } catch {
             throw failure(after: error)
         }
+    }
+
+    /// The file, before it is moved.
+    private var file: URL? { transfer.withLock { $0.file }?.url }
+
+    override func showResponse() async {
+        guard let file else { return }
+        await context.delegate.show(file, of: self)
+    }
+
+    private func didResume(at offset: Int64, expected: Int64?) {
+        didReceive(bytes: 0, expected: expected)
+        guard let events, let task = lastTask as? URLSessionDownloadTask else { return }
+        events.urlSession(
+            .shared, downloadTask: task, didResumeAtOffset: offset,
+            expectedTotalBytes: expected.map { offset + $0 } ?? -1)
     }
 
     override func runValidators() throws {
         let (validators, fileURL) = transfer.withLock { ($0.validators, $0.fileURL) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
-        for validator in validators { try validator(request, head, fileURL) }
+        for validator in validators {
+            try validate(head, with: { try validator(request, head, fileURL) }) { events, response, result in
+                events.request(
+                    self, didValidateRequest: request, response: response, fileURL: fileURL, withResult: result)
+            }
+        }
     }
 
     /// To another file system a file is copied, which may take long.
@@ -246,17 +270,26 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         guard let file = transfer.withLock({ $0.file }) else { return }
         if let destination, let response {
             let (url, options) = destination(file.url, response)
+            events?.request(self, didCreateDestinationURL: url)
             do {
                 try file.move(to: url, options: options)
             } catch {
                 file.keep()
-                throw AFError.downloadedFileMoveFailed(error: error, source: file.url, destination: url)
+                let failure = AFError.downloadedFileMoveFailed(error: error, source: file.url, destination: url)
+                didFinish(with: .failure(failure))
+                throw failure
             }
             transfer.withLock { ($0.fileURL, $0.destinationURL) = (url, url) }
         } else {
             file.keep()
         }
+        if let fileURL { didFinish(with: .success(fileURL)) }
         tellWaiting()
+    }
+
+    private func didFinish(with result: Result<URL, AFError>) {
+        guard let events, let task = lastTask else { return }
+        events.request(self, didFinishDownloadingUsing: task, with: result)
     }
 
     // MARK: Breaking off

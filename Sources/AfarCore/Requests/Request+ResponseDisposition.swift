@@ -101,6 +101,15 @@ extension Request {
         return stream(of: responses, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
+    /// Has the session's delegate asked before anybody else.
+    func letDelegateTakePart() {
+        let listener = context.delegate.headListener(for: self)
+        mutable.withLock { state in
+            state.needsTask = true
+            if let listener { state.headListeners.insert(listener, at: 0) }
+        }
+    }
+
     typealias HeadListener = @Sendable (HTTPURLResponse) async -> ResponseDisposition
 
     /// - Parameter listener: Asked once in each attempt; at once, if a head is there.

@@ -51,6 +51,8 @@ extension Request {
 
         var requests: [URLRequest] = []
         var performedRequests: [URLRequest] = []
+        /// The attempt that was sent, until it was told to be over.
+        var sent: SentAttempt?
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
         var retryCount = 0
@@ -67,6 +69,9 @@ extension Request {
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
+        /// Who listens to this request, the session's monitors among them; nil when it has none of its own.
+        var eventMonitor: CompositeEventMonitor?
+
         var handlers = HandlerQueue<Request>()
         /// The progress of the bodies; nil as long as nobody asked.
         var sending: Announcements<TransferFigures>?
@@ -74,7 +79,7 @@ extension Request {
         /// The `URLRequest`s that are made; nil as long as nobody asked.
         var urlRequests: Announcements<URLRequest>?
         /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.
-        var tasks: [RequestTask] = []
+        var tasks: [any RequestTask] = []
         var urlSessionTasks: Announcements<URLSessionTask>?
 
         /// Whether the request is not to be sent yet.
@@ -132,6 +137,12 @@ extension Request {
             exchange?.cancel()
             waiting?.resume()
         }
+    }
+
+    /// An attempt that was sent.
+    struct SentAttempt {
+        /// What went wrong before the validators' turn came.
+        var error: AFError?
     }
 
     /// What was measured of one attempt.

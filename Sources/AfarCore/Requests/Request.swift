@@ -81,6 +81,12 @@ public class Request: @unchecked Sendable {
     /// Keeps what a response brought.
     func receive(_ response: TransportResponse) throws { announce(response.head) }
 
+    /// Tells what this kind of request has to tell when an attempt is sent.
+    func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
+
+    /// Shows what was received to who wants to see it before it is validated.
+    func showResponse() async {}
+
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
 
@@ -89,6 +95,7 @@ public class Request: @unchecked Sendable {
         if alwaysCountsBytes { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
+            state.sent = nil
             state.work = []
             state.head = nil
             state.headAnswer = nil
@@ -144,9 +151,12 @@ public class Request: @unchecked Sendable {
             try requestModifier?(&urlRequest)
             try complete(&urlRequest)
             didMake(urlRequest, isFinal: !isIntercepted)
+            events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
         } catch {
-            throw error.asAFError(or: .createURLRequestFailed(error: error))
+            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            events?.request(self, didFailToCreateURLRequestWithError: failure)
+            throw failure
         }
     }
 
@@ -171,7 +181,7 @@ public class Request: @unchecked Sendable {
     /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
     @discardableResult
     public func resume() -> Self {
-        let waiting = mutable.withLock { state in state.move(to: .resumed) ? state.takeWaiting() : nil }
+        let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
         alignControl()
         waiting?.resume()
         startPipeline()
@@ -182,7 +192,7 @@ public class Request: @unchecked Sendable {
     /// where the transport can do that.
     @discardableResult
     public func suspend() -> Self {
-        mutable.withLock { _ = $0.move(to: .suspended) }
+        mutable.withLock { _ = move(&$0, to: .suspended) }
         alignControl()
         return self
     }
@@ -202,7 +212,7 @@ public class Request: @unchecked Sendable {
     @discardableResult
     public func cancel() -> Self {
         let ending = mutable.withLock { state in
-            guard state.move(to: .cancelled) else { return nil as Ending? }
+            guard move(&state, to: .cancelled) else { return nil as Ending? }
             state.end = .explicitlyCancelled
             return state.takeEnding()
         }
@@ -230,6 +240,9 @@ public class Request: @unchecked Sendable {
             return !state.isStarted
         }
         guard isFirst else { return }
+        context.delegate.running.insert(self)
+        if let end = context.end { self.end(with: end) }
+        if context.delegate.takesPart(in: self) { letDelegateTakePart() }
         let pipeline = RequestPipeline(request: self, context: context)
         if pipeline.runDirectly() { return }
         let task = Task { await pipeline.run() }
@@ -264,15 +277,4 @@ extension Request: Hashable {
 
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-extension Request: CustomStringConvertible {
-    /// Method, URL and, when there is a response, its status.
-    public var description: String {
-        guard let request = performedRequests.last ?? lastRequest, let url = request.url else {
-            return "No request created yet."
-        }
-        let line = "\(request.httpMethod ?? "GET") \(url.absoluteString.redactingUserinfo)"
-        return responseHead.map { "\(line) (\($0.status))" } ?? line
-    }
 }

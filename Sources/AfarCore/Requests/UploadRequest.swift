@@ -60,8 +60,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             do {
                 let uploadable = try makeUploadable()
                 made.withLock { $0.uploadable = uploadable }
+                events?.request(self, didCreateUploadable: uploadable)
             } catch {
-                throw error.asAFError(or: .createUploadableFailed(error: error))
+                let failure = error.asAFError(or: .createUploadableFailed(error: error))
+                events?.request(self, didFailToCreateUploadableWithError: failure)
+                throw failure
             }
         }
         return try super.makeURLRequest()
@@ -101,6 +104,12 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         }
     }
 
+    override func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {
+        guard case .stream(let stream) = uploadable else { return }
+        events.urlSession(.shared, taskNeedsNewBodyStream: task)
+        events.request(self, didProvideInputStream: stream)
+    }
+
     override func cleanUp() {
         super.cleanUp()
         // Once only: in the same place there may soon be a file that another request sends.
@@ -118,6 +127,6 @@ private struct NoFileURL: LocalizedError {
     let url: URL
 
     var errorDescription: String? {
-        "\(url.absoluteString.redactingUserinfoOfURL) is not a file URL. Make one with URL(filePath:)."
+        "\(url.absoluteString.redactingSecretsOfURL) is not a file URL. Make one with URL(filePath:)."
     }
 }

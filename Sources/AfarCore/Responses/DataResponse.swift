@@ -114,16 +114,14 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
     public var description: String { "\(result)" }
 
-    /// Request, response, size, times and result, one a line.
+    /// Request and response with headers and bodies, times and result, in several lines. Secrets in headers and URLs are
+    /// hidden; bodies are shown up to a readable length, what is no text as a number of bytes.
     public var debugDescription: String {
-        let method = request?.httpMethod ?? "GET"
-        let url = request?.url?.absoluteString.redactingUserinfo ?? "none"
-        return """
-            [Request]: \(request == nil ? "none" : "\(method) \(url)")
-            [Status]: \(response.map { "\($0.statusCode)" } ?? "none")
-            [Data]: \(data.map { "\($0.count) bytes" } ?? "none")
-            [Times]: \(timeline)
-            [Result]: \(result)
-            """
+        var report = Report()
+        report.add(request)
+        report.add(response, body: data)
+        report.add("Times", "\(timeline)")
+        report.add("Result", "\(result)")
+        return report.text
     }
 }

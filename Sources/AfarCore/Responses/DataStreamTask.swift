@@ -34,7 +34,7 @@ public struct DataStreamTask: Sendable {
         bufferingPolicy: Stream<Data, Never>.BufferingPolicy? = nil
     ) -> Stream<Data, Never> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
-            Parser { .success($0) }
+            .plain
         }
     }
 

@@ -127,19 +127,18 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// The result.
     public var description: String { "\(result)" }
 
-    /// Request, status, files, size of the resume data, times and result, one a line.
+    /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
+    /// several lines. Secrets in headers and URLs are hidden.
     public var debugDescription: String {
-        let method = request?.httpMethod ?? "GET"
-        let url = request?.url?.absoluteString.redactingUserinfo ?? "none"
-        return """
-            [Request]: \(request == nil ? "none" : "\(method) \(url)")
-            [Status]: \(response.map { "\($0.statusCode)" } ?? "none")
-            [File]: \(fileURL?.path ?? "none")
-            [Temporary File]: \(temporaryURL?.path ?? "none")
-            [Destination]: \(destinationURL?.path ?? "none")
-            [Resume Data]: \(resumeData.map { "\($0.count) bytes" } ?? "none")
-            [Times]: \(timeline)
-            [Result]: \(result)
-            """
+        var report = Report()
+        report.add(request)
+        report.add(response)
+        report.add("File", fileURL?.path ?? "none")
+        report.add("Temporary file", temporaryURL?.path ?? "none")
+        report.add("Destination", destinationURL?.path ?? "none")
+        report.add("Resume data", resumeData.map { Quantity.bytes(Int64($0.count)) } ?? "none")
+        report.add("Times", "\(timeline)")
+        report.add("Result", "\(result)")
+        return report.text
     }
 }

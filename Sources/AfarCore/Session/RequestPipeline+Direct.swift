@@ -15,13 +15,11 @@ extension RequestPipeline {
         guard let transport = context.directTransport, !request.isIntercepted, request.mayRunDirectly else {
             return false
         }
-        context.delegate.didStart(request)
-        if let end = context.end { request.end(with: end) }
         request.prepareForAttempt()
         do {
             try checkEnd()
             let urlRequest = try request.makeURLRequest()
-            send(try makeExchange(for: urlRequest), urlRequest, over: transport)
+            send(try announcing(urlRequest) { try makeExchange(for: urlRequest) }, urlRequest, over: transport)
         } catch {
             Task { finish(failure: fail(with: error)) }
         }
@@ -76,6 +74,7 @@ extension RequestPipeline {
     private func conclude(_ result: Result<TransportResponse, any Error>, since start: Date) {
         do {
             try settle(result, since: start)
+            try request.runValidators()
             finish(failure: nil)
         } catch {
             finish(failure: fail(with: error))
@@ -83,7 +82,8 @@ extension RequestPipeline {
     }
 
     private func finish(failure: AFError?) {
-        context.delegate.didCompleteAttempt(of: request, error: failure)
+        request.didCompleteAttempt()
+        request.events?.requestDidFinish(request)
         let hadEnded = openHandlers()
         while true {
             let (step, end) = nextStep()
@@ -94,7 +94,7 @@ extension RequestPipeline {
             case .release(let releases):
                 for release in releases { release(hadEnded ? nil : end) }
             case .done:
-                return context.delegate.didFinish(request)
+                return context.delegate.running.remove(request)
             }
         }
     }

@@ -11,11 +11,9 @@ struct RequestPipeline {
     let context: SessionContext
 
     func run() async {
-        context.delegate.didStart(request)
-        if let end = context.end { request.end(with: end) }
         var next = await attempt(after: nil)
         while case .again(let failure) = next { next = await attempt(after: failure) }
-        context.delegate.didFinish(request)
+        context.delegate.running.remove(request)
     }
 
     /// Runs the handlers that were added when everything was over.
@@ -35,7 +33,7 @@ struct RequestPipeline {
         do {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
-            var exchange = try makeExchange(for: urlRequest, after: previous)
+            var exchange = try announcing(urlRequest) { try makeExchange(for: urlRequest, after: previous) }
             prepareContext(of: &exchange, for: urlRequest)
             await request.waitUntilResumed()
             try checkEnd()
@@ -44,13 +42,15 @@ struct RequestPipeline {
             let result = await send(exchange, since: start)
             await request.waitForHeadAnswer()
             try settle(result, since: start)
+            await request.showResponse()
+            try request.runValidators()
             try await request.onQueue(request.queueForKeeping) { [request] in
                 Result { try request.keepResponse() }
             }.get()
         } catch {
             failure = fail(with: error)
         }
-        context.delegate.didCompleteAttempt(of: request, error: failure)
+        request.didCompleteAttempt()
         if let failure {
             if request.mustGoAgain { return .again(after: failure) }
             switch await retryDecision(about: failure) {
@@ -58,6 +58,7 @@ struct RequestPipeline {
             case .giveUp(let error): request.mutable.withLock { $0.failure = error }
             }
         }
+        request.events?.requestDidFinish(request)
         return await serialize(mayRetry: failure == nil)
     }
 
@@ -68,8 +69,16 @@ struct RequestPipeline {
             Result { try request.makeURLRequest() }
         }.get()
         guard request.isIntercepted else { return urlRequest }
-        for interceptor in request.interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+        let initial = urlRequest
+        do {
+            for interceptor in request.interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+        } catch {
+            let failure = error.asAFError(or: .requestAdaptationFailed(error: error))
+            request.events?.request(request, didFailToAdaptURLRequest: initial, withError: failure)
+            throw failure
+        }
         request.didMake(urlRequest, isFinal: true)
+        request.events?.request(request, didAdaptInitialRequest: initial, to: urlRequest)
         return urlRequest
     }
 
@@ -97,10 +106,23 @@ struct RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get(),
-            observer: context.delegate.observer(of: request))
+            observer: ExchangeEvents(of: request))
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
+    }
+
+    /// Tells whether a final `URLRequest` is fit to be sent.
+    func announcing(_ urlRequest: URLRequest, _ makeExchange: () throws -> Exchange) throws -> Exchange {
+        do {
+            let exchange = try makeExchange()
+            request.events?.request(request, didCreateURLRequest: urlRequest)
+            return exchange
+        } catch {
+            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            request.events?.request(request, didFailToCreateURLRequestWithError: failure)
+            throw failure
+        }
     }
 
     /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
@@ -110,6 +132,7 @@ struct RequestPipeline {
         if let credential = request.credential(for: Origin(exchange.request)) {
             exchange.context[CredentialKey.self] = credential
         }
+        if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
     }
 
     // MARK: Sending it
@@ -160,7 +183,7 @@ struct RequestPipeline {
         return response
     }
 
-    /// Takes what the exchange came to, and lets the validators look at it.
+    /// Takes what the exchange came to.
     func settle(_ result: Result<TransportResponse, any Error>, since start: Date) throws {
         let attempt = result.report.map { Request.Attempt(start: start, end: Date(), report: $0) }
         let end = request.mutable.withLock { state in
@@ -169,13 +192,22 @@ struct RequestPipeline {
             if let attempt { state.attempts.append(attempt) }
             return state.end
         }
-        switch result {
-        case .success(let response): try request.receive(response)
-        case .failure(let error as TransportError): throw request.failure(after: error)
-        case .failure(let error): throw error.asAFError(or: .sessionTaskFailed(error: error))
+        var isNetworkError = true
+        do {
+            switch result {
+            case .success(let response): try request.receive(response)
+            case .failure(let error as TransportError): throw request.failure(after: error)
+            case .failure(let error):
+                isNetworkError = false
+                throw error.asAFError(or: .sessionTaskFailed(error: error))
+            }
+        } catch {
+            let failure = error.asAFError(or: .sessionTaskFailed(error: error))
+            request.didEndExchange(error: failure, isNetworkError: isNetworkError)
+            throw failure
         }
+        request.didEndExchange(error: nil, isNetworkError: true)
         if let end { throw end }
-        try request.runValidators()
     }
 
     private func note(_ report: TransportReport, since start: Date) {
@@ -220,7 +252,10 @@ struct RequestPipeline {
             case .doNotRetryWithError(let error):
                 return .giveUp(.requestRetryFailed(retryError: error, originalError: failure))
             }
-            if request.mutable.withLock({ $0.beginRetry() }) { return .again }
+            if request.mutable.withLock({ $0.beginRetry() }) {
+                request.events?.requestIsRetrying(request)
+                return .again
+            }
         }
         return .giveUp(request.mutable.withLock { $0.end } ?? failure)
     }

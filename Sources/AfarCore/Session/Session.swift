@@ -42,6 +42,8 @@ open class Session: @unchecked Sendable {
     public let interceptor: (any RequestInterceptor)?
     /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
     public let redirectHandler: (any RedirectHandler)?
+    /// Hears what happens to every request: the monitors that the session was made with.
+    public let eventMonitor: CompositeEventMonitor
 
     let context: SessionContext
 
@@ -57,6 +59,7 @@ open class Session: @unchecked Sendable {
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
+    ///   - eventMonitors: Hear what happens to every request. The default is none.
     ///   - transport: What carries the requests.
     public init(
         configuration: SessionConfiguration = .default,
@@ -68,6 +71,7 @@ open class Session: @unchecked Sendable {
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
+        eventMonitors: [any EventMonitor] = [],
         transport: any Transport
     ) {
         self.configuration = configuration
@@ -79,10 +83,12 @@ open class Session: @unchecked Sendable {
         self.serializationQueue = serializationQueue
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
+        eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
         self.transport = transport
         context = SessionContext(
             configuration: configuration, transport: transport, delegate: delegate, interceptor: interceptor,
-            redirectHandler: redirectHandler, startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
+            redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
             requestQueue: requestQueue, serializationQueue: serializationQueue)
         context.attach(self)
     }

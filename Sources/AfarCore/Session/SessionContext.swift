@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What all requests of a session share. Requests hold it instead of the session, so that a session ends when its user
 /// lets go of it.
 final class SessionContext: Sendable {
@@ -20,6 +24,9 @@ final class SessionContext: Sendable {
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
     let redirectHandler: (any RedirectHandler)?
+    private let hasEventMonitors: Bool
+    /// Everybody who may listen to all requests.
+    let listeners: CompositeEventMonitor
     let startRequestsImmediately: Bool
     let rootQueue: DispatchQueue
     let requestQueue: DispatchQueue?
@@ -32,6 +39,7 @@ final class SessionContext: Sendable {
         delegate: SessionDelegate,
         interceptor: (any RequestInterceptor)?,
         redirectHandler: (any RedirectHandler)?,
+        eventMonitors: [any EventMonitor],
         startRequestsImmediately: Bool,
         rootQueue: DispatchQueue,
         requestQueue: DispatchQueue?,
@@ -44,6 +52,12 @@ final class SessionContext: Sendable {
         self.delegate = delegate
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
+        let eventMonitors = eventMonitors + [LoggingMonitor.environment].compactMap { $0 }
+        hasEventMonitors = !eventMonitors.isEmpty
+        let notifications =
+            eventMonitors.contains { $0 is RequestNotifications } ? [] : [RequestNotifications.automatic]
+        listeners = CompositeEventMonitor(
+            monitors: [DelegateEvents(delegate, on: rootQueue)] + notifications + eventMonitors)
         self.startRequestsImmediately = startRequestsImmediately
         self.rootQueue = rootQueue
         self.requestQueue = requestQueue
@@ -59,6 +73,11 @@ final class SessionContext: Sendable {
 
     func attach(_ session: Session) { state.withLock { $0.session = session } }
 
+    /// Who listens to all requests; nil when nobody does.
+    var eventMonitor: CompositeEventMonitor? {
+        hasEventMonitors || delegate.isListening || RequestNotifications.mayBeObserved ? listeners : nil
+    }
+
     /// Why no more requests may run; nil while the session is in use.
     var end: AFError? { state.withLock { $0.end } }
 
@@ -68,6 +87,9 @@ final class SessionContext: Sendable {
             defer { state.end = state.end ?? error }
             return state.end == nil
         }
-        if isFirst { delegate.endRequests(of: self, with: error) }
+        guard isFirst else { return }
+        for request in delegate.running.requests(of: self) { request.end(with: error) }
+        let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
+        eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
     }
 }

@@ -1,100 +1,147 @@
+public import Foundation
+
 #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
-/// A session's event hub: it knows which requests are running, and tells whoever set a closure what happens to them.
+/// A session's event hub: it knows which requests are running, tells whoever set a closure what happens to them, and lets
+/// some closures decide what happens.
 ///
-/// The closures are called one at a time on the session's ``Session/rootQueue``, beside what the session does anyway. Set
-/// them before the session starts requests. Nothing is made or called for an event without a closure. Give each session
-/// a delegate of its own.
+/// The closures are called one at a time on the session's ``Session/rootQueue``. Set them before the session starts
+/// requests. Nothing is made or called for an event without a closure. Give each session a delegate of its own.
+///
+/// They speak of Foundation's tasks: each attempt of a request has one, whatever the transport, as in ``Request/tasks``;
+/// the subscript gives a task's request. The `URLSession` is `URLSession.shared` and stands for the session only because
+/// the signatures have one. An ``EventMonitor`` hears more.
 open class SessionDelegate: @unchecked Sendable {
     // Sendable because the closures are to be set before use, and the rest is behind a lock.
 
-    /// A response's head arrived.
-    public var requestDidReceiveResponse: (@Sendable (_ request: Request, _ response: HTTPURLResponse) -> Void)?
-    /// Bytes of a request's body were sent: in all so far, and expected in all (nil when unknown).
-    public var requestDidSendBody: (@Sendable (_ request: Request, _ bytes: Int64, _ expected: Int64?) -> Void)?
-    /// Bytes of a response's body arrived: in all so far, and expected in all (nil when unknown).
-    public var requestDidReceiveBody: (@Sendable (_ request: Request, _ bytes: Int64, _ expected: Int64?) -> Void)?
-    /// An attempt is over and was measured.
-    public var requestDidGatherMetrics: (@Sendable (_ request: Request, _ metrics: TaskMetrics) -> Void)?
-    /// An attempt is over; an error is what the network, or a validator, said.
-    public var requestDidCompleteAttempt: (@Sendable (_ request: Request, _ error: AFError?) -> Void)?
-    /// The request is over and its handlers have been released.
-    public var requestDidFinish: (@Sendable (_ request: Request) -> Void)?
+    // MARK: What is told
 
-    private let running = Locked<[ObjectIdentifier: Request]>([:])
+    /// The session was invalidated, or released (the error is nil then).
+    @preconcurrency open var sessionDidBecomeInvalidWithError: (@Sendable (URLSession, (any Error)?) -> Void)? {
+        didSet { isListening = true }
+    }
+
+    /// The network work of an attempt is over; the error is what the network said.
+    @preconcurrency open var taskDidComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
+        didSet { isListening = true }
+    }
+
+    /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).
+    @preconcurrency open var taskDidSendBodyData: (@Sendable (URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
+    {
+        didSet { isListening = true }
+    }
+
+    /// A download goes on where another broke off: after so many bytes, of so many in all (−1 when that is not known).
+    @preconcurrency open var downloadTaskDidResumeAtOffset:
+        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Bytes of a download were written: since the last call, in all with those that were there, and expected in all (−1
+    /// when that is not known).
+    @preconcurrency open var downloadTaskDidWriteData:
+        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
+    {
+        didSet { isListening = true }
+    }
+
+    /// A download is whole, in a temporary file. The request goes on when the closure returns: it validates the response,
+    /// and moves the file.
+    @preconcurrency open var downloadTaskDidFinishDownloadingToURL:
+        (@Sendable (URLSession, URLSessionDownloadTask, URL) -> Void)?
+    {
+        didSet { isListening = true }
+    }
+
+    // MARK: What is decided
+
+    /// Gets the chunks of every response that is not a download, in place of the request: it has no data, and a stream no
+    /// chunks. The next chunk is read when the closure returns.
+    @preconcurrency open var dataTaskDidReceiveData: (@Sendable (URLSession, URLSessionDataTask, Data) -> Void)? {
+        didSet { isListening = true }
+    }
+
+    /// Decides, when the head of a response that is not a download has come, whether its request goes on or is cancelled.
+    /// A request that is to become a download or a stream fails: make one with ``Session``.
+    @preconcurrency open var dataTaskDidReceiveResponse:
+        (@Sendable (URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Decides as ``dataTaskDidReceiveResponse`` does, and outranks that. It must call its last argument once; if it never
+    /// does, the request waits until it is cancelled.
+    @preconcurrency open var dataTaskDidReceiveResponseWithCompletion:
+        (
+            @Sendable (
+                URLSession, URLSessionDataTask, URLResponse,
+                @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+            ) -> Void
+        )?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Decides what is sent because of a redirect; nil means that it is not followed. It is asked where the request and the
+    /// session have no handler of their own for redirects.
+    @preconcurrency open var taskWillPerformHTTPRedirection:
+        (@Sendable (URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Decides as ``taskWillPerformHTTPRedirection`` does, and outranks that. It must call its last argument once; if it
+    /// never does, the request waits until it is cancelled.
+    @preconcurrency open var taskWillPerformHTTPRedirectionWithCompletion:
+        (
+            @Sendable (
+                URLSession, URLSessionTask, HTTPURLResponse, URLRequest, @escaping @Sendable (URLRequest?) -> Void
+            ) -> Void
+        )?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Decides what is done when a server asks for credentials, which is asked once in each attempt for each place it is
+    /// led to. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a
+    /// challenge that is rejected leaves the response as it is.
+    @preconcurrency open var taskDidReceiveChallenge:
+        (
+            @Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            )
+        )?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Decides as ``taskDidReceiveChallenge`` does, and outranks that. It must call its last argument once; if it never
+    /// does, the request waits until it is cancelled.
+    @preconcurrency open var taskDidReceiveChallengeWithCompletion:
+        (
+            @Sendable (
+                URLSession, URLSessionTask, URLAuthenticationChallenge,
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) -> Void
+        )?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Whether a closure was ever set.
+    private(set) var isListening = false
+    let running = RunningRequests()
 
     /// Makes a delegate that listens to nothing.
     public init() {}
 
     /// The requests that have been started and are not over.
-    public var runningRequests: [Request] { running.withLock { Array($0.values) } }
+    public var runningRequests: [Request] { running.all }
 
-    // MARK: For the pipeline
-
-    func didStart(_ request: Request) {
-        running.withLock { $0[ObjectIdentifier(request)] = request }
-    }
-
-    func didFinish(_ request: Request) {
-        running.withLock { $0[ObjectIdentifier(request)] = nil }
-        if let requestDidFinish { request.context.rootQueue.async { requestDidFinish(request) } }
-    }
-
-    func didCompleteAttempt(of request: Request, error: AFError?) {
-        let queue = request.context.rootQueue
-        if let requestDidGatherMetrics, let metrics = request.metrics {
-            queue.async { requestDidGatherMetrics(request, metrics) }
-        }
-        if let requestDidCompleteAttempt { queue.async { requestDidCompleteAttempt(request, error) } }
-    }
-
-    func endRequests(of context: SessionContext, with error: AFError) {
-        for request in runningRequests where request.context === context { request.end(with: error) }
-    }
-
-    /// Who listens to an exchange of this request; nil when nobody does.
-    func observer(of request: Request) -> (any ExchangeObserver)? {
-        guard
-            requestDidReceiveResponse != nil || requestDidSendBody != nil || requestDidReceiveBody != nil
-                || request.showsProgress
-        else { return nil }
-        return ExchangeEvents(request: request, delegate: self)
-    }
-}
-
-/// Carries an exchange's events from the transport to its request's progress and the delegate's closures.
-private final class ExchangeEvents: ExchangeObserver {
-    private let request: Request
-    private let delegate: SessionDelegate
-
-    init(request: Request, delegate: SessionDelegate) {
-        self.request = request
-        self.delegate = delegate
-    }
-
-    func exchangeDidReceiveHead(_ head: ResponseHead) {
-        guard let closure = delegate.requestDidReceiveResponse else { return }
-        request.context.rootQueue.async { [request] in
-            if let response = head.httpURLResponse { closure(request, response) }
-        }
-    }
-
-    func exchangeWillFollow(_ redirect: Redirect) { request.didFollow(redirect) }
-
-    func exchangeDidSend(bytes: Int64, expected: Int64?) {
-        request.didSend(bytes: bytes, expected: expected)
-        guard let closure = delegate.requestDidSendBody else { return }
-        request.context.rootQueue.async { [request] in closure(request, bytes, expected) }
-    }
-
-    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
-        request.didReceive(bytes: bytes, expected: expected)
-        guard let closure = delegate.requestDidReceiveBody else { return }
-        request.context.rootQueue.async { [request] in closure(request, bytes, expected) }
-    }
+    /// The request that a task stands for, while somebody holds it; nil for a task that is not from here.
+    public subscript(task: URLSessionTask) -> Request? { (task as? any RequestTask)?.attempt?.request }
 }

@@ -8,7 +8,8 @@ extension Request {
     /// The attempts so far in the shape of Foundation's tasks, for code that wants to have some: one for each of
     /// ``performedRequests``.
     ///
-    /// They are made when first asked for. Cancelling, suspending or resuming one does that to the request; nothing else
+    /// They are made when first asked for: a `URLSessionDownloadTask` for each attempt of a download, else a
+    /// `URLSessionUploadTask`, which is a `URLSessionDataTask`. Cancelling, suspending or resuming one does that to the request; nothing else
     /// that is set on one has an effect. Of an attempt that was over before anybody asked, and is not the last, response
     /// and error are not known.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
@@ -63,44 +64,57 @@ extension Request {
             state.redirect = nil
             state.performedRequests.append(urlRequest)
             let announcements = state.urlSessionTasks
-            return (announcements, announcements.flatMap { _ in state.requestTasks(of: self).last })
+            let events = events(in: state)
+            guard announcements != nil || events != nil else { return (announcements, nil as (any RequestTask)?) }
+            let task = state.requestTasks(of: self).last
+            if let task, let events {
+                state.sent = SentAttempt()
+                events.request(self, didCreateTask: task)
+                if case .resumed = state.state { events.request(self, didResumeTask: task) }
+            }
+            return (announcements, task)
         }
         if let task { announcements?.announce(task) }
+        if let task, let events { willSend(task, telling: events) }
         alignControl()
     }
 
     /// What can be said of a task whose attempt is not known to be over.
-    func standing(of task: RequestTask) -> RequestTask.Standing? {
-        mutable.withLock { $0.tasks.last === task ? $0.standing : nil }
+    func standing(of attempt: TaskAttempt) -> TaskAttempt.Standing? {
+        mutable.withLock { $0.tasks.last?.attempt === attempt ? $0.standing : nil }
     }
 }
 
 extension Request.Mutable {
     /// The tasks of all attempts so far; those that are missing are made.
-    mutating func requestTasks(of request: Request) -> [RequestTask] {
+    mutating func requestTasks(of request: Request) -> [any RequestTask] {
         if tasks.isEmpty, !performedRequests.isEmpty {
             // A task outlives its request.
             handlers.append(farewell: { [weak request] _ in request?.mutable.withLock { $0.endTask() } })
         }
         for (number, urlRequest) in performedRequests.enumerated().dropFirst(tasks.count) {
             let isLast = number == performedRequests.count - 1
-            let ending = isLast ? (handlers.isOver ? standing : nil) : RequestTask.Standing()
-            tasks.append(.make(for: urlRequest, of: request, ending: ending))
+            let ending = isLast ? (handlers.isOver ? standing : nil) : TaskAttempt.Standing()
+            tasks.append(makeTask(urlRequest, of: request, ending: ending))
         }
         return tasks
     }
 
     /// The attempt of the last task is over.
-    func endTask() {
-        tasks.last?.end(with: standing)
+    ///
+    /// - Parameter error: What the network said, if that is not noted yet.
+    func endTask(error: (any Error)? = nil) {
+        var standing = standing
+        if let error { standing.error = error }
+        tasks.last?.attempt?.end(with: standing)
     }
 
     /// What can be said of the last attempt.
-    fileprivate var standing: RequestTask.Standing {
+    fileprivate var standing: TaskAttempt.Standing {
         let isOver = control == nil
         let isMeasured = isOver && attempts.count == performedRequests.count
         let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
-        var standing = RequestTask.Standing()
+        var standing = TaskAttempt.Standing()
         standing.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
         standing.head = head
         standing.error = failure?.networkError
@@ -121,7 +135,7 @@ extension Request.Mutable {
 
 extension AFError {
     /// What the network said; nil when it was not the network that failed.
-    fileprivate var networkError: (any Error)? {
+    var networkError: (any Error)? {
         switch self {
         case .sessionTaskFailed(let error): error
         // What Foundation's tasks say when they were cancelled, or their session ended.

@@ -81,7 +81,7 @@ extension TransportError: CustomStringConvertible, LocalizedError {
     /// The error in one line.
     public var description: String {
         var line = "\(code) while \(phase.rawValue)"
-        if let url { line += " \(phase.preposition)\(url)" }
+        if let url { line += " \(phase.preposition)\(url.redactingSecrets)" }
         if let peer { line += " (peer \(peer))" }
         line += ": \(message)"
         if let systemError { line += " [\(String(cString: strerror(systemError)))]" }

@@ -85,6 +85,35 @@ struct CURLDescriptionTests {
         }
     }
 
+    @Test(arguments: hostileTexts)
+    func hostileTextsSurviveInJSONAndForms(text: String) async throws {
+        try await expectSameRequest { session, server in
+            session.request(
+                server.url("/anything"), method: .patch, parameters: [text: [text]],
+                encoder: JSONParameterEncoder.default)
+        }
+        try await expectSameRequest { session, server in
+            session.upload(
+                multipartFormData: { form in
+                    form.append(Data(text.utf8), withName: text)
+                    form.append(Data("\(text)\r\n--".utf8), withName: "b", fileName: text, mimeType: "text/plain")
+                }, to: server.url("/anything"))
+        }
+    }
+
+    @Test func formsWithBinaryPartsAreTheSame() async throws {
+        let directory = try ScratchDirectory()
+        let file = directory.url.appending(path: "it's.png")
+        try Data((0...255).map { UInt8($0) }).write(to: file)
+        try await expectSameRequest { session, server in
+            session.upload(
+                multipartFormData: { form in
+                    form.append(file, withName: "portrait")
+                    form.append(Data([0, 13, 10, 255]), withName: "@bytes")
+                }, to: server.url("/anything"), method: .put)
+        }
+    }
+
     @Test(arguments: [
         Data((1...255).map { UInt8($0) }), Data((0...255).map { UInt8($0) }), Data("@/etc/passwd".utf8),
         Data("-d x".utf8), Data(String(repeating: "it's ü\n", count: 15_000).utf8),

@@ -25,4 +25,22 @@ struct SecretsTests {
         #expect(hidden.url("http://x/a") == "http://x/a")
         #expect(shown.url("http://ada:pw@x/") == "http://ada:pw@x/")
     }
+
+    @Test(arguments: [
+        ("http://x/a?q=1&access_token=abc&b=2#c", "http://x/a?q=1&access_token=***&b=2#c"),
+        ("http://x/?api_key=abc", "http://x/?api_key=***"),
+        ("http://x/?X-Amz-Signature=abc&token=a=b", "http://x/?X-Amz-Signature=***&token=***"),
+        ("http://x/?client_secret=&a=b", "http://x/?client_secret=***&a=b"),
+        ("http://x/token=abc?a=b", "http://x/token=abc?a=b"), ("/a?password=ü", "/a?password=***"),
+        ("x@y?token=abc", "***@y?token=***"),
+    ])
+    func parametersThatCarrySecretsAreHidden(url: String, expected: String) {
+        #expect(hidden.url(url) == expected)
+        #expect(shown.url(url) == url)
+    }
+
+    @Test func sentencesAreLeftAlone() {
+        let text = "Is http://x/?token=abc right? The password=none, a=b."
+        #expect(text.redactingSecrets == "Is http://x/?token=*** right? The password=none, a=b.")
+    }
 }

@@ -185,11 +185,9 @@ import Testing
 
     @Test func aFinishedRequestStaysFinished() async {
         let (session, _) = session()
-        let finished = Deferred<Void>()
-        session.delegate.requestDidFinish = { _ in finished.fulfil(()) }
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
-        await finished.value
+        await session.whenIdle()
         #expect(request.isFinished)
         request.cancel()
         #expect(request.isFinished)
@@ -207,8 +205,6 @@ import Testing
     @Test func handlersAreLetGoWhenTheyHaveBeenCalled() async {
         final class Held: Sendable {}
         let (session, _) = session()
-        let finished = Deferred<Void>()
-        session.delegate.requestDidFinish = { _ in finished.fulfil(()) }
         let request = session.request("http://mock/")
         weak var held: Held?
         do {
@@ -216,7 +212,7 @@ import Testing
             held = object
             request.response(queue: queue) { _ in _ = object }
         }
-        await finished.value
+        await session.whenIdle()
         queue.sync {}
         #expect(held == nil)
         #expect(request.isFinished)

@@ -32,10 +32,4 @@ import Testing
         }
         #expect(thrown.error is Own)
     }
-
-    @Test func descriptionsTellTheResultAndTheSize() {
-        let response = response(.success("value"))
-        #expect(response.description.contains("value"))
-        #expect(response.debugDescription.contains("3 bytes"))
-    }
 }

@@ -154,29 +154,4 @@ import Testing
         #expect(transport.requests.isEmpty)
         request.cancel()
     }
-
-    @Test func theDelegateHearsWhatHappensOnTheRootQueue() async {
-        let rootQueue = DispatchQueue(label: "root")
-        let delegate = SessionDelegate()
-        let events = Locked<[String]>([])
-        let finished = Deferred<Void>()
-        @Sendable func note(_ event: String) {
-            dispatchPrecondition(condition: .onQueue(rootQueue))
-            events.withLock { $0.append(event) }
-        }
-        delegate.requestDidReceiveResponse = { _, response in note("response \(response.statusCode)") }
-        delegate.requestDidReceiveBody = { _, bytes, _ in note("body \(bytes)") }
-        delegate.requestDidGatherMetrics = { _, _ in note("metrics") }
-        delegate.requestDidCompleteAttempt = { _, error in note("attempt \(error == nil)") }
-        delegate.requestDidFinish = { _ in
-            note("finish")
-            finished.fulfil(())
-        }
-        let session = Session(
-            delegate: delegate, rootQueue: rootQueue, transport: MockTransport { _ in .text("four") })
-        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
-        await finished.value
-        #expect(events.withLock { $0 } == ["response 200", "body 4", "metrics", "attempt true", "finish"])
-        #expect(delegate.runningRequests.isEmpty)
-    }
 }

@@ -151,8 +151,6 @@ import Testing
 
     @Test func aTaskDoesNotKeepItsRequestAndOutlivesIt() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
-        let finished = Deferred<Void>()
-        session.delegate.requestDidFinish = { _ in finished.fulfil(()) }
         weak var weakRequest: Request?
         var task: URLSessionTask?
         do {
@@ -163,8 +161,7 @@ import Testing
             task = await tasks.next()
             #expect(await tasks.next() == nil)
         }
-        await finished.value
-        session.rootQueue.sync {}
+        await session.whenIdle()
         #expect(weakRequest == nil)
         #expect((task?.response as? HTTPURLResponse)?.statusCode == 200)
         #expect(task?.state == .completed)

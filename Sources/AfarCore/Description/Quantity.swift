@@ -1,9 +1,9 @@
 import Foundation
 
 /// Numbers with their units, the same in every locale.
-enum Quantity {
+package enum Quantity {
     /// "812 bytes", "3.4 MB": powers of 1000.
-    static func bytes(_ count: Int64) -> String {
+    package static func bytes(_ count: Int64) -> String {
         guard count >= 1000 else { return count == 1 ? "1 byte" : "\(count) bytes" }
         var (value, unit) = (Double(count) / 1000, 0)
         // 999,950 would be written 1000.0 kB.
@@ -14,13 +14,18 @@ enum Quantity {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
     /// "3.4 MB/s"; nothing when no time has passed.
-    static func rate(_ count: Int64, in seconds: Double) -> String? {
+    package static func rate(_ count: Int64, in seconds: Double) -> String? {
         guard seconds > 0, Double(count) / seconds < 1e18 else { return nil }
         return bytes(Int64(Double(count) / seconds)) + "/s"
     }
 
+    /// "1 retry", "2 redirects"; `plural` where an s is not enough.
+    package static func count(_ count: Int, of name: String, plural: String? = nil) -> String {
+        "\(count) \(count == 1 ? name : plural ?? name + "s")"
+    }
+
     /// "12.3 ms".
-    static func milliseconds(_ seconds: Double) -> String {
+    package static func milliseconds(_ seconds: Double) -> String {
         String(format: "%.1f ms", seconds * 1000)
     }
 }

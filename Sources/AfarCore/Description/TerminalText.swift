@@ -1,7 +1,7 @@
 /// Text from a server that must not steer the terminal it is shown on.
-enum TerminalText {
+package enum TerminalText {
     /// The text with control characters made visible; line breaks and tabs stay.
-    static func safe(_ text: String) -> String {
+    package static func safe(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = String.UnicodeScalarView()
         let scalars = Array(text.unicodeScalars)
@@ -17,12 +17,12 @@ enum TerminalText {
     }
 
     /// The text in one line.
-    static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         safe(text.split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 
     /// Whether bytes look like something that no person can read.
-    static func isBinary(_ text: String) -> Bool {
+    package static func isBinary(_ text: String) -> Bool {
         text.unicodeScalars.prefix(4096).contains { $0.value < 9 || (14..<27).contains($0.value) || $0 == "\u{FFFD}" }
     }
 

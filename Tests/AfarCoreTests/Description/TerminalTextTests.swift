@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AfarCLI
+@testable import AfarCore
 
 struct TerminalTextTests {
     @Test func controlCharactersBecomeVisible() {

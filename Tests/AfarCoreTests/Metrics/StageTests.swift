@@ -1,8 +1,7 @@
-import Afar
 import Foundation
 import Testing
 
-@testable import AfarCLI
+@testable import AfarCore
 
 struct StageTests {
     private let start = Date(timeIntervalSinceReferenceDate: 1000)

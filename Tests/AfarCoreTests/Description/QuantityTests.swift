@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AfarCLI
+@testable import AfarCore
 
 struct QuantityTests {
     @Test func bytesHaveUnitsOfThousands() {

@@ -1,9 +1,8 @@
-import Afar
 import Foundation
 
 /// One of the stages that a request goes through, one after the other.
-struct Stage: Equatable {
-    enum Name: String, CaseIterable {
+package struct Stage: Equatable {
+    package enum Name: String, CaseIterable {
         case queued = "Queued"
         case lookup = "DNS"
         case connect = "Connect"
@@ -12,23 +11,23 @@ struct Stage: Equatable {
         case body = "Body"
     }
 
-    enum Time: Equatable {
+    package enum Time: Equatable {
         /// Seconds since the request began.
         case measured(ClosedRange<Double>)
         /// Why there is none.
         case none(String)
     }
 
-    var name: Name
-    var time: Time
+    package var name: Name
+    package var time: Time
 }
 
 extension TransactionMetrics {
     /// From the beginning to the end, or to the last moment known, in seconds.
-    var duration: Double { lastMoment.map { seconds(to: $0) } ?? 0 }
+    package var duration: Double { lastMoment.map { seconds(to: $0) } ?? 0 }
 
     /// The stages in order.
-    func stages(isSecure: Bool) -> [Stage] {
+    package func stages(isSecure: Bool) -> [Stage] {
         var stages: [Stage] = []
         let isMeasured = requestStartDate != nil || connectStartDate != nil || domainLookupStartDate != nil
         let sending = requestStartDate ?? (isMeasured ? connectEndDate : fetchStartDate)

@@ -1,0 +1,2 @@
+/// What the 4.x generation called a ``Session``.
+public typealias SessionManager = Session

@@ -1,0 +1,68 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A text of several lines about a request and what came of it, for a person who looks for a fault. Secrets are hidden,
+/// bodies are shown as they are, up to a readable length.
+struct Report {
+    private(set) var lines: [String] = []
+    private let secrets = Secrets(areShown: false)
+
+    private static let longestValue = 2000
+    private static let indentation = "  "
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// A name and what there is to say; what has several lines is indented.
+    mutating func add(_ name: String, _ value: String) {
+        let shown = value.count > Self.longestValue ? "\(value.prefix(Self.longestValue))…" : value
+        let valueLines = TerminalText.safe(shown).split(separator: "\n", omittingEmptySubsequences: false)
+        lines.append(valueLines.isEmpty ? "\(name):" : "\(name): \(valueLines[0])")
+        lines += valueLines.dropFirst().map { Self.indentation + $0 }
+    }
+
+    mutating func add(_ request: URLRequest?) {
+        guard let request else { return add("Request", "none") }
+        add("Request", request.line)
+        add(request.headers)
+        if let body = request.httpBody { add(body) }
+        if request.httpBodyStream != nil { lines.append("\(Self.indentation)Body: a stream") }
+    }
+
+    mutating func add(_ response: HTTPURLResponse?, body: Data? = nil) {
+        guard let response else { return add("Response", "none") }
+        add("Response", "\(response.statusCode)")
+        add(response.headers.sorted())
+        if let body { add(body) }
+    }
+
+    mutating func add(_ metrics: TaskMetrics?) {
+        if let metrics { add("Metrics", metrics.debugDescription) }
+    }
+
+    private mutating func add(_ headers: HTTPHeaders) {
+        for header in headers {
+            let value = secrets.value(header.value, of: header.name)
+            lines.append(Self.indentation + TerminalText.line("\(header.name): \(value)"))
+        }
+    }
+
+    private mutating func add(_ body: Data) {
+        let excerpt = BodyExcerpt(body)
+        guard let text = excerpt.text else { return lines.append("\(Self.indentation)Body: \(excerpt.size)") }
+        lines.append("\(Self.indentation)Body: \(excerpt.size)")
+        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            Self.indentation + Self.indentation + $0
+        }
+    }
+}
+
+extension URLRequest {
+    /// Method and URL, without a password.
+    var line: String {
+        let url = url.map { Secrets(areShown: false).url($0.absoluteString) }
+        return TerminalText.line("\(httpMethod ?? "GET") \(url ?? "without a URL")")
+    }
+}

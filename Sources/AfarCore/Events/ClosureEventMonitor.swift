@@ -1,0 +1,405 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A monitor of closures: each is called for the event of its name, if it is set.
+///
+/// Set the closures before the monitor is given to a session or a request. What serializers made (the generic events) is
+/// heard by a subclass, or by a monitor of your own.
+open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
+    // Sendable because the closures are to be set before use.
+
+    // MARK: Sessions
+
+    /// For `urlSession(_:didBecomeInvalidWithError:)`.
+    @preconcurrency open var sessionDidBecomeInvalidWithError: (@Sendable (URLSession, (any Error)?) -> Void)?
+
+    // MARK: Tasks
+
+    /// For `urlSession(_:task:didReceive:)`.
+    @preconcurrency open var taskDidReceiveChallenge:
+        (@Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?
+    /// For `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+    @preconcurrency open var taskDidSendBodyData: (@Sendable (URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
+    /// For `urlSession(_:taskNeedsNewBodyStream:)`.
+    @preconcurrency open var taskNeedNewBodyStream: (@Sendable (URLSession, URLSessionTask) -> Void)?
+    /// For `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
+    @preconcurrency open var taskWillPerformHTTPRedirection:
+        (@Sendable (URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)?
+    /// For `urlSession(_:task:didFinishCollecting:)`.
+    @preconcurrency open var taskDidFinishCollectingMetrics:
+        (@Sendable (URLSession, URLSessionTask, TaskMetrics) -> Void)?
+    /// For `urlSession(_:task:didCompleteWithError:)`.
+    @preconcurrency open var taskDidComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
+    /// For `urlSession(_:taskIsWaitingForConnectivity:)`.
+    @preconcurrency open var taskIsWaitingForConnectivity: (@Sendable (URLSession, URLSessionTask) -> Void)?
+
+    // MARK: Data tasks
+
+    /// For `urlSession(_:dataTask:didReceive:)`.
+    @preconcurrency open var dataTaskDidReceiveResponse:
+        (@Sendable (URLSession, URLSessionDataTask, URLResponse) -> Void)?
+    /// For `urlSession(_:dataTask:didReceive:)`.
+    @preconcurrency open var dataTaskDidReceiveData: (@Sendable (URLSession, URLSessionDataTask, Data) -> Void)?
+    /// For `urlSession(_:dataTask:willCacheResponse:)`.
+    @preconcurrency open var dataTaskWillCacheResponse:
+        (@Sendable (URLSession, URLSessionDataTask, CachedURLResponse) -> Void)?
+
+    // MARK: Download tasks
+
+    /// For `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
+    @preconcurrency open var downloadTaskDidFinishDownloadingToURL:
+        (@Sendable (URLSession, URLSessionDownloadTask, URL) -> Void)?
+    /// For `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+    @preconcurrency open var downloadTaskDidWriteData:
+        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
+    /// For `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+    @preconcurrency open var downloadTaskDidResumeAtOffset:
+        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
+
+    // MARK: All requests
+
+    /// For `request(_:didCreateInitialURLRequest:)`.
+    @preconcurrency open var requestDidCreateInitialURLRequest: (@Sendable (Request, URLRequest) -> Void)?
+    /// For `request(_:didFailToCreateURLRequestWithError:)`.
+    @preconcurrency open var requestDidFailToCreateURLRequestWithError: (@Sendable (Request, AFError) -> Void)?
+    /// For `request(_:didAdaptInitialRequest:to:)`.
+    @preconcurrency open var requestDidAdaptInitialRequestToAdaptedRequest:
+        (@Sendable (Request, URLRequest, URLRequest) -> Void)?
+    /// For `request(_:didFailToAdaptURLRequest:withError:)`.
+    @preconcurrency open var requestDidFailToAdaptURLRequestWithError:
+        (@Sendable (Request, URLRequest, AFError) -> Void)?
+    /// For `request(_:didCreateURLRequest:)`.
+    @preconcurrency open var requestDidCreateURLRequest: (@Sendable (Request, URLRequest) -> Void)?
+    /// For `request(_:didCreateTask:)`.
+    @preconcurrency open var requestDidCreateTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    /// For `request(_:didGatherMetrics:)`.
+    @preconcurrency open var requestDidGatherMetrics: (@Sendable (Request, TaskMetrics) -> Void)?
+    /// For `request(_:didFailTask:earlyWithError:)`.
+    @preconcurrency open var requestDidFailTaskEarlyWithError: (@Sendable (Request, URLSessionTask, AFError) -> Void)?
+    /// For `request(_:didCompleteTask:with:)`.
+    @preconcurrency open var requestDidCompleteTaskWithError: (@Sendable (Request, URLSessionTask, AFError?) -> Void)?
+    /// For `requestIsRetrying(_:)`.
+    @preconcurrency open var requestIsRetrying: (@Sendable (Request) -> Void)?
+    /// For `requestDidFinish(_:)`.
+    @preconcurrency open var requestDidFinish: (@Sendable (Request) -> Void)?
+    /// For `requestDidResume(_:)`.
+    @preconcurrency open var requestDidResume: (@Sendable (Request) -> Void)?
+    /// For `request(_:didResumeTask:)`.
+    @preconcurrency open var requestDidResumeTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    /// For `requestDidSuspend(_:)`.
+    @preconcurrency open var requestDidSuspend: (@Sendable (Request) -> Void)?
+    /// For `request(_:didSuspendTask:)`.
+    @preconcurrency open var requestDidSuspendTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    /// For `requestDidCancel(_:)`.
+    @preconcurrency open var requestDidCancel: (@Sendable (Request) -> Void)?
+    /// For `request(_:didCancelTask:)`.
+    @preconcurrency open var requestDidCancelTask: (@Sendable (Request, URLSessionTask) -> Void)?
+
+    // MARK: Data requests
+
+    /// For `request(_:didValidateRequest:response:data:withResult:)`.
+    @preconcurrency open var requestDidValidateRequestResponseDataWithResult:
+        (@Sendable (DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
+    /// For `request(_:didParseResponse:)`.
+    @preconcurrency open var requestDidParseResponse: (@Sendable (DataRequest, DataResponse<Data?, AFError>) -> Void)?
+
+    // MARK: Streams
+
+    /// For `request(_:didValidateRequest:response:withResult:)`.
+    @preconcurrency open var requestDidValidateRequestResponseWithResult:
+        (@Sendable (DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
+
+    // MARK: Uploads
+
+    /// For `request(_:didCreateUploadable:)`.
+    @preconcurrency open var requestDidCreateUploadable: (@Sendable (UploadRequest, UploadRequest.Uploadable) -> Void)?
+    /// For `request(_:didFailToCreateUploadableWithError:)`.
+    @preconcurrency open var requestDidFailToCreateUploadableWithError: (@Sendable (UploadRequest, AFError) -> Void)?
+    /// For `request(_:didProvideInputStream:)`.
+    @preconcurrency open var requestDidProvideInputStream: (@Sendable (UploadRequest, InputStream) -> Void)?
+
+    // MARK: Downloads
+
+    /// For `request(_:didFinishDownloadingUsing:with:)`.
+    @preconcurrency open var requestDidFinishDownloadingUsingTaskWithResult:
+        (@Sendable (DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
+    /// For `request(_:didCreateDestinationURL:)`.
+    @preconcurrency open var requestDidCreateDestinationURL: (@Sendable (DownloadRequest, URL) -> Void)?
+    /// For `request(_:didValidateRequest:response:fileURL:withResult:)`.
+    @preconcurrency open var requestDidValidateRequestResponseFileURLWithResult:
+        (@Sendable (DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
+    /// For `request(_:didParseResponse:)`.
+    @preconcurrency open var requestDidParseDownloadResponse:
+        (@Sendable (DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
+
+    /// Where the closures are called.
+    public let queue: DispatchQueue
+
+    /// Makes a monitor without closures.
+    ///
+    /// - Parameter queue: Where the closures are called. The default is the main queue.
+    public init(queue: DispatchQueue = .main) {
+        self.queue = queue
+    }
+
+    // MARK: What is heard
+
+    /// Calls ``sessionDidBecomeInvalidWithError``.
+    open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        sessionDidBecomeInvalidWithError?(session, error)
+    }
+
+    /// Calls ``taskDidReceiveChallenge``.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) {
+        taskDidReceiveChallenge?(session, task, challenge)
+    }
+
+    /// Calls ``taskDidSendBodyData``.
+    open func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        taskDidSendBodyData?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+    }
+
+    /// Calls ``taskNeedNewBodyStream``.
+    open func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
+        taskNeedNewBodyStream?(session, task)
+    }
+
+    /// Calls ``taskWillPerformHTTPRedirection``.
+    open func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) {
+        taskWillPerformHTTPRedirection?(session, task, response, request)
+    }
+
+    /// Calls ``taskDidFinishCollectingMetrics``.
+    open func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {
+        taskDidFinishCollectingMetrics?(session, task, metrics)
+    }
+
+    /// Calls ``taskDidComplete``.
+    open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        taskDidComplete?(session, task, error)
+    }
+
+    /// Calls ``taskIsWaitingForConnectivity``.
+    open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        taskIsWaitingForConnectivity?(session, task)
+    }
+
+    /// Calls ``dataTaskDidReceiveResponse``.
+    open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
+        dataTaskDidReceiveResponse?(session, dataTask, response)
+    }
+
+    /// Calls ``dataTaskDidReceiveData``.
+    open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        dataTaskDidReceiveData?(session, dataTask, data)
+    }
+
+    /// Calls ``dataTaskWillCacheResponse``.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+    ) {
+        dataTaskWillCacheResponse?(session, dataTask, proposedResponse)
+    }
+
+    /// Calls ``downloadTaskDidFinishDownloadingToURL``.
+    open func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        downloadTaskDidFinishDownloadingToURL?(session, downloadTask, location)
+    }
+
+    /// Calls ``downloadTaskDidWriteData``.
+    open func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        downloadTaskDidWriteData?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+    }
+
+    /// Calls ``downloadTaskDidResumeAtOffset``.
+    open func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        downloadTaskDidResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
+    }
+
+    /// Calls ``requestDidCreateInitialURLRequest``.
+    open func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
+        requestDidCreateInitialURLRequest?(request, urlRequest)
+    }
+
+    /// Calls ``requestDidFailToCreateURLRequestWithError``.
+    open func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
+        requestDidFailToCreateURLRequestWithError?(request, error)
+    }
+
+    /// Calls ``requestDidAdaptInitialRequestToAdaptedRequest``.
+    open func request(
+        _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
+    ) {
+        requestDidAdaptInitialRequestToAdaptedRequest?(request, initialRequest, adaptedRequest)
+    }
+
+    /// Calls ``requestDidFailToAdaptURLRequestWithError``.
+    open func request(
+        _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
+    ) {
+        requestDidFailToAdaptURLRequestWithError?(request, initialRequest, error)
+    }
+
+    /// Calls ``requestDidCreateURLRequest``.
+    open func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+        requestDidCreateURLRequest?(request, urlRequest)
+    }
+
+    /// Calls ``requestDidCreateTask``.
+    open func request(_ request: Request, didCreateTask task: URLSessionTask) {
+        requestDidCreateTask?(request, task)
+    }
+
+    /// Calls ``requestDidGatherMetrics``.
+    open func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
+        requestDidGatherMetrics?(request, metrics)
+    }
+
+    /// Calls ``requestDidFailTaskEarlyWithError``.
+    open func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
+        requestDidFailTaskEarlyWithError?(request, task, error)
+    }
+
+    /// Calls ``requestDidCompleteTaskWithError``.
+    open func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        requestDidCompleteTaskWithError?(request, task, error)
+    }
+
+    /// Calls ``requestIsRetrying``.
+    open func requestIsRetrying(_ request: Request) {
+        self.requestIsRetrying?(request)
+    }
+
+    /// Calls ``requestDidFinish``.
+    open func requestDidFinish(_ request: Request) {
+        self.requestDidFinish?(request)
+    }
+
+    /// Calls ``requestDidResume``.
+    open func requestDidResume(_ request: Request) {
+        self.requestDidResume?(request)
+    }
+
+    /// Calls ``requestDidResumeTask``.
+    open func request(_ request: Request, didResumeTask task: URLSessionTask) {
+        requestDidResumeTask?(request, task)
+    }
+
+    /// Calls ``requestDidSuspend``.
+    open func requestDidSuspend(_ request: Request) {
+        self.requestDidSuspend?(request)
+    }
+
+    /// Calls ``requestDidSuspendTask``.
+    open func request(_ request: Request, didSuspendTask task: URLSessionTask) {
+        requestDidSuspendTask?(request, task)
+    }
+
+    /// Calls ``requestDidCancel``.
+    open func requestDidCancel(_ request: Request) {
+        self.requestDidCancel?(request)
+    }
+
+    /// Calls ``requestDidCancelTask``.
+    open func request(_ request: Request, didCancelTask task: URLSessionTask) {
+        requestDidCancelTask?(request, task)
+    }
+
+    /// Calls ``requestDidValidateRequestResponseDataWithResult``.
+    open func request(
+        _ request: DataRequest,
+        didValidateRequest urlRequest: URLRequest?,
+        response: HTTPURLResponse,
+        data: Data?,
+        withResult result: Request.ValidationResult
+    ) {
+        requestDidValidateRequestResponseDataWithResult?(request, urlRequest, response, data, result)
+    }
+
+    /// Calls ``requestDidParseResponse``.
+    open func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+        requestDidParseResponse?(request, response)
+    }
+
+    /// Calls ``requestDidValidateRequestResponseWithResult``.
+    open func request(
+        _ request: DataStreamRequest,
+        didValidateRequest urlRequest: URLRequest?,
+        response: HTTPURLResponse,
+        withResult result: Request.ValidationResult
+    ) {
+        requestDidValidateRequestResponseWithResult?(request, urlRequest, response, result)
+    }
+
+    /// Calls ``requestDidCreateUploadable``.
+    open func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
+        requestDidCreateUploadable?(request, uploadable)
+    }
+
+    /// Calls ``requestDidFailToCreateUploadableWithError``.
+    open func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
+        requestDidFailToCreateUploadableWithError?(request, error)
+    }
+
+    /// Calls ``requestDidProvideInputStream``.
+    open func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
+        requestDidProvideInputStream?(request, stream)
+    }
+
+    /// Calls ``requestDidFinishDownloadingUsingTaskWithResult``.
+    open func request(
+        _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
+    ) {
+        requestDidFinishDownloadingUsingTaskWithResult?(request, task, result)
+    }
+
+    /// Calls ``requestDidCreateDestinationURL``.
+    open func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
+        requestDidCreateDestinationURL?(request, url)
+    }
+
+    /// Calls ``requestDidValidateRequestResponseFileURLWithResult``.
+    open func request(
+        _ request: DownloadRequest,
+        didValidateRequest urlRequest: URLRequest?,
+        response: HTTPURLResponse,
+        fileURL: URL?,
+        withResult result: Request.ValidationResult
+    ) {
+        requestDidValidateRequestResponseFileURLWithResult?(request, urlRequest, response, fileURL, result)
+    }
+
+    /// Calls ``requestDidParseDownloadResponse``.
+    open func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
+        requestDidParseDownloadResponse?(request, response)
+    }
+}

@@ -1,0 +1,58 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Passes what it hears to several monitors, to each on its own queue.
+public final class CompositeEventMonitor: EventMonitor {
+    /// Where the methods of a composite that is part of another are called. They only pass on what they are told.
+    public let queue: DispatchQueue
+    private let listeners: [Listener]
+
+    private struct Listener: Sendable {
+        let monitor: any EventMonitor
+        /// Nil for one that sees to its queue itself.
+        let queue: DispatchQueue?
+    }
+
+    /// Makes a monitor of others.
+    ///
+    /// - Parameters:
+    ///   - queue: See ``queue``. The default is a serial queue of its own.
+    ///   - monitors: Who is told, in this order.
+    public init(queue: DispatchQueue = DispatchQueue(label: "afar.events"), monitors: [any EventMonitor]) {
+        self.queue = queue
+        listeners = monitors.map { monitor in
+            Listener(monitor: monitor, queue: monitor is any SelectiveEventMonitor ? nil : monitor.queue)
+        }
+    }
+
+    /// Who is told, in this order.
+    public var monitors: [any EventMonitor] { listeners.map(\.monitor) }
+
+    /// Has an event told. Each monitor hears in order what is told from one thread.
+    func perform(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
+        for listener in listeners {
+            if let queue = listener.queue {
+                queue.async { event(listener.monitor) }
+            } else {
+                event(listener.monitor)
+            }
+        }
+    }
+
+    /// Tells of a response's head, which Foundation's form is made of where somebody listens only.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive head: ResponseHead) {
+        for listener in listeners {
+            listener.queue?.async {
+                guard let response = head.httpURLResponse else { return }
+                listener.monitor.urlSession(session, dataTask: dataTask, didReceive: response)
+            }
+        }
+    }
+}
+
+/// A monitor that puts onto its queue only what concerns it, so that the rest costs nothing. It is called wherever things
+/// happen, also while a request's lock is held.
+protocol SelectiveEventMonitor: EventMonitor {}

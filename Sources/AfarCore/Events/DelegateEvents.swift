@@ -1,0 +1,58 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Tells a session's delegate, on the session's root queue, of the events that it has closures for.
+final class DelegateEvents: SelectiveEventMonitor {
+    let queue: DispatchQueue
+    private let delegate: SessionDelegate
+
+    init(_ delegate: SessionDelegate, on queue: DispatchQueue) {
+        self.delegate = delegate
+        self.queue = queue
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        guard let closure = delegate.sessionDidBecomeInvalidWithError else { return }
+        queue.async { closure(session, error) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let closure = delegate.taskDidComplete else { return }
+        queue.async { closure(session, task, error) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        guard let closure = delegate.taskDidSendBodyData else { return }
+        queue.async { closure(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        guard let closure = delegate.downloadTaskDidResumeAtOffset else { return }
+        queue.async { closure(session, downloadTask, fileOffset, expectedTotalBytes) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        guard let closure = delegate.downloadTaskDidWriteData else { return }
+        queue.async { closure(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite) }
+    }
+}

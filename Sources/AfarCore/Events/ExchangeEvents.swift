@@ -1,0 +1,76 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Carries an exchange's events from the transport to its request's progress and to whoever listens.
+final class ExchangeEvents: ExchangeObserver {
+    private let request: Request
+    private let events: CompositeEventMonitor?
+    private let challengesAnswered = Locked(0)
+    private let told = Locked((sent: Int64(0), received: Int64(0)))
+
+    /// Nil when nobody wants to know.
+    init?(of request: Request) {
+        events = request.events
+        guard events != nil || request.showsProgress else { return nil }
+        self.request = request
+    }
+
+    func exchangeWillAnswerChallenge(in head: ResponseHead) {
+        tellChallenge(in: head)
+        challengesAnswered.withLock { $0 += 1 }
+    }
+
+    private func tellChallenge(in head: ResponseHead) {
+        guard let events, let task = request.lastTask,
+            let challenge = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate)).first,
+            let known = URLAuthenticationChallenge(
+                challenge, in: head, proposing: request.credential, failures: challengesAnswered.withLock { $0 })
+        else { return }
+        events.urlSession(.shared, task: task, didReceive: known)
+    }
+
+    func exchangeDidReceiveHead(_ head: ResponseHead) {
+        if head.status == 401 { tellChallenge(in: head) }
+        guard let events, let task = request.lastTask as? URLSessionDataTask else { return }
+        events.urlSession(.shared, dataTask: task, didReceive: head)
+    }
+
+    func exchangeWillFollow(_ redirect: Redirect) {
+        request.didFollow(redirect)
+        guard let events, let task = request.lastTask, let response = redirect.response.httpURLResponse,
+            let newRequest = task.originalRequest?.following(redirect)
+        else { return }
+        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: newRequest)
+    }
+
+    func exchangeDidSend(bytes: Int64, expected: Int64?) {
+        request.didSend(bytes: bytes, expected: expected)
+        guard let events, let task = request.lastTask, let news = news(\.sent, bytes) else { return }
+        events.urlSession(
+            .shared, task: task, didSendBodyData: news, totalBytesSent: bytes, totalBytesExpectedToSend: expected ?? -1)
+    }
+
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+        request.didReceive(bytes: bytes, expected: expected)
+        guard let events, let task = request.lastTask as? URLSessionDownloadTask, let news = news(\.received, bytes)
+        else { return }
+        let before = request.bytesBefore
+        events.urlSession(
+            .shared, downloadTask: task, didWriteData: news, totalBytesWritten: before + bytes,
+            totalBytesExpectedToWrite: expected.map { before + $0 } ?? -1)
+    }
+
+    /// How many bytes are new, if any are. What is sent again, after a redirect say, counts from its first byte.
+    private func news(_ direction: WritableKeyPath<(sent: Int64, received: Int64), Int64>, _ bytes: Int64) -> Int64? {
+        let news = told.withLock { told in
+            let last = told[keyPath: direction]
+            told[keyPath: direction] = bytes
+            return bytes < last ? bytes : bytes - last
+        }
+        return news > 0 ? news : nil
+    }
+}

@@ -1,0 +1,149 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// What is noted of requests.
+extension LoggingMonitor {
+    // MARK: Life cycle
+
+    /// Notes it.
+    public func requestDidResume(_ request: Request) { note(request, "resumed") }
+    /// Notes it.
+    public func requestDidSuspend(_ request: Request) { note(request, "suspended") }
+    /// Notes it.
+    public func requestDidCancel(_ request: Request) { note(request, "cancelled") }
+    /// Notes it.
+    public func requestIsRetrying(_ request: Request) { note(request, "tried again") }
+    /// Notes what came of the request.
+    public func requestDidFinish(_ request: Request) { conclude(request) }
+
+    // MARK: Making it
+
+    /// Notes it.
+    public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
+        note(request, "body made: \(uploadable.words)")
+    }
+
+    /// Notes it.
+    public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
+        note(request, "no body: \(error)")
+    }
+
+    /// Notes it.
+    public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
+        note(request, "URLRequest made: \(urlRequest.line)")
+    }
+
+    /// Notes it.
+    public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
+        note(request, "no URLRequest: \(error)")
+    }
+
+    /// Notes it.
+    public func request(
+        _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
+    ) {
+        note(request, "adapted: \(adaptedRequest.line)")
+    }
+
+    /// Notes it.
+    public func request(
+        _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
+    ) {
+        note(request, "not adapted: \(error)")
+    }
+
+    /// Notes it with the headers.
+    public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+        note(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, after: ">"))
+    }
+
+    // MARK: Its end
+
+    /// Notes them.
+    public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
+        note(request, "measured: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
+    }
+
+    /// Notes it.
+    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        note(request, error.map { "attempt failed: \($0)" } ?? "attempt succeeded")
+    }
+
+    /// Notes it.
+    public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
+        note(request, "attempt given up: \(error)")
+    }
+
+    // MARK: Responses
+
+    /// Notes it.
+    public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+        noteSerialization(of: request, response.result)
+    }
+
+    /// Notes it.
+    public func request<Value: Sendable>(
+        _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
+    ) {
+        noteSerialization(of: request, response.result)
+    }
+
+    /// Notes it.
+    public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
+        noteSerialization(of: request, response.result)
+    }
+
+    /// Notes it.
+    public func request<Value: Sendable>(
+        _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
+    ) {
+        noteSerialization(of: request, response.result)
+    }
+
+    /// Notes failures.
+    public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
+        guard case .failure = result else { return }
+        noteSerialization(of: request, result)
+    }
+
+    /// The value may be in use by its handler: only its type is told.
+    private func noteSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
+        switch result {
+        case .success: note(request, "serialized as \(Value.self)")
+        // What went wrong before the serializers is told already.
+        case .failure(let error) where request.error == nil: conclude(request, failingWith: error)
+        case .failure: break
+        }
+    }
+
+    // MARK: Downloads
+
+    /// Notes it.
+    public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
+        note(request, "destination: \(url.path)")
+    }
+
+    /// Notes it.
+    public func request(
+        _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
+    ) {
+        switch result {
+        case .success(let url): note(request, "file at \(url.path)")
+        case .failure(let error): note(request, "no file: \(error)")
+        }
+    }
+}
+
+extension UploadRequest.Uploadable {
+    /// What it is, for a person.
+    fileprivate var words: String {
+        switch self {
+        case .data(let data): Quantity.bytes(Int64(data.count))
+        case .file(let url, _): "the file \(url.path)"
+        case .stream, .chunks: "a stream"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Writes down what happens to requests: at ``Level/info`` one line for each when it is over, at ``Level/debug`` also how
+/// it got there.
+///
+/// ```swift
+/// let session = Session(eventMonitors: [LoggingMonitor(.debug)])
+/// ```
+///
+/// Passwords, tokens and cookies in headers and URLs are hidden, and bodies are not shown at all. The environment
+/// variable `AFAR_LOG`, `info` or `debug`, has every session log without a change to the program; it is read once, when
+/// the first session is made.
+public final class LoggingMonitor: EventMonitor {
+    /// How much is written down.
+    public let level: Level
+    /// Where entries are made and written, one after the other.
+    public let queue: DispatchQueue
+
+    private let write: @Sendable (Entry) -> Void
+    private let secrets = Secrets(areShown: false)
+
+    /// Makes a monitor.
+    ///
+    /// - Parameters:
+    ///   - level: How much is written down. The default is ``Level/info``.
+    ///   - queue: Where entries are made and written. The default is a queue of its own. It must be serial.
+    ///   - write: Takes the entries, one at a time, on `queue`. The default is to write them to the standard error stream.
+    @preconcurrency
+    public init(
+        _ level: Level = .info,
+        queue: DispatchQueue = DispatchQueue(label: "afar.log"),
+        write: (@Sendable (_ entry: Entry) -> Void)? = nil
+    ) {
+        self.level = level
+        self.queue = queue
+        self.write = write ?? { StandardError.note("\($0)") }
+    }
+
+    /// Notes that a request is over.
+    func conclude(_ request: Request) {
+        let summary = RequestSummary(request, secrets: secrets)
+        write(summary.text, of: request, at: .info, metadata: summary.metadata)
+    }
+
+    /// Notes that a request is over whose response could not be made a value.
+    func conclude(_ request: Request, failingWith error: AFError) {
+        let summary = RequestSummary(request, secrets: secrets)
+        var metadata = summary.metadata
+        metadata["error"] = TerminalText.line(error.description)
+        write("\(summary.line) was not serialized: \(error)", of: request, at: .info, metadata: metadata)
+    }
+
+    /// Notes a step on the way.
+    func note(
+        _ request: Request?, _ message: @autoclosure () -> String, _ details: @autoclosure () -> [String] = []
+    ) {
+        guard level == .debug, let request else { return }
+        write(
+            message(), details: details(), of: request, at: .debug,
+            metadata: ["attempt": "\(request.retryCount + 1)"])
+    }
+
+    private func write(
+        _ message: String, details: [String] = [], of request: Request, at level: Level, metadata: [String: String]
+    ) {
+        write(
+            Entry(
+                level: level, message: TerminalText.line(message), details: details.map(TerminalText.line),
+                metadata: metadata.merging(["request": request.id.uuidString]) { old, _ in old },
+                namesRequest: self.level == .debug))
+    }
+
+    /// Headers, one a line.
+    func lines(_ headers: HTTPHeaders, after mark: String) -> [String] {
+        headers.map { "\(mark) \($0.name): \(secrets.value($0.value, of: $0.name))" }
+    }
+}

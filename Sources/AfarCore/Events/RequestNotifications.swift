@@ -1,0 +1,102 @@
+public import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A monitor that posts notifications about requests: those named ``Request/didResumeNotification`` and so on.
+///
+/// Sessions post them by themselves, on the main queue, once a program has used one of the names. Give a session a monitor
+/// of this kind to have them posted on another queue, or to observers that know the names only as text; it posts in the
+/// place of the session then.
+public final class RequestNotifications: EventMonitor {
+    /// Where the notifications are posted.
+    public let queue: DispatchQueue
+    /// Whether they are posted only once somebody has used a name.
+    private let isAutomatic: Bool
+
+    /// Makes a monitor.
+    ///
+    /// - Parameter queue: Where the notifications are posted. The default is the main queue.
+    public convenience init(queue: DispatchQueue = .main) {
+        self.init(queue: queue, isAutomatic: false)
+    }
+
+    private init(queue: DispatchQueue, isAutomatic: Bool) {
+        self.queue = queue
+        self.isAutomatic = isAutomatic
+    }
+
+    /// What sessions have that were given none.
+    static let automatic = RequestNotifications(queue: .main, isAutomatic: true)
+
+    // MARK: Names
+
+    private static let areNamed = Atomic(false)
+
+    /// Whether there may be observers: none can be there before a name was used.
+    static var mayBeObserved: Bool { areNamed.load(ordering: .relaxed) }
+
+    /// The names' common part. To be asked for a name means that somebody may observe it from now on.
+    enum Kind: String {
+        case didResume, didSuspend, didCancel, didFinish
+        case didResumeTask, didSuspendTask, didCancelTask, didCompleteTask
+
+        fileprivate var name: Notification.Name { Notification.Name("afar.request.\(rawValue)") }
+
+        var observableName: Notification.Name {
+            areNamed.store(true, ordering: .relaxed)
+            return name
+        }
+    }
+
+    /// Under which the request is in a notification's `userInfo`.
+    static let requestKey = "afar.request"
+
+    private func post(_ kind: Kind, about request: Request, _ task: URLSessionTask? = nil) {
+        guard !isAutomatic || Self.mayBeObserved else { return }
+        queue.async {
+            var userInfo: [AnyHashable: Any] = [Self.requestKey: request]
+            userInfo[Notification.Key.Task] = task
+            if case .didCompleteTask = kind {
+                userInfo[Notification.Key.ResponseData] = (request as? DataRequest)?.data
+            }
+            NotificationCenter.default.post(name: kind.name, object: request, userInfo: userInfo)
+        }
+    }
+}
+
+extension RequestNotifications: SelectiveEventMonitor {
+    /// Posts ``Request/didResumeNotification``.
+    public func requestDidResume(_ request: Request) { post(.didResume, about: request) }
+
+    /// Posts ``Request/didSuspendNotification``.
+    public func requestDidSuspend(_ request: Request) { post(.didSuspend, about: request) }
+
+    /// Posts ``Request/didCancelNotification``.
+    public func requestDidCancel(_ request: Request) { post(.didCancel, about: request) }
+
+    /// Posts ``Request/didFinishNotification``.
+    public func requestDidFinish(_ request: Request) { post(.didFinish, about: request) }
+
+    /// Posts ``Request/didResumeTaskNotification``.
+    public func request(_ request: Request, didResumeTask task: URLSessionTask) {
+        post(.didResumeTask, about: request, task)
+    }
+
+    /// Posts ``Request/didSuspendTaskNotification``.
+    public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
+        post(.didSuspendTask, about: request, task)
+    }
+
+    /// Posts ``Request/didCancelTaskNotification``.
+    public func request(_ request: Request, didCancelTask task: URLSessionTask) {
+        post(.didCancelTask, about: request, task)
+    }
+
+    /// Posts ``Request/didCompleteTaskNotification``.
+    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        post(.didCompleteTask, about: request, task)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What came of a request, in one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry".
+package struct RequestSummary {
+    /// The line; secrets in the URL are hidden.
+    package let text: String
+    /// Its beginning: method, URL and status.
+    let line: String
+    /// The same in parts, by name.
+    let metadata: [String: String]
+
+    /// - Parameter secrets: Decides what is shown of the URL.
+    package init(_ request: Request, secrets: Secrets = Secrets(areShown: false)) {
+        let facts = request.mutable.withLock { state in
+            (
+                urlRequest: state.performedRequests.last ?? state.requests.last, status: state.head?.status,
+                attempt: state.attempts.last, start: state.startTime, retries: state.retryCount, error: state.error
+            )
+        }
+        let method = facts.urlRequest?.httpMethod ?? "GET"
+        let url = facts.urlRequest?.url.map { TerminalText.line(secrets.url($0.absoluteString)) } ?? "without a URL"
+        let end = facts.attempt?.end.timeIntervalSinceReferenceDate ?? Date.timeIntervalSinceReferenceDate
+        let duration = Quantity.milliseconds(facts.start > 0 ? max(0, end - facts.start) : 0)
+
+        var metadata = ["method": method, "url": url, "duration": duration, "attempt": "\(facts.retries + 1)"]
+        metadata["status"] = facts.status.map { "\($0)" }
+
+        var parts: [String] = []
+        if let transactions = facts.attempt?.report.transactions {
+            let received = transactions.last?.responseBodyBytesAfterDecoding ?? 0
+            metadata["bytes"] = "\(received)"
+            parts.append("\(Quantity.bytes(received)) in \(duration)")
+            let sent = transactions.last?.requestBodyBytes ?? 0
+            if sent > 0 { parts.append("\(Quantity.bytes(sent)) sent") }
+        } else {
+            parts.append("after \(duration)")
+        }
+        if facts.retries > 0 { parts.append(Quantity.count(facts.retries, of: "retry", plural: "retries")) }
+        line = "\(method) \(url) -> \(facts.status.map { "\($0)" } ?? "no response")"
+        var text = ([line] + parts).joined(separator: ", ")
+        if let error = facts.error {
+            metadata["error"] = TerminalText.line(error.description)
+            text += ": \(TerminalText.line(error.description))"
+        }
+        self.text = text
+        self.metadata = metadata
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// Adds a monitor that hears what happens to this request from now on, after the session's monitors.
+    @preconcurrency
+    @discardableResult
+    public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
+        mutable.withLock { state in
+            let others = state.eventMonitor ?? context.listeners
+            state.eventMonitor = CompositeEventMonitor(monitors: others.monitors + [eventMonitor])
+        }
+        return self
+    }
+
+    /// Who listens to this request; nil when nobody does.
+    var events: CompositeEventMonitor? { mutable.withLock { events(in: $0) } }
+
+    /// The same, under the lock.
+    func events(in state: Mutable) -> CompositeEventMonitor? { state.eventMonitor ?? context.eventMonitor }
+
+    /// Moves the request to a state that its user wants, and tells who listens. It happens under the lock, so that nobody
+    /// hears of what follows before this.
+    ///
+    /// - Returns: Whether the state changed.
+    func move(_ state: inout Mutable, to other: State) -> Bool {
+        guard state.move(to: other) else { return false }
+        guard let events = events(in: state) else { return true }
+        let task = state.control == nil ? nil : state.requestTasks(of: self).last
+        switch other {
+        case .resumed:
+            events.requestDidResume(self)
+            if let task { events.request(self, didResumeTask: task) }
+        case .suspended:
+            events.requestDidSuspend(self)
+            if let task { events.request(self, didSuspendTask: task) }
+        case .cancelled:
+            events.requestDidCancel(self)
+            if let task { events.request(self, didCancelTask: task) }
+        case .initialized, .finished: break
+        }
+        return true
+    }
+
+    /// Tells that the exchange is over, with what was measured of it.
+    ///
+    /// - Parameters:
+    ///   - error: What went wrong.
+    ///   - isNetworkError: Whether it was the network that failed.
+    func didEndExchange(error: AFError?, isNetworkError: Bool) {
+        guard let events, let task = lastTask else { return }
+        let (metrics, networkError) = mutable.withLock { state in
+            let isMeasured = state.attempts.count == state.performedRequests.count
+            let networkError = (state.end ?? error)?.networkError
+            state.sent?.error = state.end ?? error
+            state.endTask(error: networkError)
+            return (isMeasured ? state.attempts.last?.metrics : nil, networkError)
+        }
+        if let metrics {
+            events.urlSession(.shared, task: task, didFinishCollecting: metrics)
+            events.request(self, didGatherMetrics: metrics)
+        }
+        if let error, !isNetworkError, !hasEnded { events.request(self, didFailTask: task, earlyWithError: error) }
+        events.urlSession(.shared, task: task, didCompleteWithError: networkError)
+    }
+
+    /// Tells that an attempt is over, if it was sent.
+    func didCompleteAttempt() {
+        guard let events, let task = lastTask, let sent = mutable.withLock({ $0.sent.take() }) else { return }
+        events.request(self, didCompleteTask: task, with: sent.error)
+    }
+
+    /// Runs one validator, and tells what it said.
+    ///
+    /// - Parameter tell: Tells it to who listens, with the response that was validated.
+    func validate(
+        _ head: ResponseHead,
+        with validator: () throws -> Void,
+        _ tell: (CompositeEventMonitor, HTTPURLResponse, ValidationResult) -> Void
+    ) throws {
+        let result = ValidationResult { try validator() }
+        if let events, let response = head.httpURLResponse { tell(events, response, result) }
+        try result.get()
+    }
+
+    /// Hands the chunks of a streamed body to the delegate's closure, if there is one, else to `consume`; and tells of
+    /// them.
+    func forEachChunk(of body: ResponseBodyStream, _ consume: (Data) async -> Void) async throws {
+        for try await chunk in body {
+            await waitUntilResumed()
+            guard !hasEnded else { continue }
+            didReceive(chunk)
+            if await !context.delegate.take(chunk, of: self) { await consume(chunk) }
+        }
+    }
+
+    /// Tells of bytes of a response's body.
+    func didReceive(_ data: Data) {
+        guard let events, let task = lastTask as? URLSessionDataTask else { return }
+        events.urlSession(.shared, dataTask: task, didReceive: data)
+    }
+}

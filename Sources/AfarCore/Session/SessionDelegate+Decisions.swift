@@ -1,0 +1,133 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// What the pipeline asks the closures that decide. Each is asked on the session's root queue.
+extension SessionDelegate {
+    typealias Challenge = (URLSession.AuthChallengeDisposition, URLCredential?)
+
+    /// Whether a closure wants a say about a response before all of it is there.
+    func takesPart(in request: Request) -> Bool {
+        guard isListening else { return false }
+        return decidesAboutRedirects || decidesAboutChallenges
+            || !(request is DownloadRequest) && (takesBodies || decidesAboutResponses)
+    }
+
+    // MARK: Responses
+
+    private var decidesAboutResponses: Bool {
+        dataTaskDidReceiveResponse != nil || dataTaskDidReceiveResponseWithCompletion != nil
+    }
+
+    /// Decides about the heads of a request's responses; nil when no closure does.
+    func headListener(for request: Request) -> Request.HeadListener? {
+        guard isListening, decidesAboutResponses, !(request is DownloadRequest) else { return nil }
+        return { [weak self, weak request] response in
+            guard let self, let request else { return .cancel }
+            switch await disposition(of: response, to: request) {
+            case .allow: return .allow
+            case .cancel: return .cancel
+            default:
+                request.end(with: .sessionTaskFailed(error: NoSuchDisposition()))
+                return .allow
+            }
+        }
+    }
+
+    private func disposition(
+        of response: HTTPURLResponse, to request: Request
+    ) async -> URLSession.ResponseDisposition {
+        guard let task = request.lastTask as? URLSessionDataTask else { return .allow }
+        return await oneAnswer(ifCancelled: .cancel) { answer in
+            request.context.rootQueue.async { [self] in
+                if let closure = dataTaskDidReceiveResponseWithCompletion {
+                    closure(.shared, task, response, answer)
+                } else {
+                    answer(dataTaskDidReceiveResponse?(.shared, task, response) ?? .allow)
+                }
+            }
+        }
+    }
+
+    // MARK: Bodies
+
+    /// Whether a closure takes the bodies of responses that are not downloads.
+    var takesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
+
+    /// Takes a chunk in place of its request. Returns false when no closure does.
+    func take(_ chunk: Data, of request: Request) async -> Bool {
+        guard isListening, let closure = dataTaskDidReceiveData, let task = request.lastTask as? URLSessionDataTask
+        else { return false }
+        await request.onQueue(request.context.rootQueue) { closure(.shared, task, chunk) }
+        return true
+    }
+
+    /// Shows a download's file, which stays where it is meanwhile.
+    func show(_ file: URL, of download: DownloadRequest) async {
+        guard isListening, let closure = downloadTaskDidFinishDownloadingToURL,
+            let task = download.lastTask as? URLSessionDownloadTask
+        else { return }
+        await download.onQueue(download.context.rootQueue) { closure(.shared, task, file) }
+    }
+
+    // MARK: Redirects and challenges
+
+    private var decidesAboutRedirects: Bool {
+        taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil
+    }
+
+    /// Asks the closures about redirects; nil when there is none.
+    func redirectHandler(on queue: DispatchQueue) -> (any RedirectHandler)? {
+        isListening && decidesAboutRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
+    }
+
+    /// Whether a closure decides about challenges.
+    var decidesAboutChallenges: Bool {
+        isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
+    }
+
+    /// What the closures say to a challenge; nil when there is none, so that the default is done.
+    func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
+        guard decidesAboutChallenges, let task = request.lastTask else { return nil }
+        return await oneAnswer(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
+            request.context.rootQueue.async { [self] in
+                if let closure = taskDidReceiveChallengeWithCompletion {
+                    closure(.shared, task, challenge) { answer(($0, $1)) }
+                } else {
+                    answer(taskDidReceiveChallenge?(.shared, task, challenge) ?? (.performDefaultHandling, nil))
+                }
+            }
+        }
+    }
+}
+
+/// Asks a delegate's closures about redirects.
+private struct DelegateRedirects: RedirectHandler {
+    let delegate: SessionDelegate
+    let queue: DispatchQueue
+
+    func task(
+        _ task: URLSessionTask,
+        willBeRedirectedTo request: URLRequest,
+        for response: HTTPURLResponse,
+        completion: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        queue.async { [delegate] in
+            if let closure = delegate.taskWillPerformHTTPRedirectionWithCompletion {
+                closure(.shared, task, response, request, completion)
+            } else {
+                completion(delegate.taskWillPerformHTTPRedirection?(.shared, task, response, request))
+            }
+        }
+    }
+}
+
+/// A delegate wants a request to become what it cannot become.
+private struct NoSuchDisposition: LocalizedError {
+    var errorDescription: String? {
+        "The session's delegate wants a request to become another kind of request when its response has come. "
+            + "Make it with Session.download or Session.streamRequest instead."
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The task of a request whose response is held in memory or handed on.
+final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Sendable {
+    // Sendable because the attempt is set before anybody else has the task.
+
+    var attempt: TaskAttempt?
+    private var standing: TaskAttempt.Standing { attempt?.standing ?? TaskAttempt.Standing() }
+
+    override var taskIdentifier: Int { attempt?.identifier ?? 0 }
+    override var originalRequest: URLRequest? { attempt?.urlRequest }
+    override var currentRequest: URLRequest? { attempt?.currentRequest }
+    override var response: URLResponse? { standing.head?.httpURLResponse }
+    override var state: URLSessionTask.State { standing.state }
+    override var error: (any Error)? { standing.error }
+    override var countOfBytesSent: Int64 { standing.sent.completed }
+    override var countOfBytesExpectedToSend: Int64 { standing.sent.total }
+    override var countOfBytesReceived: Int64 { standing.received.completed }
+    override var countOfBytesExpectedToReceive: Int64 { standing.received.total }
+    override var progress: Progress { standing.received.progress }
+
+    override var taskDescription: String? {
+        get { attempt?.description }
+        set { attempt?.description = newValue }
+    }
+
+    override var priority: Float {
+        get { attempt?.priority ?? URLSessionTask.defaultPriority }
+        set { attempt?.priority = newValue }
+    }
+
+    override func cancel() { attempt?.request?.cancel() }
+    override func suspend() { attempt?.request?.suspend() }
+    override func resume() { attempt?.request?.resume() }
+}
