@@ -40,7 +40,8 @@ package struct RedirectRules: Sendable {
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
         // Two of them could be read in several ways, and are refused later.
-        if let authority = target.authority, let at = authority.firstIndex(of: "@"), at == authority.lastIndex(of: "@") {
+        if let authority = target.authority, let at = authority.firstIndex(of: "@"), at == authority.lastIndex(of: "@")
+        {
             target.authority = authority[authority.index(after: at)...]
         }
         guard let url = URL(string: target.text) else {

@@ -190,7 +190,8 @@ struct RedirectHandlerTests {
         _ = await request.serializingResponse(using: Bytes()).response
         #expect(
             log.entries == [
-                "302 http://one/a", "GET http://one/b#part", "hush", "307 http://one/b", "GET http://two/c#part", "none",
+                "302 http://one/a", "GET http://one/b#part", "hush", "307 http://one/b", "GET http://two/c#part",
+                "none",
             ])
     }
 

@@ -22,7 +22,8 @@ struct RedirectRulesTests {
     // MARK: Method and body
 
     @Test(arguments: [
-        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"), (301, "DELETE", "DELETE"),
+        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
+        (301, "DELETE", "DELETE"),
         (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "PUT", "PUT"), (302, "PATCH", "PATCH"),
         (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "DELETE", "GET"),
         (307, "GET", "GET"), (307, "POST", "POST"), (307, "PUT", "PUT"), (308, "POST", "POST"), (308, "PATCH", "PATCH"),
@@ -70,7 +71,10 @@ struct RedirectRulesTests {
 
     @Test(
         arguments: [301, 302, 303, 307, 308],
-        ["https://one/", "http://two/", "http://one:81/", "https://one:80/", "http://one./", "//two", "http://sub.one/"])
+        [
+            "https://one/", "http://two/", "http://one:81/", "https://one:80/", "http://one./", "//two",
+            "http://sub.one/",
+        ])
     func noSecretReachesAnotherOrigin(status: Int, location: String) async throws {
         let values = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "hush") })
         var exchange = try Exchange.to("http://one/", fields: values)

@@ -119,7 +119,9 @@ struct RedirectTransportTests {
         exchange.onHead = { try onHead(descriptor, $0) }
         exchange.context[RedirectPolicyKey.self] = policy
         let result: Result<TransportResponse, any Error>
-        do { result = .success(try await RedirectTransport(transport).send(exchange)) } catch { result = .failure(error) }
+        do { result = .success(try await RedirectTransport(transport).send(exchange)) } catch {
+            result = .failure(error)
+        }
         return (try String(contentsOf: url, encoding: .utf8), result)
     }
 
@@ -298,7 +300,8 @@ struct RedirectTransportTests {
 
     @Test func capabilitiesAndTheShortWayAreThoseOfTheTransportBeneath() {
         let weak = TransportCapabilities(name: "weak", features: [])
-        #expect(RedirectTransport(AuthTransport(MockTransport(capabilities: weak) { _ in .text("") })).capabilities == weak)
+        #expect(
+            RedirectTransport(AuthTransport(MockTransport(capabilities: weak) { _ in .text("") })).capabilities == weak)
         struct Slow: Transport {
             let capabilities = TransportCapabilities(name: "slow", features: [])
             func send(_ exchange: Exchange) async throws -> TransportResponse {

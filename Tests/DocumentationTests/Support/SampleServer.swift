@@ -33,6 +33,13 @@ enum SampleServer {
             let trace = request.headers["X-Trace"] ?? "none"
             return .text("\(request.headers["Authorization"] ?? "nobody"), trace \(trace)").adding("X-Api-Version", "2")
         }
+        server.route("/moved") { _ in ServerResponse(status: 302).adding("Location", "/me") }
+        server.route("/vault") { request in
+            guard request.headers["Authorization"] == "Basic YWRhOnMzY3JldA==" else {
+                return .text("no", status: 401).adding("WWW-Authenticate", #"Basic realm="vault""#)
+            }
+            return .text("The vault is open")
+        }
         server.route("/motd") { _ in .text("Be kind.") }
         server.route("/tags") { _ in .text("red,green,blue") }
         server.route("/settings") { _ in
