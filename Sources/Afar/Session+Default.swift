@@ -47,8 +47,7 @@ extension Session {
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
-            eventMonitors: eventMonitors,
-            transport: platformTransport(for: configuration))
+            eventMonitors: eventMonitors, transport: platformTransport(for: configuration))
     }
 
     /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the

@@ -17,8 +17,11 @@ final class TLSServer {
     let url: URL
     private let folder: URL
     private let server: Process
+    private let output = Pipe()
+    private let input = Pipe()
 
-    init(_ certificate: Certificate, arguments: [String] = []) async throws {
+    /// - Parameter answer: What is sent on the first connection, as it is; nil for a page about the connection on each.
+    init(_ certificate: Certificate, arguments: [String] = [], answer: String? = nil) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         authority = folder.appending(path: "ca.pem")
@@ -30,31 +33,44 @@ final class TLSServer {
         server = Process()
         server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         server.arguments =
-            ["openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "cert.pem", "-key", "key.pem", "-www"]
-            + arguments
+            ["openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "cert.pem", "-key", "key.pem"]
+            + (answer == nil ? ["-www"] : []) + arguments
         server.currentDirectoryURL = folder
-        let output = Pipe()
-        server.standardInput = FileHandle.nullDevice
+        server.standardInput = answer == nil ? FileHandle.nullDevice : input
         server.standardOutput = output
         server.standardError = FileHandle.nullDevice
         try server.run()
-        guard await Self.says("ACCEPT", output.fileHandleForReading) else {
+        guard await Self.said("ACCEPT", from: output.fileHandleForReading) != nil else {
             stop()
             throw Failure(output: "the server did not start")
         }
+        if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
     }
 
-    /// Returns when a text has come, or the end before it.
-    private static func says(_ text: String, _ output: FileHandle) async -> Bool {
+    /// The request that came, with more about its connection, of a server that was given its answer. To be called once.
+    func request() async throws -> String {
+        guard let text = await Self.said("HTTP/1.1\r\n", "\r\n\r\n", from: output.fileHandleForReading) else {
+            throw Failure(output: "no request came")
+        }
+        return text
+    }
+
+    /// What was said up to some texts in order; nil when the end came before them.
+    private static func said(_ texts: String..., from output: FileHandle) async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var said = Data()
-                while !said.contains(text.utf8) {
+                var rest = texts[...]
+                while let text = rest.first {
+                    if said.contains(text.utf8) {
+                        rest = rest.dropFirst()
+                        continue
+                    }
                     let more = output.availableData
-                    guard !more.isEmpty else { return continuation.resume(returning: false) }
+                    guard !more.isEmpty else { return continuation.resume(returning: nil) }
                     said += more
                 }
-                continuation.resume(returning: true)
+                continuation.resume(returning: String(decoding: said, as: UTF8.self))
             }
         }
     }

@@ -75,18 +75,6 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRedirectComesBackAsItIs(kind: TransportKind) async throws {
-        let server = try await TestServer.start()
-        let session = kind.session()
-        let response = await session.request(server.url("/redirect-to?url=/get&status_code=302"))
-            .serializingData(emptyResponseCodes: [302]).response
-        #expect(response.response?.statusCode == 302)
-        #expect(response.response?.value(forHTTPHeaderField: "Location") == "/get")
-        #expect(server.requestCount == 1)
-        await server.stop()
-    }
-
-    @Test(arguments: TransportKind.allCases)
     func aChallengeComesBackAsItIs(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()

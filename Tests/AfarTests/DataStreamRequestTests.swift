@@ -460,7 +460,3 @@ private struct Handover: @unchecked Sendable {
         }
     }
 }
-
-extension TransportKind {
-    fileprivate var measures: Bool { reasonAgainst(.metrics) == nil }
-}

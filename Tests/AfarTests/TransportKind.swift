@@ -28,9 +28,14 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    func session(_ configure: (inout SessionConfiguration) -> Void = { _ in }) -> Session {
+    /// Whether its attempts are measured whatever becomes of them.
+    var measures: Bool { reasonAgainst(.metrics) == nil }
+
+    func session(
+        interceptor: (any RequestInterceptor)? = nil, _ configure: (inout SessionConfiguration) -> Void = { _ in }
+    ) -> Session {
         var configuration = SessionConfiguration.default
         configure(&configuration)
-        return Session(configuration: configuration, transport: make(configuration))
+        return Session(configuration: configuration, interceptor: interceptor, transport: make(configuration))
     }
 }

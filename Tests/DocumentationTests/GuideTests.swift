@@ -119,6 +119,31 @@ import Testing
         }
     }
 
+    @Test func interceptorsDoWhatTheGuideSays() async throws {
+        try await InterceptorSamples.closures()
+        #expect(await Output.has(where: { $0.contains(/nobody, trace [0-9a-f-]{36}/) }))
+        try await InterceptorSamples.awaiting(Vault())
+        #expect(await Output.has("Bearer from the vault, trace none"))
+        try await InterceptorSamples.policy()
+        #expect(await Output.has("Steady"))
+        await InterceptorSamples.ownRetrier()
+        #expect(await Output.has("Unlocked"))
+        try await InterceptorSamples.respectingRetryAfter()
+        #expect(await Output.has("Your turn"))
+        try await InterceptorSamples.posting()
+        #expect(await Output.has(where: { $0.hasPrefix("POST /tables, application/x-www-form-urlencoded") }))
+        let expired = OAuthToken(access: "a1", refresh: "r1", expires: .distantPast)
+        try await InterceptorSamples.refreshing(expired)
+        let refused = OAuthToken(access: "a1", refresh: "r1", expires: .distantFuture)
+        try await InterceptorSamples.refreshing(refused)
+        #expect(await Output.has("Ada's account"))
+        try await InterceptorSamples.signing(SampleServer.standInHMAC)
+        #expect(await Output.has("Ordered tea=2"))
+        let session = InterceptorSamples.together(
+            Service(token: "s3cret"), Signer(keyID: "k1", authenticationCode: SampleServer.standInHMAC))
+        #expect((session.interceptor as? Interceptor)?.adapters.count == 2)
+    }
+
     @Test func streamsAreHeard() async throws {
         StreamSamples.handler()
         #expect(await Output.has("The feed has ended"))

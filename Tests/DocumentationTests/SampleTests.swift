@@ -29,6 +29,16 @@ import Testing
         #expect(await Output.has("nobody, trace none"))
     }
 
+    @Test func redirectsAndChallengesEndAsTheGuideSays() async throws {
+        #expect(RedirectSamples.configured().configuration.maximumRedirects == 5)
+        await RedirectSamples.leftAlone()
+        #expect(await Output.has("Moved to /me"))
+        try await RedirectSamples.modified()
+        #expect(await Output.has("nobody, trace moved"))
+        try await RedirectSamples.authenticated()
+        #expect(await Output.has("The vault is open"))
+    }
+
     @Test func serializersMakeWhatTheGuideSays() async throws {
         ResponseSamples.string()
         #expect(await Output.has("Be kind."))

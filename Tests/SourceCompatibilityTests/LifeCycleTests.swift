@@ -30,37 +30,18 @@ import Testing
         await server.stop()
     }
 
-    @Test func credentialsAnswerAChallenge() async throws {
+    @Test func monitorsAreComposed() async throws {
         let server = try await TestServer.start()
-        let url = server.url("/basic-auth/ada/lovelace")
-        let request = AF.request(url).authenticate(username: "ada", password: "lovelace", persistence: .forSession)
-        #expect(request.credential?.user == "ada")
-        #expect(await request.validate().serializingData().response.error == nil)
-        let credential = URLCredential(user: "ada", password: "lovelace", persistence: .forSession)
-        let other = AF.request(url).authenticate(with: credential)
-        #expect(await other.validate().serializingData().response.error == nil)
-        await server.stop()
-    }
-
-    @Test func redirectsAreHandled() async throws {
-        let server = try await TestServer.start()
-        let url = server.url("/redirect/1")
-        #expect(await AF.request(url).serializingData().response.response?.statusCode == 200)
-        let followed = AF.request(url).redirect(using: Redirector(behavior: .follow))
-        #expect(await followed.serializingData().response.response?.statusCode == 200)
-        let left = AF.request(url).redirect(using: .doNotFollow)
-        #expect(await left.serializingData(emptyResponseCodes: [302]).response.response?.statusCode == 302)
-        let changed = AF.request(url).redirect(
-            using: .modify { task, request, response in
-                var request = request
-                request.headers.add(name: "X-From", value: "\(response.statusCode)")
-                return request
-            })
-        let echo = try await changed.serializingDecodable(Echo.self).value
-        #expect(echo.headers["x-from"] == "302")
-        let session = Session(redirectHandler: Redirector.doNotFollow)
-        let response = await session.request(url).serializingData(emptyResponseCodes: [302]).response
-        #expect(response.response?.statusCode == 302)
+        let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "composed"))
+        let (events, told) = AsyncStream.makeStream(of: String.self)
+        monitor.requestDidFinish = { request in
+            told.yield(request.request?.url?.path ?? "")
+            told.finish()
+        }
+        let session = Session(eventMonitors: [CompositeEventMonitor(monitors: [monitor])])
+        _ = try await session.request(server.url("/get")).serializingData().value
+        for await path in events { #expect(path == "/get") }
+        #expect(session.eventMonitor.queue.label.isEmpty == false)
         await server.stop()
     }
 
@@ -75,25 +56,6 @@ import Testing
         var identifiers: [Int] = []
         for await task in tasks { identifiers.append(task.taskIdentifier) }
         #expect(identifiers.count == 1)
-        await server.stop()
-    }
-
-    @Test func aSessionsRequestsAreEndedTogether() async throws {
-        let server = try await TestServer.start()
-        let session = Session()
-        let requests = (1...3).map { _ in session.request(server.url("/delay/30")) }
-        let tasks = requests.map { $0.serializingData() }
-        await withCheckedContinuation { continuation in
-            session.withAllRequests { running in
-                #expect(running.count == 3)
-                continuation.resume()
-            }
-        }
-        await withCheckedContinuation { continuation in
-            session.cancelAllRequests(completingOnQueue: .global()) { continuation.resume() }
-        }
-        for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }
-        #expect(requests.allSatisfy { $0.isCancelled })
         await server.stop()
     }
 

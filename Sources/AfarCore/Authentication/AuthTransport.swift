@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 
 /// Answers a challenge (401) once, over any transport, when the exchange's context has a credential for the origin that
-/// asks.
+/// asks, or somebody who is asked.
 ///
 /// As with redirects, nobody above sees a response that is answered. One to a request whose body cannot be sent again is
 /// not: it is the last one.
@@ -20,18 +20,28 @@ package struct AuthTransport<Base: Transport>: Transport {
     package func closeIdleConnections() { base.closeIdleConnections() }
 
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
-        guard let credential = exchange.context[CredentialKey.self] else { return try await base.send(exchange) }
+        let handler = exchange.context[ChallengeHandlerKey.self]
+        let credential = exchange.context[CredentialKey.self]
+        guard handler != nil || credential != nil else { return try await base.send(exchange) }
         var exchange = exchange
+        exchange.context[ChallengeHandlerKey.self] = nil
         exchange.context[CredentialKey.self] = nil
-        guard credential.origin == Origin(exchange.request), exchange.body.isReplayable else {
+        guard exchange.body.isReplayable else { return try await base.send(exchange) }
+        if let handler { return try await send(exchange, mayAnswer: .undecided, handler) }
+        guard let credential, credential.origin == Origin(exchange.request) else {
             return try await base.send(exchange)
         }
-        return try await send(exchange, answeringWith: credential)
+        return try await send(exchange, mayAnswer: .dropped) { _, _ in
+            .credential(user: credential.user, password: credential.password)
+        }
     }
 
-    private func send(_ exchange: Exchange, answeringWith credential: Credential) async throws -> TransportResponse {
+    /// - Parameter challenged: What becomes of a response with a challenge, as far as is known when its head comes.
+    private func send(
+        _ exchange: Exchange, mayAnswer challenged: HeldResponse.Fate, _ handler: ChallengeHandlerKey.Handler
+    ) async throws -> TransportResponse {
         let begun = ContinuousClock.now
-        let held = HeldResponse(exchange) { head in choice(after: head) == nil ? .final : .dropped }
+        let held = HeldResponse(exchange) { head in choice(after: head) == nil ? .final : challenged }
         defer { held?.letGo() }
         let response: TransportResponse
         do {
@@ -41,11 +51,20 @@ package struct AuthTransport<Base: Transport>: Transport {
             response = skipped
         }
         guard let (scheme, challenge) = choice(after: response.head) else { return response }
+        let answer = await handler(response.head, challenge)
+        if case .none = answer {
+            try held?.release(response)
+            return response
+        }
         held?.letGo()
         let report = await response.discarded(readingUpTo: HeldResponse.longestBodyToSkip)
         do {
+            guard case .credential(let user, let password) = answer, !Task.isCancelled else {
+                throw TransportError(
+                    .cancelled, phase: .receiving, url: exchange.url, message: "cancelled at a request for credentials")
+            }
             var next = exchange
-            try scheme.answer(challenge, with: credential, in: &next)
+            try scheme.answer(challenge, user: user, password: password, in: &next)
             next.options.totalTimeout -= (ContinuousClock.now - begun) / .seconds(1)
             exchange.observer?.exchangeWillAnswerChallenge(in: response.head)
             return try await base.send(next).preceded(by: report)

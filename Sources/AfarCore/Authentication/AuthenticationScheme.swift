@@ -7,6 +7,6 @@ protocol AuthenticationScheme: Sendable {
     ///
     /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` when this scheme cannot carry the credential.
     func answer(
-        _ challenge: AuthenticationChallenge, with credential: Credential, in exchange: inout Exchange
+        _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError)
 }

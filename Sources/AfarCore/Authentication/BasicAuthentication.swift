@@ -6,12 +6,12 @@ struct BasicAuthentication: AuthenticationScheme {
     let name = "basic"
 
     func answer(
-        _ challenge: AuthenticationChallenge, with credential: Credential, in exchange: inout Exchange
+        _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        guard !credential.user.utf8.contains(UInt8(ascii: ":")) else {
+        guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw refusal("the user name has a colon, which ends a user name in Basic authentication", exchange)
         }
-        let pair = "\(credential.user):\(credential.password)"
+        let pair = "\(user):\(password)"
         guard pair.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw refusal("the user name or the password has control characters", exchange)
         }

@@ -9,3 +9,20 @@ struct Credential: Sendable {
 enum CredentialKey: ExchangeContextKey {
     static let defaultValue: Credential? = nil
 }
+
+/// What is done about a challenge.
+enum ChallengeAnswer: Sendable {
+    /// It is answered with this.
+    case credential(user: String, password: String)
+    /// It is not: the response that has it is the last one.
+    case none
+    /// The exchange is ended.
+    case cancel
+}
+
+/// Where an exchange has who is asked about each challenge to it, before its credential is used; nil when nobody is.
+enum ChallengeHandlerKey: ExchangeContextKey {
+    typealias Handler = @Sendable (ResponseHead, AuthenticationChallenge) async -> ChallengeAnswer
+
+    static let defaultValue: Handler? = nil
+}

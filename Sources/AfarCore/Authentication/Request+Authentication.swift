@@ -61,4 +61,32 @@ extension Request {
         guard let credential, let user = credential.user, let password = credential.password else { return nil }
         return Credential(user: user, password: password, origin: origin)
     }
+
+    /// Who is asked about challenges; nil when the credential decides alone.
+    var challengeHandler: ChallengeHandlerKey.Handler? {
+        guard context.delegate.decidesAboutChallenges else { return nil }
+        return { [self] head, challenge in
+            let proposed = credential
+            let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
+            guard let known, let (disposition, answer) = await context.delegate.answer(to: known, of: self) else {
+                return ChallengeAnswer(proposed)
+            }
+            return switch disposition {
+            case .useCredential: ChallengeAnswer(answer)
+            case .performDefaultHandling: ChallengeAnswer(proposed)
+            case .cancelAuthenticationChallenge: .cancel
+            default: .none
+            }
+        }
+    }
+}
+
+extension ChallengeAnswer {
+    fileprivate init(_ credential: URLCredential?) {
+        if let user = credential?.user, let password = credential?.password {
+            self = .credential(user: user, password: password)
+        } else {
+            self = .none
+        }
+    }
 }

@@ -53,7 +53,7 @@ public protocol EventMonitor: Sendable {
     /// An attempt is about to read the input stream that is its body.
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
 
-    /// A redirect is about to be followed, unless somebody decides otherwise.
+    /// A redirect is followed now.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -8,6 +9,7 @@ import Foundation
 final class ExchangeEvents: ExchangeObserver {
     private let request: Request
     private let events: CompositeEventMonitor?
+    private let challengesAnswered = Locked(0)
     private let told = Locked((sent: Int64(0), received: Int64(0)))
 
     /// Nil when nobody wants to know.
@@ -17,7 +19,22 @@ final class ExchangeEvents: ExchangeObserver {
         self.request = request
     }
 
+    func exchangeWillAnswerChallenge(in head: ResponseHead) {
+        tellChallenge(in: head)
+        challengesAnswered.withLock { $0 += 1 }
+    }
+
+    private func tellChallenge(in head: ResponseHead) {
+        guard let events, let task = request.lastTask,
+            let challenge = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate)).first,
+            let known = URLAuthenticationChallenge(
+                challenge, in: head, proposing: request.credential, failures: challengesAnswered.withLock { $0 })
+        else { return }
+        events.urlSession(.shared, task: task, didReceive: known)
+    }
+
     func exchangeDidReceiveHead(_ head: ResponseHead) {
+        if head.status == 401 { tellChallenge(in: head) }
         guard let events, let task = request.lastTask as? URLSessionDataTask else { return }
         events.urlSession(.shared, dataTask: task, didReceive: head)
     }
@@ -25,9 +42,9 @@ final class ExchangeEvents: ExchangeObserver {
     func exchangeWillFollow(_ redirect: Redirect) {
         request.didFollow(redirect)
         guard let events, let task = request.lastTask, let response = redirect.response.httpURLResponse,
-            let next = task.currentRequest
+            let newRequest = task.originalRequest?.following(redirect)
         else { return }
-        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: next)
+        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: newRequest)
     }
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) {

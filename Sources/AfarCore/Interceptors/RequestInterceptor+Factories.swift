@@ -38,7 +38,7 @@ extension RequestInterceptor where Self == Interceptor {
     }
 }
 
-extension RequestInterceptor where Self == RetryPolicy {
+extension RequestRetrier where Self == RetryPolicy {
     /// The default policy: ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:jitter:maximumRetryAfter:)``
     /// says what it does.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
@@ -83,7 +83,7 @@ extension RequestInterceptor where Self == RetryPolicy {
     }
 }
 
-extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
+extension RequestRetrier where Self == ConnectionLostRetryPolicy {
     /// The default policy for connections that were lost.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 

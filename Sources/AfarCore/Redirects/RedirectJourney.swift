@@ -9,6 +9,8 @@ struct RedirectJourney {
     private let begun: ContinuousClock.Instant
     private let totalTimeout: TimeInterval
     private var report = TransportReport()
+    /// Whether it has led to another origin.
+    private var hasLeft = false
 
     init(_ exchange: Exchange, rules: RedirectRules, begun: ContinuousClock.Instant) {
         self.exchange = exchange
@@ -56,6 +58,7 @@ struct RedirectJourney {
         report.append(await response.discarded(readingUpTo: HeldResponse.longestBodyToSkip))
         let redirect = Redirect(response: response.head, request: next.request, url: url, body: next.body)
         report.redirects.append(redirect)
+        hasLeft = hasLeft || Origin(next.request) != Origin(exchange.request)
         exchange = next
         try grantRemainingTime()
         exchange.observer?.exchangeWillFollow(redirect)
@@ -87,7 +90,7 @@ struct RedirectJourney {
                 message: "more than \(rules.maximum) redirects, the last one to "
                     + "\(proposal.url.absoluteString.redactingSecretsOfURL.prefix(1_000))")
         }
-        return try rules.exchange(after: proposal, to: exchange)
+        return try rules.exchange(after: proposal, to: exchange, hasLeft: hasLeft)
     }
 
     /// The total timeout is for all hops together.

@@ -39,7 +39,9 @@ package struct RedirectRules: Sendable {
             throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which can be read in two ways")
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
-        if let authority = target.authority, let at = authority.firstIndex(of: "@") {
+        // Two of them could be read in several ways, and are refused later.
+        if let authority = target.authority, let at = authority.firstIndex(of: "@"), at == authority.lastIndex(of: "@")
+        {
             target.authority = authority[authority.index(after: at)...]
         }
         guard let url = URL(string: target.text) else {
@@ -71,7 +73,12 @@ package struct RedirectRules: Sendable {
     // MARK: From a proposal to the next exchange
 
     /// What is sent next, if that may be.
-    func exchange(after proposal: RedirectProposal, to exchange: Exchange) throws(TransportError) -> Exchange {
+    ///
+    /// - Parameter hasLeft: Whether a redirect before led away from the first origin. What must not leave it does not come
+    ///   back either, even if somebody who was asked has put it in again.
+    func exchange(
+        after proposal: RedirectProposal, to exchange: Exchange, hasLeft: Bool = false
+    ) throws(TransportError) -> Exchange {
         let redirect = Leg(head: proposal.response, from: exchange.url)
         let place = proposal.url.absoluteString
         let target: RequestTarget
@@ -93,10 +100,10 @@ package struct RedirectRules: Sendable {
         next.request = HTTPRequest(proposal.method, target)
         next.request.headerFields = proposal.fields
         next.body = proposal.body
-        clean(&next.request.headerFields, of: proposal, to: next.request, from: exchange.request)
+        clean(&next.request.headerFields, of: proposal, to: next.request, from: exchange.request, hasLeft: hasLeft)
         let defaults = exchange.options.defaultFields.fields
         var kept = defaults
-        clean(&kept, of: proposal, to: next.request, from: exchange.request)
+        clean(&kept, of: proposal, to: next.request, from: exchange.request, hasLeft: hasLeft)
         if kept.count < defaults.count { next.options.defaultFields = DefaultFields(kept) }
         if Origin(next.request) != Origin(exchange.request), next.context[CredentialKey.self] != nil {
             next.context[CredentialKey.self] = nil
@@ -106,9 +113,10 @@ package struct RedirectRules: Sendable {
 
     /// Takes out what must not go from one request to the other.
     private func clean(
-        _ fields: inout HTTPFields, of proposal: RedirectProposal, to next: HTTPRequest, from last: HTTPRequest
+        _ fields: inout HTTPFields, of proposal: RedirectProposal, to next: HTTPRequest, from last: HTTPRequest,
+        hasLeft: Bool = false
     ) {
-        let leaves = Origin(next) != Origin(last)
+        let leaves = hasLeft || Origin(next) != Origin(last)
         // RFC 9110, section 10.1.3.
         let losesReferer = last.scheme == "https" && next.scheme != "https"
         let losesBody = proposal.body.isNone && (!proposal.originalBody.isNone || next.method != last.method)

@@ -21,44 +21,34 @@ extension Request {
     }
 
     /// Who decides about redirects; nil when they are just followed.
-    var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.redirectHandler } ?? context.redirectHandler }
+    var redirectHandler: (any RedirectHandler)? {
+        mutable.withLock { $0.redirectHandler } ?? context.redirectHandler
+            ?? context.delegate.redirectHandler(on: context.rootQueue)
+    }
 
     /// Whether redirects are followed, or may be.
     var mayFollowRedirects: Bool { redirectHandler.map { !$0.isRefusal } ?? true }
 
     /// What is done about the redirects of an attempt; nil when they are just followed.
     func redirectPolicy(for urlRequest: URLRequest) -> RedirectPolicy? {
-        if let handler = redirectHandler {
-            if handler.isRefusal { return .doNotFollow }
-            return .ask { [self] proposal in
-                try await decide(about: proposal, of: urlRequest) { suggestion, response in
-                    guard let task else { return suggestion }
-                    return await oneAnswer(ifCancelled: nil) { answer in
-                        handler.task(task, willBeRedirectedTo: suggestion, for: response, completion: answer)
-                    }
-                }
-            }
-        }
-        guard context.delegate.decidesAboutRedirects else { return nil }
-        return .ask { [self] proposal in
-            try await decide(about: proposal, of: urlRequest) { suggestion, response in
-                await context.delegate.redirection(of: self, to: suggestion, after: response)
-            }
-        }
+        guard let handler = redirectHandler else { return nil }
+        if handler.isRefusal { return .doNotFollow }
+        return .ask { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
     }
 
     /// Notes where the attempt that runs has been led.
     func didFollow(_ redirect: Redirect) { mutable.withLock { $0.redirect = redirect } }
 
-    /// - Parameter ask: Says what is to be sent, given what would be, or nil.
     private func decide(
-        about proposal: RedirectProposal, of urlRequest: URLRequest,
-        _ ask: (URLRequest, HTTPURLResponse) async -> URLRequest?
+        about proposal: RedirectProposal, of urlRequest: URLRequest, with handler: any RedirectHandler
     ) async throws -> RedirectProposal? {
         let suggestion = urlRequest.redirected(
             to: proposal.url, method: proposal.method, fields: proposal.fields, body: proposal.body)
-        guard let response = proposal.response.httpURLResponse else { return proposal }
-        return try await ask(suggestion, response).map { try self.proposal($0, inPlaceOf: proposal) }
+        guard let task, let response = proposal.response.httpURLResponse else { return proposal }
+        let decision: URLRequest? = await oneAnswer(ifCancelled: nil) { answer in
+            handler.task(task, willBeRedirectedTo: suggestion, for: response, completion: answer)
+        }
+        return try decision.map { try self.proposal($0, inPlaceOf: proposal) }
     }
 
     /// What a handler wants to have sent.

@@ -95,8 +95,8 @@ public class Request: @unchecked Sendable {
         if alwaysCountsBytes { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
-            state.work = []
             state.sent = nil
+            state.work = []
             state.head = nil
             state.headAnswer = nil
             state.failure = nil

@@ -112,15 +112,6 @@ struct RequestPipeline {
         return exchange
     }
 
-    /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
-    /// not for requests that they have to know something of.
-    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
-        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
-        if let credential = request.credential(for: Origin(exchange.request)) {
-            exchange.context[CredentialKey.self] = credential
-        }
-    }
-
     /// Tells whether a final `URLRequest` is fit to be sent.
     func announcing(_ urlRequest: URLRequest, _ makeExchange: () throws -> Exchange) throws -> Exchange {
         do {
@@ -132,6 +123,16 @@ struct RequestPipeline {
             request.events?.request(request, didFailToCreateURLRequestWithError: failure)
             throw failure
         }
+    }
+
+    /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
+    /// not for requests that they have to know something of.
+    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
+        if let credential = request.credential(for: Origin(exchange.request)) {
+            exchange.context[CredentialKey.self] = credential
+        }
+        if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
     }
 
     // MARK: Sending it

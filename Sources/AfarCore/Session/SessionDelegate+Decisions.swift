@@ -10,8 +10,9 @@ extension SessionDelegate {
 
     /// Whether a closure wants a say about a response before all of it is there.
     func takesPart(in request: Request) -> Bool {
-        guard isListening, !(request is DownloadRequest) else { return false }
-        return takesBodies || decidesAboutResponses
+        guard isListening else { return false }
+        return decidesAboutRedirects || decidesAboutChallenges
+            || !(request is DownloadRequest) && (takesBodies || decidesAboutResponses)
     }
 
     // MARK: Responses
@@ -73,36 +74,23 @@ extension SessionDelegate {
 
     // MARK: Redirects and challenges
 
-    /// Whether a closure decides about redirects.
-    var decidesAboutRedirects: Bool {
-        isListening
-            && (taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil)
+    private var decidesAboutRedirects: Bool {
+        taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil
     }
 
-    /// What the closures want to be sent because of a redirect; nil when it is not to be followed.
-    ///
-    /// - Parameter proposal: What would be sent.
-    func redirection(of request: Request, to proposal: URLRequest, after response: HTTPURLResponse) async -> URLRequest?
-    {
-        guard let task = request.lastTask else { return proposal }
-        return await oneAnswer(ifCancelled: nil) { answer in
-            request.context.rootQueue.async { [self] in
-                if let closure = taskWillPerformHTTPRedirectionWithCompletion {
-                    closure(.shared, task, response, proposal, answer)
-                } else if let closure = taskWillPerformHTTPRedirection {
-                    answer(closure(.shared, task, response, proposal))
-                } else {
-                    answer(proposal)
-                }
-            }
-        }
+    /// Asks the closures about redirects; nil when there is none.
+    func redirectHandler(on queue: DispatchQueue) -> (any RedirectHandler)? {
+        isListening && decidesAboutRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
+    }
+
+    /// Whether a closure decides about challenges.
+    var decidesAboutChallenges: Bool {
+        isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
     /// What the closures say to a challenge; nil when there is none, so that the default is done.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
-        guard isListening, taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil,
-            let task = request.lastTask
-        else { return nil }
+        guard decidesAboutChallenges, let task = request.lastTask else { return nil }
         return await oneAnswer(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
             request.context.rootQueue.async { [self] in
                 if let closure = taskDidReceiveChallengeWithCompletion {
@@ -110,6 +98,27 @@ extension SessionDelegate {
                 } else {
                     answer(taskDidReceiveChallenge?(.shared, task, challenge) ?? (.performDefaultHandling, nil))
                 }
+            }
+        }
+    }
+}
+
+/// Asks a delegate's closures about redirects.
+private struct DelegateRedirects: RedirectHandler {
+    let delegate: SessionDelegate
+    let queue: DispatchQueue
+
+    func task(
+        _ task: URLSessionTask,
+        willBeRedirectedTo request: URLRequest,
+        for response: HTTPURLResponse,
+        completion: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        queue.async { [delegate] in
+            if let closure = delegate.taskWillPerformHTTPRedirectionWithCompletion {
+                closure(.shared, task, response, request, completion)
+            } else {
+                completion(delegate.taskWillPerformHTTPRedirection?(.shared, task, response, request))
             }
         }
     }

@@ -106,7 +106,9 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides what is done when a server or a proxy asks for credentials.
+    /// Decides what is done when a server asks for credentials, which is asked once in each attempt for each place it is
+    /// led to. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a
+    /// challenge that is rejected leaves the response as it is.
     @preconcurrency open var taskDidReceiveChallenge:
         (
             @Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (

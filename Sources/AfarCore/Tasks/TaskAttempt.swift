@@ -52,12 +52,14 @@ final class TaskAttempt: Sendable {
     /// The request, while it lives.
     var request: Request? { state.withLock { $0.request } }
 
-    /// What was sent last: the request as redirects have left it.
-    var currentRequest: URLRequest { standing.redirect.map(urlRequest.following) ?? urlRequest }
-
     var standing: Standing {
         let (ending, request) = state.withLock { ($0.ending, $0.request) }
         return ending ?? request?.standing(of: self) ?? Standing()
+    }
+
+    /// The request that was sent last: the original, or where a redirect led.
+    var currentRequest: URLRequest {
+        standing.redirect.flatMap { urlRequest.following($0) } ?? urlRequest
     }
 
     var description: String? {

@@ -118,8 +118,23 @@ struct CurlCommandTests {
     @Test func otherOptionsHaveTheirCounterparts() async throws {
         let printed = try await Tool.run(
             "get", ":8080/x", "--timeout", "2.5", "--check-status", "-i", "-v", "--curl", "-H", "Accept-Encoding: br")
-        let options = "-H 'Accept-Encoding: br' --max-time 2.500 --fail-with-body --include --verbose"
+        let options = "-H 'Accept-Encoding: br' --location --max-time 2.500 --fail-with-body --include --verbose"
         #expect(printed.text == "curl \(options) http://localhost:8080/x\n")
+    }
+
+    @Test func redirectsAndRetriesHaveTheirCounterparts() async throws {
+        let start = "curl --compressed"
+        for (options, words) in [
+            ([], "--location"), (["--no-follow"], nil), (["--max-redirects", "3"], "--location --max-redirs 3"),
+            (["--no-follow", "--retry", "2"], "--retry 2 --retry-connrefused"),
+        ] as [([String], String?)] {
+            let printed = try await Tool.run(["get", ":8080/x", "--curl"] + options)
+            #expect(
+                printed.text == [start, words, "http://localhost:8080/x\n"].compactMap { $0 }.joined(separator: " "))
+        }
+        let server = try await TestServer.start()
+        let printed = try await Tool.run("get", server.url("/redirect/3").absoluteString, "--curl")
+        #expect(try await Tool.sh(printed.text).json()["path"] as? String == "/get")
     }
 
     @Test func whatCannotBeSentIsNotPrinted() async throws {

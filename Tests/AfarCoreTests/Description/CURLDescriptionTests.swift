@@ -34,7 +34,7 @@ import Testing
         _ = await request.serializingResponse(using: Bytes()).response
         let expected =
             #"curl -H 'User-Agent: test' -H 'X-It'\''s: mine' -H Content-Type: --data-raw 'a="b"' "#
-            + "'http://mock/a?b=c&d=e'"
+            + "--location 'http://mock/a?b=c&d=e'"
         #expect(request.cURLDescription() == expected)
     }
 
@@ -53,6 +53,26 @@ import Testing
         #expect(await told.value == hidden)
         #expect(await iterator.next() == hidden)
         for number in 1...3 { #expect(request.cURLDescription().contains("hush\(number)")) }
+    }
+
+    @Test func curlIsToldOfRedirectsAndCredentials() async throws {
+        var configuration = SessionConfiguration.default
+        configuration.headers = []
+        configuration.maximumRedirects = 3
+        let session = Session(configuration: configuration, transport: MockTransport { _ in .text("ok") })
+        func command(_ request: DataRequest, redactingSecrets: Bool = false) async -> String {
+            _ = await request.serializingResponse(using: Bytes()).response
+            return request.cURLDescription(redactingSecrets: redactingSecrets)
+        }
+        let start = "curl -H User-Agent: "
+        #expect(await command(session.request("http://mock/")) == start + "--location --max-redirs 3 http://mock/")
+        #expect(
+            await command(session.request("http://mock/").redirect(using: .doNotFollow)) == start + "http://mock/")
+        let request = { session.request("http://mock/").redirect(using: .doNotFollow) }
+        let known = request().authenticate(username: "ada", password: "it's hush")
+        #expect(await command(known) == start + #"-u 'ada:it'\''s hush' http://mock/"#)
+        #expect(await command(known, redactingSecrets: true) == start + "-u '***' http://mock/")
+        #expect(await command(request().authenticate(username: "a:b", password: "c")) == start + "http://mock/")
     }
 
     @Test func everyClosureIsCalledOnceOnItsQueue() async {
@@ -84,7 +104,7 @@ import Testing
         #expect(request.retryCount == 1)
         #expect(
             told.withLock { $0 }
-                == Array(repeating: "curl -H 'User-Agent: test' -H 'Adapted: yes' http://mock/", count: 4))
+                == Array(repeating: "curl -H 'User-Agent: test' -H 'Adapted: yes' --location http://mock/", count: 4))
     }
 
     @Test func aStreamTellsOneForEachAttempt() async {

@@ -36,6 +36,7 @@ import Testing
         let monitor = LoggingMonitor(level) { paper.write($0) }
         var configuration = SessionConfiguration.default
         configuration.headers = ["User-Agent": "test"]
+        configuration.secretHeaders = ["x-own"]
         let session = Session(
             configuration: configuration, interceptor: interceptor, eventMonitors: [monitor],
             transport: MockTransport(respond))
@@ -75,7 +76,7 @@ import Testing
 
     @Test func whatWasNeverSentIsToldToo() async {
         let paper = await paper { session in
-            await get(session.request("nothing"))
+            await get(session.request(""))
             await get(session.request("http://mock/") { $0.httpBody = Data("a body in a GET".utf8) })
             let cancelled = session.request("http://mock/").cancel()
             await get(cancelled)
@@ -122,7 +123,7 @@ import Testing
                 return isFirst ? .status(503, fields: [.retryAfter: "1"]) : .status(200, fields: [.setCookie: "hush"])
             }
         ) { session in
-            _ = await session.request("http://mock/").validate()
+            _ = await session.request("http://mock/", headers: ["X-Own": "hush"]).validate()
                 .serializingResponse(using: DataResponseSerializer { _, _, _, _ in 7 }).response
         }
         #expect(
@@ -130,15 +131,16 @@ import Testing
                 "[ID] resumed",
                 "[ID] URLRequest made: GET http://mock/",
                 "[ID] adapted: GET http://mock/",
-                "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***",
-                "[ID] answered 503\n  < Retry-After: 1",
-                "[ID] attempt failed: The response was not acceptable: Its status code is 503.",
+                "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***\n  > X-Own: ***",
+                "[ID] answered 503\n  < Content-Length: 0\n  < Retry-After: 1",
+                "[ID] not accepted: The response was not acceptable: Its status code is 503.",
+                "[ID] attempt over",
                 "[ID] tried again",
                 "[ID] URLRequest made: GET http://mock/",
                 "[ID] adapted: GET http://mock/",
-                "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***",
-                "[ID] answered 200\n  < Set-Cookie: ***",
-                "[ID] attempt succeeded",
+                "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***\n  > X-Own: ***",
+                "[ID] answered 200\n  < Content-Length: 0\n  < Set-Cookie: ***",
+                "[ID] attempt over",
                 "[ID] GET http://mock/ -> 200, 0 bytes in T ms, 1 retry",
                 "[ID] serialized as Int",
             ])
@@ -148,9 +150,9 @@ import Testing
     @Test func hostileTextStaysInItsLine() async {
         let paper = await paper(.debug) { session in
             await get(
-                session.request("http://mock/") { $0.setValue("\u{1B}[2J\nX: y", forHTTPHeaderField: "X-Evil") })
+                session.request("http://mock/") { $0.setValue("\u{1B}[2J", forHTTPHeaderField: "X-Evil") })
+            await get(session.request("http://mock/\u{1B}[2J\n"))
         }
-        #expect(paper.lines.contains { $0.hasSuffix("\n  > X-Evil: \\u001B[2J X: y") })
         #expect(paper.all.allSatisfy { !$0.message.contains("\n") && !"\($0)".contains("\u{1B}") })
     }
 

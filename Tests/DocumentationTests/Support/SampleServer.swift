@@ -33,6 +33,13 @@ enum SampleServer {
             let trace = request.headers["X-Trace"] ?? "none"
             return .text("\(request.headers["Authorization"] ?? "nobody"), trace \(trace)").adding("X-Api-Version", "2")
         }
+        server.route("/moved") { _ in ServerResponse(status: 302).adding("Location", "/me") }
+        server.route("/vault") { request in
+            guard request.headers["Authorization"] == "Basic YWRhOnMzY3JldA==" else {
+                return .text("no", status: 401).adding("WWW-Authenticate", #"Basic realm="vault""#)
+            }
+            return .text("The vault is open")
+        }
         server.route("/motd") { _ in .text("Be kind.") }
         server.route("/tags") { _ in .text("red,green,blue") }
         server.route("/settings") { _ in
@@ -42,6 +49,31 @@ enum SampleServer {
         server.route("/busy") { request in
             guard request.headers["Authorization"] == "Bearer s3cret" else { return .text("who?", status: 401) }
             return server.requestCount(path: "/busy") > 2 ? .text("At last") : .text("busy", status: 503)
+        }
+        server.route("/flaky") { request in
+            guard request.query == "locked" else {
+                return server.requestCount(path: "/flaky") > 1 ? .text("Steady") : .text("tremble", status: 503)
+            }
+            return server.requestCount(path: "/flaky") > 3 ? .text("Unlocked") : .text("locked", status: 423)
+        }
+        server.route("/crowded") { _ in
+            let isFree = server.requestCount(path: "/crowded") > 1
+            return isFree ? .text("Your turn") : .text("wait", status: 429).adding("Retry-After", "1")
+        }
+        server.route("/oauth/token") { request in
+            guard request.text?.contains("refresh_token=r1") == true else { return .text("who?", status: 400) }
+            return json(#"{"access":"a2","refresh":"r2","expires":4000000000}"#)
+        }
+        server.route("/account") { request in
+            let isKnown = request.headers["Authorization"] == "Bearer a2"
+            return isKnown ? .text("Ada's account") : .text("expired", status: 401)
+        }
+        server.route("/orders") { request in
+            let date = request.headers["X-Date"] ?? ""
+            let head = Data("\(request.method)\n\(request.path)\n\(request.query)\n\(date)\n".utf8)
+            let signature = standInHMAC(head + request.body).base64EncodedString()
+            let isSigned = request.headers["Authorization"] == "Signature keyId=\"k1\", signature=\"\(signature)\""
+            return isSigned ? .text("Ordered \(request.text ?? "")") : .text("forged", status: 403)
         }
         server.route("/notes", methods: ["GET"]) { request in .text("Notes of \(request.target)") }
         server.route("/notes", methods: ["POST"]) { request in
@@ -65,6 +97,14 @@ enum SampleServer {
             return .text("never")
         }
         return server
+    }
+
+    /// Stands for a keyed hash. It is none.
+    @Sendable static func standInHMAC(_ message: Data) -> Data {
+        let hash = message.reduce(into: UInt64(14_695_981_039_346_656_037)) { hash, byte in
+            hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
+        }
+        return withUnsafeBytes(of: hash.bigEndian) { Data($0) }
     }
 
     /// Says what has been received, and how its length was said.

@@ -26,7 +26,7 @@ import Testing
                 repository
                     == Repository(
                         id: 7, fullName: "ada/engine", isPrivate: false, stars: 1843,
-                        pushedAt: Date(timeIntervalSince1970: -3_986_366_400)))
+                        pushedAt: Date(timeIntervalSince1970: -3_986_712_000)))
             #expect(server.requestCount(path: "/token") == 1)
             #expect(server.requestCount(path: "/repos/ada/engine") == 3)
             let log = monitor.log

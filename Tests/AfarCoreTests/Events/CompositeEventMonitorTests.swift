@@ -1,0 +1,101 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct CompositeEventMonitorTests {
+    /// Hears of serialized values, in the one spelling or the other.
+    private final class Parsing: EventMonitor {
+        let queue = DispatchQueue(label: "parsing")
+        let heard = Locked<[String]>([])
+
+        func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>) {
+            heard.withLock { $0.append("\(Value.self)") }
+        }
+
+        func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+            heard.withLock { $0.append("plain") }
+        }
+    }
+
+    private final class UnconstrainedParsing: EventMonitor {
+        let queue = DispatchQueue(label: "parsing")
+        let heard = Locked<[String]>([])
+
+        func request<Value>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>) {
+            heard.withLock { $0.append("\(Value.self)") }
+        }
+    }
+
+    /// A value that is not sendable.
+    private final class Box {
+        var data: Data?
+    }
+
+    private struct BoxSerializer: DataResponseSerializerProtocol {
+        func serialize(
+            request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+        ) throws -> Box { Box() }
+    }
+
+    private struct AnySerializer: DataResponseSerializerProtocol {
+        func serialize(
+            request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+        ) throws -> Any { [1, "a"] as [Any] }
+    }
+
+    private struct OptionalSerializer: DataResponseSerializerProtocol {
+        func serialize(
+            request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+        ) throws -> Data? { data }
+    }
+
+    @Test func valuesOfAnyTypeAreTold() async {
+        let parsing = Parsing()
+        let unconstrained = UnconstrainedParsing()
+        let session = Session(
+            eventMonitors: [parsing, unconstrained], transport: MockTransport { _ in .text("ok") })
+        let queue = DispatchQueue(label: "handlers")
+        let over = Deferred<Void>()
+        session.request("http://mock/")
+            .response(queue: queue) { _ in }
+            .response(queue: queue, responseSerializer: Bytes()) { _ in }
+            .response(queue: queue, responseSerializer: BoxSerializer()) { _ in }
+            .response(queue: queue, responseSerializer: AnySerializer()) { _ in }
+            .response(queue: queue, responseSerializer: OptionalSerializer()) { _ in over.fulfil(()) }
+        await over.value
+        parsing.queue.sync {}
+        unconstrained.queue.sync {}
+        #expect(parsing.heard.withLock { $0 } == ["plain", "Data", "Box", "Any", "Optional<Data>"])
+        #expect(unconstrained.heard.withLock { $0 } == ["Data", "Box", "Any", "Optional<Data>"])
+    }
+
+    @Test func eachMonitorHearsOnItsQueueInOrder() async {
+        let monitors = (0..<3).map { ClosureEventMonitor(queue: DispatchQueue(label: "monitor \($0)")) }
+        let heard = monitors.map { _ in Locked<[String]>([]) }
+        for (monitor, heard) in zip(monitors, heard) {
+            monitor.requestDidResume = { [queue = monitor.queue] _ in
+                dispatchPrecondition(condition: .onQueue(queue))
+                heard.withLock { $0.append("resume") }
+            }
+            monitor.requestDidCreateURLRequest = { _, _ in heard.withLock { $0.append("create") } }
+            monitor.requestDidFinish = { _ in heard.withLock { $0.append("finish") } }
+        }
+        let nested = CompositeEventMonitor(monitors: [monitors[1], CompositeEventMonitor(monitors: [monitors[2]])])
+        let session = Session(
+            eventMonitors: [monitors[0], nested], transport: MockTransport { _ in .text("ok") })
+        #expect(session.eventMonitor.monitors.count == 2)
+        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        nested.queue.sync {}
+        (nested.monitors[1] as? CompositeEventMonitor)?.queue.sync {}
+        for (monitor, heard) in zip(monitors, heard) {
+            monitor.queue.sync {}
+            #expect(heard.withLock { $0 } == ["resume", "create", "finish"])
+        }
+    }
+}

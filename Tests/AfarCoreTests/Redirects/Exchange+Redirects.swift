@@ -1,0 +1,68 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Exchange {
+    /// A request to a URL whose host and path need no care.
+    static func to(
+        _ url: String, _ method: HTTPRequest.Method = .get, fields: [String: String] = [:], body: RequestBody = .none,
+        delivery: ResponseDelivery = .collect()
+    ) throws -> Exchange {
+        var urlRequest = URLRequest(url: try url.asURL())
+        urlRequest.httpMethod = method.rawValue
+        var exchange = Exchange(
+            request: try HTTPRequest(urlRequest, bodyLength: body.length), body: body, delivery: delivery)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            if let name = HTTPField.Name(name) { exchange.request.headerFields[name] = value }
+        }
+        return exchange
+    }
+}
+
+extension MockResponse {
+    /// A response that leads elsewhere, with a body that nobody should see.
+    static func redirect(_ status: Int = 302, to location: String) -> MockResponse {
+        var response = MockResponse.text("moved", status: status)
+        response.fields[.location] = location
+        return response
+    }
+}
+
+extension MockRequest {
+    /// The value under a name.
+    subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+}
+
+extension TransportResponse {
+    /// A collected body.
+    var text: String? {
+        if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { nil }
+    }
+}
+
+/// What the transport says when `work` fails; nil when it does not.
+func transportFailure(of work: () async throws -> Void) async -> TransportError? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return error as? TransportError
+    }
+}
+
+/// Notes what it sees of an exchange.
+final class Witness: ExchangeObserver {
+    let log = Log()
+
+    func exchangeDidReceiveHead(_ head: ResponseHead) { log.append("head \(head.status)") }
+    func exchangeDidSend(bytes: Int64, expected: Int64?) { log.append("sent \(bytes)") }
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) { log.append("received \(bytes)") }
+    func exchangeWillFollow(_ redirect: Redirect) { log.append("redirect \(redirect.response.status) \(redirect.url)") }
+    func exchangeWillAnswerChallenge(in head: ResponseHead) { log.append("challenge \(head.status)") }
+}

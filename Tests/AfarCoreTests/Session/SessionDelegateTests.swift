@@ -1,0 +1,165 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A delegate's closures: those that are told, and those that decide.
+@Suite struct SessionDelegateTests {
+    private let delegate = SessionDelegate()
+    private let rootQueue = DispatchQueue(label: "root")
+    private let events = Locked<[String]>([])
+
+    private func session(_ handler: @escaping MockTransport.Handler = { _ in .text("four") }) -> Session {
+        Session(delegate: delegate, rootQueue: rootQueue, transport: MockTransport(handler))
+    }
+
+    private func note(_ event: String) {
+        dispatchPrecondition(condition: .onQueue(rootQueue))
+        events.withLock { $0.append(event) }
+    }
+
+    private var told: [String] {
+        rootQueue.sync {}
+        return events.withLock { $0 }
+    }
+
+    // MARK: What is told
+
+    @Test func aDelegateHearsOnTheRootQueueBesideWhatHappensAnyway() async {
+        delegate.taskDidSendBodyData = { _, _, sent, all, expected in note("sent \(sent) \(all) \(expected)") }
+        delegate.taskDidComplete = { _, task, error in
+            note("complete \(error == nil) \((task.response as? HTTPURLResponse)?.statusCode ?? 0)")
+        }
+        delegate.sessionDidBecomeInvalidWithError = { _, error in note("invalid \(error == nil)") }
+        var session: Session? = session()
+        let response = await session?.upload(Data("12345".utf8), to: "http://mock/")
+            .serializingResponse(using: Bytes()).response
+        #expect(response?.value == Data("four".utf8))
+        session = nil
+        #expect(told == ["sent 5 5 5", "complete true 200", "invalid true"])
+        #expect(delegate.runningRequests.isEmpty)
+    }
+
+    @Test func aDelegateHearsOfDownloads() async throws {
+        delegate.downloadTaskDidWriteData = { _, _, written, all, expected in
+            note("wrote \(written) \(all) \(expected)")
+        }
+        delegate.downloadTaskDidFinishDownloadingToURL = { _, _, url in
+            note("finished \((try? String(contentsOf: url, encoding: .utf8)) ?? "without a file")")
+        }
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let file = try await session().download("http://mock/", to: { _, _ in (place, []) })
+            .serializingDownloadedFileURL().value
+        #expect(told == ["wrote 4 4 4", "finished four"])
+        #expect(try String(contentsOf: file, encoding: .utf8) == "four")
+        try FileManager.default.removeItem(at: place)
+    }
+
+    @Test func aTaskLeadsToItsRequest() async {
+        let request = session().request("http://mock/")
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(request.task.flatMap { delegate[$0] } === request)
+    }
+
+    @Test func anInvalidSessionSaysWhy() {
+        delegate.sessionDidBecomeInvalidWithError = { _, error in
+            note("\((error as? CocoaError)?.code == .featureUnsupported)")
+        }
+        let session = session()
+        session.invalidate(with: CocoaError(.featureUnsupported))
+        session.invalidate()
+        #expect(told == ["true"])
+    }
+
+    // MARK: What is decided
+
+    @Test func bodiesGoToTheClosureInPlaceOfTheRequests() async {
+        delegate.dataTaskDidReceiveData = { _, task, data in
+            note("\(String(decoding: data, as: UTF8.self)) \(delegate[task] is DataStreamRequest)")
+        }
+        let session = session()
+        let request = session.request("http://mock/")
+        let response = await request.response(withoutSerializer: ())
+        #expect(response.data == nil)
+        #expect(response.response?.statusCode == 200)
+        let chunks = Locked(0)
+        let stream = session.streamRequest("http://mock/")
+        for await element in stream.streamTask().streamingData() where element.value != nil {
+            chunks.withLock { $0 += 1 }
+        }
+        #expect(chunks.withLock { $0 } == 0)
+        #expect(told == ["four false", "four true"])
+    }
+
+    @Test func aResponseIsAllowedOrCancelled() async {
+        delegate.dataTaskDidReceiveResponse = { _, _, response in
+            note("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+            return (response as? HTTPURLResponse)?.statusCode == 200 ? .allow : .cancel
+        }
+        let session = session { request in request.path == "/good" ? .text("good") : .text("bad", status: 404) }
+        let good = await session.request("http://mock/good").serializingResponse(using: Bytes()).response
+        #expect(good.value == Data("good".utf8))
+        let bad = await session.request("http://mock/bad").serializingResponse(using: Bytes()).response
+        #expect(bad.error?.isExplicitlyCancelledError == true)
+        #expect(told == ["200", "404"])
+    }
+
+    @Test func aClosureWithACompletionOutranksTheOther() async {
+        delegate.dataTaskDidReceiveResponse = { _, _, _ in
+            note("never")
+            return .cancel
+        }
+        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, completion in
+            note("asked")
+            completion(.allow)
+            completion(.cancel)
+        }
+        let response = await session().request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(response.error == nil)
+        #expect(told == ["asked"])
+    }
+
+    @Test func aCompletionThatIsNeverCalledLosesToCancelling() async {
+        let asked = Deferred<Void>()
+        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, _ in asked.fulfil(()) }
+        let request = session().request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+    }
+
+    @Test func redirectsAreDecidedOn() async {
+        delegate.taskWillPerformHTTPRedirection = { _, _, response, request in
+            note("\(response.statusCode) \(request.url?.path ?? "")")
+            return request.url?.path == "/refused" ? nil : request
+        }
+        let session = session { request in
+            switch request.path {
+            case "/allowed": .status(302, fields: [.location: "/there"])
+            case "/there": .text("there")
+            default: .status(302, fields: [.location: "/refused"])
+            }
+        }
+        let followed = await session.request("http://mock/allowed").serializingResponse(using: Bytes()).response
+        #expect(followed.value == Data("there".utf8))
+        let refused = await session.request("http://mock/").response(withoutSerializer: ())
+        #expect(refused.response?.statusCode == 302)
+        #expect(told == ["302 /there", "302 /refused"])
+    }
+}
+
+extension DataRequest {
+    /// The response with its bytes as they came.
+    fileprivate func response(withoutSerializer: Void) async -> AFDataResponse<Data?> {
+        let deferred = Deferred<AFDataResponse<Data?>>()
+        response(queue: DispatchQueue(label: "handler")) { deferred.fulfil($0) }
+        return await deferred.value
+    }
+}

@@ -1,0 +1,196 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// What is told of requests of each kind, in which order, over each real transport.
+@Suite struct EventOrderTests {
+    private static let made = ["didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask"]
+    private static let measured = ["· didFinishCollecting", "didGatherMetrics"]
+    private let log = EventLog()
+    private let directory = ScratchDirectory()
+
+    private func session(
+        _ kind: TransportKind, interceptor: (any RequestInterceptor)? = nil
+    ) -> Session {
+        Session(interceptor: interceptor, eventMonitors: [log], transport: kind.make(.default))
+    }
+
+    /// What is told of metrics, where they are taken.
+    private func measured(_ kind: TransportKind) -> [String] {
+        kind.reasonAgainst(.metrics) == nil ? Self.measured : log.events.filter(Self.measured.contains)
+    }
+
+    // MARK: Kinds
+
+    @Test(arguments: TransportKind.allCases)
+    func ofADataRequest(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let response = await session(kind).request(server.url("/get")).validate().validate { _, _, _ in .success }
+            .serializingString().response
+        #expect(response.error == nil)
+        #expect(
+            log.events == ["requestDidResume"] + Self.made + ["· didReceive response", "· didReceive data"]
+                + measured(kind) + ["· didCompleteWithError", "didValidateRequest", "didCompleteTask"]
+                + ["requestDidFinish", "didParseResponse of String"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func ofAnUpload(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let body = Data(repeating: 1, count: 100_000)
+        let response = await session(kind).upload(body, to: server.url("/upload")).serializingData().response
+        #expect(response.error == nil)
+        #expect(
+            log.events == ["requestDidResume", "didCreateUploadable"] + Self.made
+                + ["· didSendBodyData", "· didReceive response", "· didReceive data"]
+                + measured(kind) + ["· didCompleteWithError", "didCompleteTask"]
+                + ["requestDidFinish", "didParseResponse of Data"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .streamedUpload))
+    func ofAnUploadedStream(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let stream = InputStream(data: Data(repeating: 1, count: 1_000))
+        let response = await session(kind).upload(stream, to: server.url("/upload")).serializingData().response
+        #expect(response.error == nil)
+        #expect(
+            log.events.prefix(9) == ["requestDidResume", "didCreateUploadable"] + Self.made
+                + ["· taskNeedsNewBodyStream", "didProvideInputStream", "· didSendBodyData"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .streamedDelivery))
+    func ofAStream(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let request = session(kind).streamRequest(server.url("/chunked/3")).validate()
+        for await _ in request.streamTask().streamingStrings() {}
+        #expect(
+            log.events.filter { $0 != "· didReceive data" && $0 != "didParseStream of String" }
+                == ["requestDidResume"] + Self.made + ["· didReceive response", "didValidateRequest"]
+                + measured(kind) + ["· didCompleteWithError", "didCompleteTask", "requestDidFinish"])
+        let firstChunk = try #require(log.events.firstIndex(of: "· didReceive data"))
+        #expect(log.events[firstChunk - 1] == "didValidateRequest")
+        #expect(log.events[firstChunk + 1] == "didParseStream of String")
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .fileDelivery))
+    func ofADownload(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let file = directory.url.appendingPathComponent("file")
+        let response = await session(kind).download(server.url("/large/100000"), to: { _, _ in (file, []) })
+            .validate().serializingDownloadedFileURL().response
+        #expect(response.value == file)
+        #expect(
+            log.events == ["requestDidResume"] + Self.made + ["· didWriteData", "· didFinishDownloadingTo"]
+                + measured(kind)
+                + [
+                    "· didCompleteWithError", "didValidateRequest", "didCreateDestinationURL",
+                    "didFinishDownloadingUsing", "didCompleteTask", "requestDidFinish", "didParseResponse of URL",
+                ])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .fileDelivery))
+    func ofADownloadThatGoesOn(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = session(kind, interceptor: RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001))
+        let request = session.download(server.url("/range/100000?cuts=50000"))
+        let offsets = Locked<[Int64]>([])
+        let monitor = ClosureEventMonitor(queue: log.queue)
+        monitor.downloadTaskDidResumeAtOffset = { _, _, offset, total in
+            offsets.withLock { $0 += [offset, total] }
+        }
+        request.eventMonitor(monitor)
+        let response = await request.serializingDownloadedFileURL().response
+        #expect(response.error == nil)
+        #expect(log.events.contains("· didResumeAtOffset"))
+        #expect(offsets.withLock { $0 } == [50_000, 100_000])
+        try response.value.map { try FileManager.default.removeItem(at: $0.deletingLastPathComponent()) }
+        await server.stop()
+    }
+
+    // MARK: Other ways
+
+    @Test(arguments: TransportKind.allCases)
+    func ofARequestThatIsTriedAgain(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let interceptor = Interceptor(
+            adapter: Adapter { urlRequest, _, completion in completion(.success(urlRequest)) },
+            retrier: RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001))
+        let request = session(kind, interceptor: interceptor).request(server.url("/unstable?failures=1&key=\(kind)"))
+            .validate()
+        #expect(await request.serializingData().response.error == nil)
+        let made = [
+            "didCreateInitialURLRequest", "didAdaptInitialRequest", "didCreateURLRequest", "didCreateTask",
+            "didResumeTask",
+        ]
+        let over = ["· didCompleteWithError", "didValidateRequest", "didCompleteTask"]
+        let told = log.events.filter { $0 != "· didReceive data" && !Self.measured.contains($0) }
+        #expect(
+            told == ["requestDidResume"] + made + ["· didReceive response"] + over + ["requestIsRetrying"]
+                + made + ["· didReceive response"] + over + ["requestDidFinish", "didParseResponse of Data"])
+        #expect(request.tasks.count == 2)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func ofARedirect(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let told = Locked<[String]>([])
+        let monitor = ClosureEventMonitor(queue: log.queue)
+        monitor.taskWillPerformHTTPRedirection = { _, task, response, request in
+            told.withLock {
+                $0 += ["\(response.statusCode)", request.url?.path ?? "", task.originalRequest?.url?.path ?? ""]
+            }
+        }
+        let request = session(kind).request(server.url("/redirect/1")).eventMonitor(monitor)
+        #expect(await request.serializingData().response.response?.statusCode == 200)
+        #expect(log.events.contains("· willPerformHTTPRedirection"))
+        #expect(log.events.filter { $0 == "· didReceive response" }.count == 1)
+        #expect(told.withLock { $0 } == ["302", "/get", "/redirect/1"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func ofACancelInFlight(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let request = session(kind).request(server.url("/delay/30"))
+        let sent = Deferred<Void>()
+        let monitor = ClosureEventMonitor(queue: log.queue)
+        monitor.requestDidResumeTask = { _, _ in sent.fulfil(()) }
+        request.eventMonitor(monitor)
+        let task = request.serializingData()
+        await sent.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        #expect(
+            log.events.filter { !Self.measured.contains($0) } == ["requestDidResume"] + Self.made
+                + ["requestDidCancel", "didCancelTask", "· didCompleteWithError", "didCompleteTask"]
+                + ["requestDidFinish", "didParseResponse of Data"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func ofAServerThatIsNotThere(kind: TransportKind) async throws {
+        let port = try ClosedPort()
+        let errors = Locked<[String]>([])
+        let monitor = ClosureEventMonitor(queue: log.queue)
+        monitor.taskDidComplete = { _, _, error in
+            errors.withLock { $0.append("\((error as? URLError)?.code == .cannotConnectToHost)") }
+        }
+        monitor.requestDidCompleteTaskWithError = { _, _, error in
+            errors.withLock { $0.append("\(error?.isSessionTaskError == true)") }
+        }
+        let request = session(kind).request(port.url).eventMonitor(monitor)
+        #expect(await request.serializingData().response.error != nil)
+        #expect(
+            log.events.filter { !Self.measured.contains($0) } == ["requestDidResume"] + Self.made
+                + ["· didCompleteWithError", "didCompleteTask", "requestDidFinish", "didParseResponse of Data"])
+        #expect(errors.withLock { $0 } == ["true", "true"])
+    }
+}

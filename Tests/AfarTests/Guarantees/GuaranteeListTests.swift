@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The list of guarantees beside this file names tests that exist.
+@Suite struct GuaranteeListTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+
+    /// The tests that the list names, as suite and function.
+    private static let named: [String] = {
+        let text = (try? String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)) ?? ""
+        return text.matches(of: /`([A-Za-z]+Tests\/[A-Za-z0-9]+)`/).map { String($0.output.1) }
+    }()
+
+    /// The functions of each file of tests, by the file's name.
+    private static let functions: [String: Set<String>] = {
+        var functions: [String: Set<String>] = [:]
+        let tests = folder.deletingLastPathComponent().deletingLastPathComponent()
+        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
+        for case let file as URL in files ?? .init() where file.lastPathComponent.hasSuffix("Tests.swift") {
+            let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+            let names = text.matches(of: /@Test[^{}]*?func ([A-Za-z0-9]+)\(/).map { String($0.output.1) }
+            functions[file.deletingPathExtension().lastPathComponent, default: []].formUnion(names)
+        }
+        return functions
+    }()
+
+    @Test func theListIsFound() {
+        #expect(Self.named.count > 50)
+    }
+
+    @Test(arguments: named)
+    func aNamedTestExists(name: String) {
+        let parts = name.split(separator: "/").map(String.init)
+        #expect(Self.functions[parts[0]]?.contains(parts[1]) == true)
+    }
+
+    /// What is tested for a guarantee is on the list.
+    @Test func everyTestInThisFolderIsNamed() {
+        let suites = Self.functions.filter { $0.key.hasSuffix("GuaranteeTests") }
+        #expect(suites.count >= 7)
+        let tests = suites.flatMap { suite, names in names.map { "\(suite)/\($0)" } }
+        #expect(Set(tests).subtracting(Self.named).sorted() == [])
+    }
+}

@@ -1,0 +1,98 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Handlers: on which queue, in which order, how often, and what late ones get.
+@Suite struct HandlerGuaranteeTests {
+    @Test(arguments: TransportKind.allCases)
+    func handlersRunOnTheirQueueAndOnMainByDefault(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let queue = DispatchQueue(label: "handlers")
+        let request = session.request(server.url("/get"))
+        await withCheckedContinuation { continuation in
+            request.response(queue: queue) { _ in
+                dispatchPrecondition(condition: .onQueue(queue))
+                continuation.resume()
+            }
+        }
+        await withCheckedContinuation { continuation in
+            request.response { _ in
+                dispatchPrecondition(condition: .onQueue(.main))
+                continuation.resume()
+            }
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func serializationNeverRunsOnTheHandlersQueue(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let serializer = DataResponseSerializer<Bool> { _, _, _, _ in
+            dispatchPrecondition(condition: .notOnQueue(.main))
+            return Thread.isMainThread
+        }
+        let ranOnMain = await withCheckedContinuation { continuation in
+            session.request(server.url("/get")).response(responseSerializer: serializer) { response in
+                continuation.resume(returning: response.value)
+            }
+        }
+        #expect(ranOnMain == false)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func serializersRunInOrderAndThenTheCompletionsInOrderOnceEach(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let steps = Steps()
+        let queue = DispatchQueue(label: "handlers")
+        let isBusy = Locked(false)
+        let request = session.request(server.url("/get"), shouldAutomaticallyResume: false)
+        await withCheckedContinuation { continuation in
+            for index in 0..<4 {
+                let serializer = DataResponseSerializer<Void> { _, _, _, _ in
+                    let isAlone = isBusy.withLock { isBusy in
+                        defer { isBusy = true }
+                        return !isBusy
+                    }
+                    #expect(isAlone)
+                    steps.take("serializer \(index)")
+                    isBusy.withLock { $0 = false }
+                }
+                request.response(queue: queue, responseSerializer: serializer) { _ in
+                    steps.take("completion \(index)")
+                    if index == 3 { continuation.resume() }
+                }
+            }
+            request.resume()
+        }
+        #expect(steps.taken == (0..<4).map { "serializer \($0)" } + (0..<4).map { "completion \($0)" })
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aLateHandlerGetsTheStoredDataWithoutANewCall(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.request(server.url("/text"))
+        let first = try await request.serializingString().value
+        #expect(request.isFinished)
+        let serialized = Steps()
+        let serializer = DataResponseSerializer<Int> { _, _, data, _ in
+            serialized.take("late")
+            return data?.count ?? 0
+        }
+        #expect(try await request.serializingResponse(using: serializer).value == first.utf8.count)
+        let third = await withCheckedContinuation { continuation in
+            request.responseString { continuation.resume(returning: $0.value) }
+        }
+        #expect(third == first)
+        #expect(serialized.taken == ["late"])
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+}

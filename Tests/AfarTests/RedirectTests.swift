@@ -1,0 +1,234 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Redirects over the real transports.
+struct RedirectTests {
+    private struct Echo: Decodable, Sendable {
+        var method: String
+        var headers: [String: String]
+        var data: String?
+    }
+
+    private static func location(_ url: URL, _ status: Int = 302, body: String = "moved") -> String {
+        "HTTP/1.1 \(status) Elsewhere\r\nLocation: \(url)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static let there = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere"
+
+    // MARK: Following
+
+    @Test(arguments: TransportKind.allCases)
+    func aChainIsFollowedToItsEnd(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.request(server.url("/redirect/3"))
+        let echo = try await request.validate().serializingDecodable(Echo.self).value
+        #expect(echo.method == "GET")
+        #expect(request.response?.url == server.url("/get"))
+        #expect(request.metrics?.redirectCount == 3)
+        #expect(request.metrics?.transactionMetrics.count == 4)
+        #expect(server.requestCount == 4)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases, [301, 302, 303, 307, 308])
+    func aPOSTArrivesAsTheStandardSays(kind: TransportKind, status: Int) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let url = server.url("/redirect-to?url=/anything&status_code=\(status)")
+        let echo = try await session.request(url, method: .post, parameters: ["a": "b"])
+            .serializingDecodable(Echo.self).value
+        let isKept = status > 303
+        #expect(echo.method == (isKept ? "POST" : "GET"))
+        #expect(echo.data ?? "" == (isKept ? "a=b" : ""))
+        #expect((echo.headers["content-type"] != nil) == isKept)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .fileUpload))
+    func aFileIsSentAgain(kind: TransportKind) async throws {
+        let (server, directory) = (try await TestServer.start(), ScratchDirectory())
+        let file = directory.url.appending(path: "body")
+        try Data(repeating: 7, count: 300_000).write(to: file)
+        let session = kind.session()
+        let url = server.url("/redirect-to?url=/upload&status_code=307")
+        let object = try await session.upload(file, to: url).serializingJSON().value as? [String: Any]
+        #expect(object?["bytes"] as? Int == 300_000)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aLoopIsATypedError(kind: TransportKind) async throws {
+        let server = try await RawServer.start([
+            .loop([.respond("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")])
+        ])
+        let session = kind.session { $0.maximumRedirects = 5 }
+        let error = await session.request(server.url).serializingData().response.error
+        #expect((error?.underlyingError as? URLError)?.code == .httpTooManyRedirects)
+        #expect(server.requests.count == 6)
+        // All over one connection, where the connection is the transport's own.
+        if kind == .curl { #expect(server.connectionCount == 1) }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aRedirectCanBeLeftAlone(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let response = await session.request(server.url("/redirect-to?url=/get&status_code=302"))
+            .redirect(using: .doNotFollow).serializingString(emptyResponseCodes: [302]).response
+        #expect(response.response?.statusCode == 302)
+        #expect(response.response?.value(forHTTPHeaderField: "Location") == "/get")
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    // MARK: Secrets
+
+    /// Which part of the origin changes.
+    enum Change: CaseIterable { case host, port }
+
+    @Test(arguments: TransportKind.allCases, Change.allCases)
+    func nothingSecretReachesAnotherOrigin(kind: TransportKind, change: Change) async throws {
+        let (server, other) = (try await TestServer.start(), try await TestServer.start())
+        let session = kind.session { configuration in
+            configuration.secretHeaders = ["x-mine", "X-Default"]
+            configuration.headers.add(name: "X-Default", value: "hush")
+            configuration.headers.add(name: "Proxy-Authorization", value: "hush")
+        }
+        let port = try #require(server.url.port)
+        let place = change == .port ? other.url("/anything") : URL(string: "http://localhost:\(port)/anything")
+        let target = try #require(place).absoluteString
+        let secrets = ["authorization", "cookie", "proxy-authorization", "x-mine", "x-default"]
+        for status in [301, 302, 303, 307, 308] {
+            let request = session.request(
+                server.url("/redirect-to?url=\(target)&status_code=\(status)"),
+                headers: ["Authorization": "hush", "Cookie": "hush", "X-Mine": "hush", "X-Open": "plain"])
+            let echo = try await request.validate().serializingDecodable(Echo.self).value
+            let first = try #require(server.lastRequest(path: "/redirect-to"))
+            for name in secrets {
+                #expect(first.headers[name] == "hush", "\(status) \(name)")
+                #expect(echo.headers[name] == nil, "\(status) \(name)")
+            }
+            #expect(echo.headers["x-open"] == "plain")
+            #expect(!echo.headers.values.contains { $0.contains("hush") })
+        }
+        await server.stop()
+        await other.stop()
+    }
+
+    // MARK: Where the body goes
+
+    @Test(arguments: TransportKind.all(with: .fileDelivery))
+    func aDownloadIsTheLastResponse(kind: TransportKind) async throws {
+        let (server, directory) = (try await TestServer.start(), ScratchDirectory())
+        let session = kind.session()
+        let place = directory.url.appending(path: "file")
+        let request = session.download(server.url("/redirect-to?url=/large/100000"), to: { _, _ in (place, []) })
+        let url = try await request.validate().serializingDownloadedFileURL().value
+        #expect(try Data(contentsOf: url).count == 100_000)
+        #expect(request.downloadProgress.completedUnitCount == 100_000)
+        #expect(request.metrics?.redirectCount == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .fileDelivery))
+    func aDownloadMayBeOfTheRedirectItself(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let decline = Redirector.modify { _, _, _ in nil }
+        let request = session.download(server.url("/redirect-to?url=/large/100000")).redirect(using: decline)
+        let url = try await request.serializingDownloadedFileURL().value
+        #expect(try String(contentsOf: url, encoding: .utf8) == "see /large/100000\n")
+        #expect(request.response?.statusCode == 302)
+        try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
+        await server.stop()
+    }
+
+    @Test func aDownloadGoesOnThroughARedirect() async throws {
+        let (server, directory) = (try await TestServer.start(), ScratchDirectory())
+        let session = TransportKind.curl.session()
+        let place = directory.url.appending(path: "file")
+        // Breaks off at 2,000 bytes the first time it is asked.
+        let url = server.url("/redirect-to?url=/range/5000%3Fcuts%3D2000")
+        let first = session.download(url, to: { _, _ in (place, []) })
+        let broken = await first.serializingDownloadedFileURL().response
+        let data = try #require(broken.resumeData)
+        let second = session.download(resumingWith: data, to: { _, _ in (place, []) })
+        #expect(try await second.validate().serializingDownloadedFileURL().value == place)
+        #expect(second.response?.statusCode == 206)
+        #expect(second.metrics?.redirectCount == 1)
+        let whole = try await session.request(server.url("/range/5000")).serializingData().value
+        #expect(try Data(contentsOf: place) == whole)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .streamedDelivery))
+    func aStreamIsTheLastResponse(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.streamRequest(server.url("/redirect-to?url=/stream/3"))
+        var lines = 0
+        for await text in request.streamTask().streamingStrings() {
+            lines += (text.value ?? "").count { $0 == "\n" }
+        }
+        #expect(lines == 3)
+        #expect(request.metrics?.redirectCount == 1)
+        await server.stop()
+    }
+
+    // MARK: On the way
+
+    @Test(arguments: TransportKind.all(with: .suspension))
+    func aRequestStandsStillBetweenTwoHops(kind: TransportKind) async throws {
+        let gate = RawServer.Gate()
+        let other = try await RawServer.start([.respond(Self.there)])
+        let server = try await RawServer.start([.receiveHead, .hold(gate), .send(Self.location(other.url))])
+        let session = kind.session()
+        let request = session.request(server.url)
+        async let response = request.serializingData().response
+        try await server.head()
+        request.suspend()
+        gate.open()
+        #expect(request.isSuspended)
+        request.resume()
+        #expect(await response.value == Data("there".utf8))
+        await server.stop()
+        await other.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aCancelWhileARedirectsBodyComesEndsTheRequest(kind: TransportKind) async throws {
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 100\r\n\r\nhalf"), .waitForever,
+        ])
+        let session = kind.session()
+        let request = session.request(server.url)
+        async let response = request.serializingData().response
+        try await server.head()
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        try await server.peerClosed(0)
+        await server.stop()
+    }
+
+    // MARK: Credentials
+
+    @Test(arguments: TransportKind.allCases)
+    func aChallengeIsAnswered(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.request(server.url("/redirect-to?url=/basic-auth/ada/se%253Acret"))
+            .authenticate(username: "ada", password: "se:cret")
+        let response = await request.validate().serializingData().response
+        #expect(response.error == nil)
+        #expect(request.metrics?.transactionMetrics.count == 3)
+        let wrong = session.request(server.url("/basic-auth/ada/secret")).authenticate(username: "ada", password: "x")
+        _ = await wrong.serializingData().response
+        #expect(wrong.response?.statusCode == 401)
+        await server.stop()
+    }
+}

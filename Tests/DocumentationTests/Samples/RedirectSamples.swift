@@ -1,0 +1,36 @@
+import Afar
+
+enum RedirectSamples {
+    static func configured() -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.maximumRedirects = 5
+        configuration.secretHeaders = ["X-Api-Key"]
+        configuration.allowsInsecureRedirects = true
+
+        let session = Session(configuration: configuration)
+        return session
+    }
+
+    static func leftAlone() async {
+        let request = AF.request("https://api.example.com/moved").redirect(using: .doNotFollow)
+        let response = await request.serializingData(emptyResponseCodes: [302]).response
+        print("Moved to \(response.response?.headers["Location"] ?? "nowhere")")
+    }
+
+    static func modified() async throws {
+        let request = AF.request("https://api.example.com/moved")
+            .redirect(
+                using: .modify { _, request, response in
+                    guard request.url?.host() == response.url?.host() else { return nil }
+                    var request = request
+                    request.headers.add(name: "X-Trace", value: "moved")
+                    return request
+                })
+        print(try await request.serializingString().value)
+    }
+
+    static func authenticated() async throws {
+        let request = AF.request("https://api.example.com/vault").authenticate(username: "ada", password: "s3cret")
+        print(try await request.validate().serializingString().value)
+    }
+}
