@@ -57,6 +57,18 @@ import Testing
         #expect(interceptor.credential?.text == "good")
     }
 
+    /// A service whose credentials last no longer than the time in which they are taken for expired.
+    @Test func aFreshCredentialIsUsedEvenIfItRequiresARefresh() async {
+        let authenticator = TokenAuthenticator { _, completion in
+            completion(.success(Token(text: "good", requiresRefresh: true)))
+        }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
+        let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
+        #expect(await send(session).error == nil)
+        #expect(authenticator.refreshCount == 1)
+    }
+
     @Test func requestsWaitForARefreshThatIsUnderWay() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
