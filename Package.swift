@@ -116,8 +116,9 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarTesting", "AfarTestServer",
+                "Afar", "AfarCore", "AfarLogging", "AfarTesting", "AfarTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ]
         ),
         .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),

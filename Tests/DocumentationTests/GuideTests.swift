@@ -84,6 +84,41 @@ import Testing
         #expect(await Output.has("Task received 8 bytes, true"))
     }
 
+    @Test func whatHappensIsTold() async throws {
+        #expect(DebuggingSamples.logged().eventMonitor.monitors.first is LoggingMonitor)
+        #expect((DebuggingSamples.logger().eventMonitor.monitors.first as? LoggingMonitor)?.level == .debug)
+        try await DebuggingSamples.loggedElsewhere()
+        #expect(
+            await Output.has(where: { $0.hasPrefix("HTTP: GET https://api.example.com/motd -> 200, 8 bytes in ") }))
+        try await DebuggingSamples.descriptions()
+        #expect(await Output.has("GET https://api.example.com/motd (200)"))
+        #expect(await Output.has(#"success("Be kind.")"#))
+        #expect(await Output.has(where: { $0.hasPrefix("1 request in ") && $0.contains("\n  Waiting") }))
+        try await DebuggingSamples.phases()
+        #expect(await Output.has(where: { $0.hasPrefix("The server took ") }))
+        try await MonitorSamples.closures()
+        #expect(await Output.has("Again, for the 1. time"))
+        #expect(await Output.has(where: { $0.hasPrefix("Finished: GET https://api.example.com/unstable") }))
+        let (session, traffic) = MonitorSamples.ownClass()
+        #expect(session.eventMonitor.monitors.count == 2)
+        _ = await AF.request("https://api.example.com/motd").eventMonitor(traffic).serializingString().response
+        #expect(traffic.total == 8)
+        #expect(MonitorSamples.delegate().delegate.taskDidComplete != nil)
+        let observer = MonitorSamples.notifications()
+        _ = await AF.request("https://api.example.com/motd").serializingString().response
+        #expect(await Output.has("An attempt is over: GET https://api.example.com/motd (200)"))
+        NotificationCenter.default.removeObserver(observer)
+    }
+
+    @Test func theGuideShowsWhatAResponseSays() async throws {
+        let response = await AF.request("https://api.example.com/motd").serializingString().response
+        let shown = response.debugDescription.split(separator: "\n").filter { !$0.hasPrefix("Times: ") }
+        let page = try #require(Markdown.pages.first { $0.name == "Docs/Events-and-Debugging.md" })
+        for line in shown where !line.contains("Date: ") && !line.contains("Connection: ") {
+            #expect(page.lines.contains(String(line)), "\(line)")
+        }
+    }
+
     @Test func interceptorsDoWhatTheGuideSays() async throws {
         try await InterceptorSamples.closures()
         #expect(await Output.has(where: { $0.contains(/nobody, trace [0-9a-f-]{36}/) }))

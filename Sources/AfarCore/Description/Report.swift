@@ -8,10 +8,15 @@ import Foundation
 /// bodies are shown as they are, up to a readable length.
 struct Report {
     private(set) var lines: [String] = []
-    private let secrets = Secrets(areShown: false)
+    private let secrets: Secrets
 
     private static let longestValue = 2000
     private static let indentation = "  "
+
+    /// - Parameter secretHeaders: The names of headers that are secret beside those whose names tell.
+    init(secretHeaders: Set<String> = []) {
+        secrets = Secrets(areShown: false, secretHeaders: secretHeaders)
+    }
 
     var text: String { lines.joined(separator: "\n") }
 

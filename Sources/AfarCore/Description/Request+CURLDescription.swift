@@ -75,7 +75,7 @@ extension Request {
 
     private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
         do {
-            return try curlCommand(for: urlRequest).text(Secrets(areShown: !redactingSecrets))
+            return try curlCommand(for: urlRequest).text(Secrets(areShown: !redactingSecrets, secretHeaders: context.secretHeaders))
         } catch {
             return Self.noCommand
         }

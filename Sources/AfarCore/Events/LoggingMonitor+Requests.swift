@@ -57,7 +57,7 @@ extension LoggingMonitor {
 
     /// Notes it with the headers.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        note(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, after: ">"))
+        note(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
     }
 
     // MARK: Its end
@@ -69,12 +69,50 @@ extension LoggingMonitor {
 
     /// Notes it.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        note(request, error.map { "attempt failed: \($0)" } ?? "attempt succeeded")
+        note(request, error.map { "attempt over: \($0)" } ?? "attempt over")
     }
 
     /// Notes it.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
         note(request, "attempt given up: \(error)")
+    }
+
+    // MARK: Validation
+
+    /// Notes a refusal.
+    public func request(
+        _ request: DataRequest,
+        didValidateRequest urlRequest: URLRequest?,
+        response: HTTPURLResponse,
+        data: Data?,
+        withResult result: Request.ValidationResult
+    ) {
+        noteValidation(of: request, result)
+    }
+
+    /// Notes a refusal.
+    public func request(
+        _ request: DataStreamRequest,
+        didValidateRequest urlRequest: URLRequest?,
+        response: HTTPURLResponse,
+        withResult result: Request.ValidationResult
+    ) {
+        noteValidation(of: request, result)
+    }
+
+    /// Notes a refusal.
+    public func request(
+        _ request: DownloadRequest,
+        didValidateRequest urlRequest: URLRequest?,
+        response: HTTPURLResponse,
+        fileURL: URL?,
+        withResult result: Request.ValidationResult
+    ) {
+        noteValidation(of: request, result)
+    }
+
+    private func noteValidation(of request: Request, _ result: Request.ValidationResult) {
+        if case .failure(let error) = result { note(request, "not accepted: \(error.cause)") }
     }
 
     // MARK: Responses

@@ -10,7 +10,10 @@ extension LoggingMonitor {
     /// Notes the head.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
-        note(request(of: dataTask), "answered \(response.statusCode)", lines(response.headers.sorted(), after: "<"))
+        let request = request(of: dataTask)
+        note(
+            request, "answered \(response.statusCode)",
+            lines(response.headers.sorted(), of: request, after: "<"))
     }
 
     /// Notes it.

@@ -21,7 +21,6 @@ public final class LoggingMonitor: EventMonitor {
     public let queue: DispatchQueue
 
     private let write: @Sendable (Entry) -> Void
-    private let secrets = Secrets(areShown: false)
 
     /// Makes a monitor.
     ///
@@ -42,13 +41,13 @@ public final class LoggingMonitor: EventMonitor {
 
     /// Notes that a request is over.
     func conclude(_ request: Request) {
-        let summary = RequestSummary(request, secrets: secrets)
+        let summary = RequestSummary(request)
         write(summary.text, of: request, at: .info, metadata: summary.metadata)
     }
 
     /// Notes that a request is over whose response could not be made a value.
     func conclude(_ request: Request, failingWith error: AFError) {
-        let summary = RequestSummary(request, secrets: secrets)
+        let summary = RequestSummary(request)
         var metadata = summary.metadata
         metadata["error"] = TerminalText.line(error.description)
         write("\(summary.line) was not serialized: \(error)", of: request, at: .info, metadata: metadata)
@@ -75,7 +74,8 @@ public final class LoggingMonitor: EventMonitor {
     }
 
     /// Headers, one a line.
-    func lines(_ headers: HTTPHeaders, after mark: String) -> [String] {
-        headers.map { "\(mark) \($0.name): \(secrets.value($0.value, of: $0.name))" }
+    func lines(_ headers: HTTPHeaders, of request: Request?, after mark: String) -> [String] {
+        let secrets = Secrets(areShown: false, secretHeaders: request?.context.secretHeaders ?? [])
+        return headers.map { "\(mark) \($0.name): \(secrets.value($0.value, of: $0.name))" }
     }
 }

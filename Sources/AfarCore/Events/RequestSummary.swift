@@ -39,6 +39,8 @@ package struct RequestSummary {
         } else {
             parts.append("after \(duration)")
         }
+        let redirects = facts.attempt?.metrics.redirectCount ?? 0
+        if redirects > 0 { parts.append(Quantity.count(redirects, of: "redirect")) }
         if facts.retries > 0 { parts.append(Quantity.count(facts.retries, of: "retry", plural: "retries")) }
         line = "\(method) \(url) -> \(facts.status.map { "\($0)" } ?? "no response")"
         var text = ([line] + parts).joined(separator: ", ")

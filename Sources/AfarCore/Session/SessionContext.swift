@@ -21,6 +21,8 @@ final class SessionContext: Sendable {
     let options: Result<ExchangeOptions, any Error>
     let responseBodyLimit: Int64?
     let maximumRedirects: Int
+    /// Headers that are not to be shown, beside those whose names tell.
+    let secretHeaders: Set<String>
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
     let redirectHandler: (any RedirectHandler)?
@@ -66,6 +68,7 @@ final class SessionContext: Sendable {
         options = Result { try configuration.exchangeOptions(for: transport) }
         responseBodyLimit = configuration.maximumResponseBodySize
         maximumRedirects = configuration.maximumRedirects
+        secretHeaders = configuration.secretHeaders
     }
 
     /// The session, while it lives.

@@ -33,11 +33,12 @@ struct VerboseTests {
         let port = server.url.port ?? 0
         let outcome = try await Tool.run("get", server.url("/bytes/9").absoluteString, "-v")
         let facts = lines(outcome, "*")
-        try #require(facts.count == 3)
+        try #require(facts.count == 4)
         #expect(facts[0] == "* http://127.0.0.1:\(port)/bytes/9")
         #expect(facts[1].hasPrefix("* Connection: 127.0.0.1:\(port), from 127.0.0.1:"))
         #expect(facts[1].hasSuffix(", new, http/1.1, no TLS"))
         #expect(facts[2].contains(" sent, ") && facts[2].hasSuffix(" received"))
+        #expect(facts[3].hasPrefix("* GET http://127.0.0.1:\(port)/bytes/9 -> 200, 9 bytes in "))
     }
 
     @Test func secretsAreHiddenUnlessAskedFor() async throws {

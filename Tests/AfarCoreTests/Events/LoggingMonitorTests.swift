@@ -1,0 +1,178 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What is written down of requests, word for word.
+@Suite struct LoggingMonitorTests {
+    /// Takes entries, and gives their texts with every time and id replaced.
+    private final class Paper: Sendable {
+        private let entries = Locked<[LoggingMonitor.Entry]>([])
+
+        var all: [LoggingMonitor.Entry] { entries.withLock { $0 } }
+
+        var lines: [String] {
+            all.map { entry in
+                "\(entry)".replacing(/[0-9]+\.[0-9] ms/, with: "T ms").replacing(/\[[0-9A-F]{8}\]/, with: "[ID]")
+            }
+        }
+
+        func write(_ entry: LoggingMonitor.Entry) { entries.withLock { $0.append(entry) } }
+    }
+
+    /// Has a session make requests, and gives what is written down of them.
+    private func paper(
+        _ level: LoggingMonitor.Level = .info, interceptor: (any RequestInterceptor)? = nil,
+        answering respond: @escaping @Sendable (MockRequest) async throws -> MockResponse = { _ in .text("hello") },
+        _ use: (Session) async -> Void
+    ) async -> Paper {
+        let paper = Paper()
+        let monitor = LoggingMonitor(level) { paper.write($0) }
+        var configuration = SessionConfiguration.default
+        configuration.headers = ["User-Agent": "test"]
+        configuration.secretHeaders = ["x-own"]
+        let session = Session(
+            configuration: configuration, interceptor: interceptor, eventMonitors: [monitor],
+            transport: MockTransport(respond))
+        await use(session)
+        monitor.queue.sync {}
+        return paper
+    }
+
+    private func get(_ request: DataRequest) async { _ = await request.serializingResponse(using: Bytes()).response }
+
+    @Test func aRequestIsOneLine() async throws {
+        let paper = await paper { session in
+            await get(session.request("http://ada:hush@mock/a?token=hush&b=c"))
+        }
+        #expect(paper.lines == ["GET http://***@mock/a?token=***&b=c -> 200, 5 bytes in T ms"])
+        let entry = try #require(paper.all.first)
+        #expect(entry.level == .info)
+        #expect(entry.details.isEmpty)
+        #expect(
+            Set(entry.metadata.keys) == ["request", "method", "url", "status", "bytes", "duration", "attempt"])
+        #expect(entry.metadata["attempt"] == "1")
+        #expect(entry.metadata["url"] == "http://***@mock/a?token=***&b=c")
+    }
+
+    @Test func aFailureIsToldInTheSameLine() async {
+        let interceptor = Scripted(
+            retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
+        let paper = await paper(interceptor: interceptor, answering: { _ in .status(503) }) { session in
+            await get(session.request("http://mock/", method: .post) { $0.httpBody = Data("abc".utf8) }.validate())
+        }
+        #expect(paper.lines.count == 1)
+        let line = paper.lines.first ?? ""
+        #expect(line.hasPrefix("POST http://mock/ -> 503, 0 bytes in T ms, "))
+        #expect(line.hasSuffix("1 retry: The response was not acceptable: Its status code is 503."))
+        #expect(paper.all.first?.metadata["attempt"] == "2")
+    }
+
+    @Test func whatWasNeverSentIsToldToo() async {
+        let paper = await paper { session in
+            await get(session.request(""))
+            await get(session.request("http://mock/") { $0.httpBody = Data("a body in a GET".utf8) })
+            let cancelled = session.request("http://mock/").cancel()
+            await get(cancelled)
+        }
+        #expect(paper.lines.count == 3)
+        #expect(paper.lines[0].hasPrefix("GET without a URL -> no response, after T ms: This is not a URL: "))
+        #expect(
+            paper.lines[1].hasPrefix("GET http://mock/ -> no response, after T ms: The request must not be sent: "))
+        #expect(
+            paper.lines[2]
+                == "GET without a URL -> no response, after T ms: The request was cancelled by its owner.")
+    }
+
+    @Test func aResponseThatIsNotSerializedIsToldApart() async {
+        struct Odd: Error {}
+        let paper = await paper { session in
+            let serializer = DataResponseSerializer<Int> { _, _, _, _ in throw Odd() }
+            _ = await session.request("http://mock/").serializingResponse(using: serializer).response
+        }
+        #expect(
+            paper.lines == [
+                "GET http://mock/ -> 200, 5 bytes in T ms",
+                "GET http://mock/ -> 200 was not serialized: The response could not be read: Odd()",
+            ])
+        #expect(paper.all.last?.metadata["error"] == "The response could not be read: Odd()")
+    }
+
+    @Test func everyStepIsToldAtDebugLevel() async {
+        let interceptor = Scripted(
+            adapting: { urlRequest, answer in
+                var urlRequest = urlRequest
+                urlRequest.headers.add(.authorization(bearerToken: "hush"))
+                answer(.success(urlRequest))
+            },
+            retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
+        let attempts = Locked(0)
+        let paper = await paper(
+            .debug, interceptor: interceptor,
+            answering: { _ in
+                let isFirst = attempts.withLock { attempts in
+                    attempts += 1
+                    return attempts == 1
+                }
+                return isFirst ? .status(503, fields: [.retryAfter: "1"]) : .status(200, fields: [.setCookie: "hush"])
+            }
+        ) { session in
+            _ = await session.request("http://mock/", headers: ["X-Own": "hush"]).validate()
+                .serializingResponse(using: DataResponseSerializer { _, _, _, _ in 7 }).response
+        }
+        #expect(
+            paper.lines.filter { !$0.hasPrefix("[ID] measured") } == [
+                "[ID] resumed",
+                "[ID] URLRequest made: GET http://mock/",
+                "[ID] adapted: GET http://mock/",
+                "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***\n  > X-Own: ***",
+                "[ID] answered 503\n  < Content-Length: 0\n  < Retry-After: 1",
+                "[ID] not accepted: The response was not acceptable: Its status code is 503.",
+                "[ID] attempt over",
+                "[ID] tried again",
+                "[ID] URLRequest made: GET http://mock/",
+                "[ID] adapted: GET http://mock/",
+                "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***\n  > X-Own: ***",
+                "[ID] answered 200\n  < Content-Length: 0\n  < Set-Cookie: ***",
+                "[ID] attempt over",
+                "[ID] GET http://mock/ -> 200, 0 bytes in T ms, 1 retry",
+                "[ID] serialized as Int",
+            ])
+        #expect(paper.lines.filter { $0.hasPrefix("[ID] measured: 1 request in T ms\n  * ") }.count == 2)
+    }
+
+    @Test func hostileTextStaysInItsLine() async {
+        let paper = await paper(.debug) { session in
+            await get(
+                session.request("http://mock/") { $0.setValue("\u{1B}[2J", forHTTPHeaderField: "X-Evil") })
+            await get(session.request("http://mock/\u{1B}[2J\n"))
+        }
+        #expect(paper.all.allSatisfy { !$0.message.contains("\n") && !"\($0)".contains("\u{1B}") })
+    }
+
+    // MARK: The environment
+
+    @Test func theEnvironmentChoosesTheLevel() {
+        for level in LoggingMonitor.Level.allCases {
+            #expect(LoggingMonitor.make(asked: level.rawValue)?.level == level)
+            #expect(LoggingMonitor.make(asked: level.rawValue.uppercased())?.level == level)
+        }
+        #expect(LoggingMonitor.make(asked: nil) == nil)
+        #expect(LoggingMonitor.make(asked: "") == nil)
+    }
+
+    @Test func anUnknownLevelIsComplainedAbout() {
+        let complaints = Locked<[String]>([])
+        let monitor = LoggingMonitor.make(asked: "verbose\n\u{1B}") { text in complaints.withLock { $0.append(text) } }
+        #expect(monitor == nil)
+        #expect(
+            complaints.withLock { $0 }
+                == ["AFAR_LOG is \"verbose \\u001B\", which means nothing. Set it to info or debug."])
+    }
+}

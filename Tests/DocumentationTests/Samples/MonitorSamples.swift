@@ -1,0 +1,57 @@
+import Afar
+
+/// Counts what comes over the network.
+final class TrafficMonitor: EventMonitor, @unchecked Sendable {
+    // Sendable because what changes is touched on the queue only.
+    let queue = DispatchQueue(label: "com.example.traffic")
+    private var received: Int64 = 0
+
+    var total: Int64 { queue.sync { received } }
+
+    func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
+        received += metrics.transactionMetrics.reduce(0) { $0 + $1.responseBodyBytes }
+    }
+}
+
+enum MonitorSamples {
+    static func closures() async throws {
+        let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "com.example.events"))
+        monitor.requestIsRetrying = { request in
+            print("Again, for the \(request.retryCount). time")
+        }
+        monitor.requestDidFinish = { request in
+            print("Finished: \(request)")
+        }
+        _ = try await AF.request(
+            "https://api.example.com/unstable?failures=1&key=monitored", interceptor: Service(token: "s3cret")
+        ).validate().eventMonitor(monitor).serializingString().value
+    }
+
+    static func ownClass() -> (Session, TrafficMonitor) {
+        let traffic = TrafficMonitor()
+        let session = Session(eventMonitors: [traffic, LoggingMonitor()])
+        return (session, traffic)
+    }
+
+    static func delegate() -> Session {
+        let delegate = SessionDelegate()
+        delegate.taskDidComplete = { [unowned delegate] _, task, error in
+            guard let request = delegate[task] else { return }
+            print("The network is done with \(request): \(error?.localizedDescription ?? "no error")")
+        }
+        delegate.taskWillPerformHTTPRedirection = { _, _, _, request in
+            request.url?.scheme == "https" ? request : nil
+        }
+        let session = Session(delegate: delegate)
+        return session
+    }
+
+    static func notifications() -> any NSObjectProtocol {
+        let observer = NotificationCenter.default.addObserver(
+            forName: Request.didCompleteTaskNotification, object: nil, queue: nil
+        ) { notification in
+            if let request = notification.request { print("An attempt is over: \(request)") }
+        }
+        return observer
+    }
+}
