@@ -421,21 +421,24 @@ final class Counts: @unchecked Sendable {
         await server.stop()
     }
 
+    // Naming a notification changes what all sessions of a process do.
     @Test func notificationsNameTheirRequest() async throws {
-        let server = try await TestServer.start()
-        let counts = Counts()
-        let request = AF.request(server.url("/get"))
-        let tokens = [Request.didFinishNotification, Notification.Name.Task.DidComplete].map { name in
-            NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
-                if notification.request == request { counts.add(name.rawValue) }
+        await #expect(processExitsWith: .success) {
+            let server = try await TestServer.start()
+            let counts = Counts()
+            let request = AF.request(server.url("/get"))
+            let tokens = [Request.didFinishNotification, Notification.Name.Task.DidComplete].map { name in
+                NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
+                    if notification.request == request { counts.add(name.rawValue) }
+                }
             }
+            _ = await request.serializingData().response
+            await MainActor.run {}
+            #expect(counts[Request.didFinishNotification.rawValue] == 1)
+            #expect(counts[Request.didCompleteTaskNotification.rawValue] == 1)
+            tokens.forEach(NotificationCenter.default.removeObserver)
+            await server.stop()
         }
-        _ = await request.serializingData().response
-        await MainActor.run {}
-        #expect(counts[Request.didFinishNotification.rawValue] == 1)
-        #expect(counts[Request.didCompleteTaskNotification.rawValue] == 1)
-        tokens.forEach(NotificationCenter.default.removeObserver)
-        await server.stop()
     }
 
     @Test func allRequestsAreCancelledAtOnce() async throws {

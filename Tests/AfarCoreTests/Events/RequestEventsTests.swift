@@ -59,11 +59,16 @@ import Testing
 
     private static let made = ["initial", "final", "task", "resume task"]
     private let stages = Stages()
+    /// Kept, as requests end with their session.
+    private let sessions = Locked<[Session]>([])
 
     private func session(
         interceptor: (any RequestInterceptor)? = nil, _ handler: @escaping MockTransport.Handler = { _ in .text("ok") }
     ) -> Session {
-        Session(interceptor: interceptor, eventMonitors: [stages.monitor], transport: MockTransport(handler))
+        let session = Session(
+            interceptor: interceptor, eventMonitors: [stages.monitor], transport: MockTransport(handler))
+        sessions.withLock { $0.append(session) }
+        return session
     }
 
     // MARK: Nobody listens
@@ -119,7 +124,7 @@ import Testing
     // MARK: Failures
 
     @Test func ofAURLThatIsNone() async {
-        _ = await session().request("not a url").serializingResponse(using: Bytes()).response
+        _ = await session().request("").serializingResponse(using: Bytes()).response
         #expect(stages.all == ["resume", "no request true", "finish"])
     }
 

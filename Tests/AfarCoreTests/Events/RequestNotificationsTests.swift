@@ -8,16 +8,16 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Notifications about requests. They are for a whole process, so each test looks at its own request.
+/// Notifications about requests. Naming one changes what all sessions of a process do, so each test has its own process.
 @Suite struct RequestNotificationsTests {
     /// Writes down the names of the notifications about one request.
     private final class Observer: Sendable {
-        private let names = Locked<[Notification.Name]>([])
         private struct Token: @unchecked Sendable {
             // Sendable because it is only handed back.
             let token: any NSObjectProtocol
         }
 
+        private let names = Locked<[Notification.Name]>([])
         private let tokens = Locked<[Token]>([])
 
         init(of request: Request, _ observed: [Notification.Name]) {
@@ -39,75 +39,85 @@ import Testing
         }
     }
 
-    private let transport = MockTransport { _ in .text("body") }
-
     @Test func theyArePostedOnceSomebodyHasUsedAName() async {
-        let session = Session(transport: transport)
-        let request = session.request("http://mock/", shouldAutomaticallyResume: false)
-        let observer = Observer(
-            of: request,
-            [
-                Request.didResumeNotification, Request.didResumeTaskNotification, Request.didCompleteTaskNotification,
-                Request.didFinishNotification,
-            ])
-        #expect(RequestNotifications.mayBeObserved)
-        request.resume()
-        _ = await request.serializingResponse(using: Bytes()).response
-        await MainActor.run {}
-        #expect(
-            observer.all == [
-                Request.didResumeNotification, Request.didResumeTaskNotification, Request.didCompleteTaskNotification,
-                Request.didFinishNotification,
-            ])
-        observer.end()
+        await #expect(processExitsWith: .success) {
+            let session = Session(transport: MockTransport { _ in .text("body") })
+            let request = session.request("http://mock/", shouldAutomaticallyResume: false)
+            #expect(request.events == nil, "nobody has used a name")
+            let observer = Observer(
+                of: request,
+                [
+                    Request.didResumeNotification, Request.didResumeTaskNotification,
+                    Request.didCompleteTaskNotification,
+                    Request.didFinishNotification,
+                ])
+            #expect(request.events != nil)
+            request.resume()
+            _ = await request.serializingResponse(using: Bytes()).response
+            await MainActor.run {}
+            #expect(
+                observer.all == [
+                    Request.didResumeNotification, Request.didResumeTaskNotification,
+                    Request.didCompleteTaskNotification,
+                    Request.didFinishNotification,
+                ])
+            observer.end()
+        }
     }
 
     @Test func aMonitorOfASessionPostsInItsPlaceOnItsQueue() async {
-        let queue = DispatchQueue(label: "notifications")
-        let session = Session(eventMonitors: [RequestNotifications(queue: queue)], transport: transport)
-        let request = session.request("http://mock/")
-        nonisolated(unsafe) let token = NotificationCenter.default.addObserver(
-            forName: Request.didFinishNotification, object: request, queue: nil
-        ) { _ in dispatchPrecondition(condition: .onQueue(queue)) }
-        let observer = Observer(of: request, [Request.didFinishNotification])
-        _ = await request.serializingResponse(using: Bytes()).response
-        await MainActor.run {}
-        queue.sync {}
-        #expect(observer.all == [Request.didFinishNotification])
-        NotificationCenter.default.removeObserver(token)
-        observer.end()
+        await #expect(processExitsWith: .success) {
+            let queue = DispatchQueue(label: "notifications")
+            let session = Session(
+                eventMonitors: [RequestNotifications(queue: queue)], transport: MockTransport { _ in .text("body") })
+            let request = session.request("http://mock/")
+            nonisolated(unsafe) let token = NotificationCenter.default.addObserver(
+                forName: Request.didFinishNotification, object: request, queue: nil
+            ) { _ in dispatchPrecondition(condition: .onQueue(queue)) }
+            let observer = Observer(of: request, [Request.didFinishNotification])
+            _ = await request.serializingResponse(using: Bytes()).response
+            await MainActor.run {}
+            queue.sync {}
+            #expect(observer.all == [Request.didFinishNotification])
+            NotificationCenter.default.removeObserver(token)
+            observer.end()
+        }
     }
 
     @Test func theOlderNamesTellOfTasks() async {
-        let gate = Deferred<Void>()
-        let session = Session(
-            transport: MockTransport { _ in
-                await gate.value
-                return .text("body")
-            })
-        let request = session.request("http://mock/")
-        let names: [Notification.Name] = [
-            .Task.DidResume, .Task.DidSuspend, .Task.DidCancel, .Task.DidComplete,
-        ]
-        let observer = Observer(of: request, names)
-        let data = Locked<Data?>(nil)
-        let task = Locked<Int?>(nil)
-        nonisolated(unsafe) let token = NotificationCenter.default.addObserver(
-            forName: .Task.DidComplete, object: request, queue: nil
-        ) { notification in
-            data.withLock { $0 = notification.userInfo?[Notification.Key.ResponseData] as? Data }
-            task.withLock { $0 = (notification.userInfo?[Notification.Key.Task] as? URLSessionTask)?.taskIdentifier }
+        await #expect(processExitsWith: .success) {
+            let gate = Deferred<Void>()
+            let session = Session(
+                transport: MockTransport { _ in
+                    await gate.value
+                    return .text("body")
+                })
+            let request = session.request("http://mock/")
+            let names: [Notification.Name] = [
+                .Task.DidResume, .Task.DidSuspend, .Task.DidCancel, .Task.DidComplete,
+            ]
+            let observer = Observer(of: request, names)
+            let data = Locked<Data?>(nil)
+            let task = Locked<Int?>(nil)
+            nonisolated(unsafe) let token = NotificationCenter.default.addObserver(
+                forName: .Task.DidComplete, object: request, queue: nil
+            ) { notification in
+                data.withLock { $0 = notification.userInfo?[Notification.Key.ResponseData] as? Data }
+                task.withLock {
+                    $0 = (notification.userInfo?[Notification.Key.Task] as? URLSessionTask)?.taskIdentifier
+                }
+            }
+            let response = request.serializingResponse(using: Bytes())
+            request.suspend()
+            request.resume()
+            gate.fulfil(())
+            _ = await response.response
+            await MainActor.run {}
+            #expect(observer.all == [.Task.DidResume, .Task.DidSuspend, .Task.DidResume, .Task.DidComplete])
+            #expect(data.withLock { $0 } == Data("body".utf8))
+            #expect(task.withLock { $0 } == request.task?.taskIdentifier)
+            NotificationCenter.default.removeObserver(token)
+            observer.end()
         }
-        let response = request.serializingResponse(using: Bytes())
-        request.suspend()
-        request.resume()
-        gate.fulfil(())
-        _ = await response.response
-        await MainActor.run {}
-        #expect(observer.all == [.Task.DidResume, .Task.DidSuspend, .Task.DidResume, .Task.DidComplete])
-        #expect(data.withLock { $0 } == Data("body".utf8))
-        #expect(task.withLock { $0 } == request.task?.taskIdentifier)
-        NotificationCenter.default.removeObserver(token)
-        observer.end()
     }
 }

@@ -14,9 +14,13 @@ import Testing
     private let delegate = SessionDelegate()
     private let rootQueue = DispatchQueue(label: "root")
     private let events = Locked<[String]>([])
+    /// Kept, as requests end with their session.
+    private let sessions = Locked<[Session]>([])
 
     private func session(_ handler: @escaping MockTransport.Handler = { _ in .text("four") }) -> Session {
-        Session(delegate: delegate, rootQueue: rootQueue, transport: MockTransport(handler))
+        let session = Session(delegate: delegate, rootQueue: rootQueue, transport: MockTransport(handler))
+        sessions.withLock { $0.append(session) }
+        return session
     }
 
     private func note(_ event: String) {
@@ -37,7 +41,8 @@ import Testing
             note("complete \(error == nil) \((task.response as? HTTPURLResponse)?.statusCode ?? 0)")
         }
         delegate.sessionDidBecomeInvalidWithError = { _, error in note("invalid \(error == nil)") }
-        var session: Session? = session()
+        var session: Session? = Session(
+            delegate: delegate, rootQueue: rootQueue, transport: MockTransport { _ in .text("four") })
         let response = await session?.upload(Data("12345".utf8), to: "http://mock/")
             .serializingResponse(using: Bytes()).response
         #expect(response?.value == Data("four".utf8))

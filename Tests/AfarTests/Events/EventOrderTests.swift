@@ -9,12 +9,14 @@ import Testing
     private static let made = ["didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask"]
     private static let measured = ["· didFinishCollecting", "didGatherMetrics"]
     private let log = EventLog()
+    /// Kept, as requests end with their session.
+    private let sessions = Locked<[Session]>([])
     private let directory = ScratchDirectory()
 
-    private func session(
-        _ kind: TransportKind, interceptor: (any RequestInterceptor)? = nil
-    ) -> Session {
-        Session(interceptor: interceptor, eventMonitors: [log], transport: kind.make(.default))
+    private func session(_ kind: TransportKind, interceptor: (any RequestInterceptor)? = nil) -> Session {
+        let session = Session(interceptor: interceptor, eventMonitors: [log], transport: kind.make(.default))
+        sessions.withLock { $0.append(session) }
+        return session
     }
 
     /// What is told of metrics, where they are taken.
@@ -58,7 +60,7 @@ import Testing
         let response = await session(kind).upload(stream, to: server.url("/upload")).serializingData().response
         #expect(response.error == nil)
         #expect(
-            log.events.prefix(9) == ["requestDidResume", "didCreateUploadable"] + Self.made
+            Array(log.events.prefix(9)) == ["requestDidResume", "didCreateUploadable"] + Self.made
                 + ["· taskNeedsNewBodyStream", "didProvideInputStream", "· didSendBodyData"])
         await server.stop()
     }
