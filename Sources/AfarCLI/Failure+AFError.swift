@@ -64,8 +64,9 @@ extension Failure {
                 "\(error.message.capitalizedFirst). Allow more with --max-redirects, or see where it begins with "
                     + "--no-follow.")
         case .invalidRedirect, .insecureRedirect:
+            let cause = error.underlying.map { ": \($0.localizedDescription)" } ?? "."
             self.init(
-                .response, "\(error.message.capitalizedFirst). To see the response itself, use --no-follow.")
+                .response, "\(error.message.capitalizedFirst)\(cause) To see the response itself, use --no-follow.")
         case .deliveryFailed:
             self.init(.other, "What \(url) sent cannot be kept: \(reason).")
         default:

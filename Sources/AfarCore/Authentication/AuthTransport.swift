@@ -21,16 +21,19 @@ package struct AuthTransport<Base: Transport>: Transport {
 
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
         let handler = exchange.context[ChallengeHandlerKey.self]
-        let credential = exchange.context[CredentialKey.self]
+        var credential = exchange.context[CredentialKey.self]
         guard handler != nil || credential != nil else { return try await base.send(exchange) }
         var exchange = exchange
         exchange.context[ChallengeHandlerKey.self] = nil
         exchange.context[CredentialKey.self] = nil
         guard exchange.body.isReplayable else { return try await base.send(exchange) }
-        if let handler { return try await send(exchange, mayAnswer: .undecided, handler) }
-        guard let credential, credential.origin == Origin(exchange.request) else {
-            return try await base.send(exchange)
+        if credential?.origin != Origin(exchange.request) { credential = nil }
+        if let handler {
+            return try await send(exchange, mayAnswer: .undecided) { [credential] head, challenge in
+                await handler(head, challenge, credential)
+            }
         }
+        guard let credential else { return try await base.send(exchange) }
         return try await send(exchange, mayAnswer: .dropped) { _, _ in
             .credential(user: credential.user, password: credential.password)
         }
@@ -38,7 +41,8 @@ package struct AuthTransport<Base: Transport>: Transport {
 
     /// - Parameter challenged: What becomes of a response with a challenge, as far as is known when its head comes.
     private func send(
-        _ exchange: Exchange, mayAnswer challenged: HeldResponse.Fate, _ handler: ChallengeHandlerKey.Handler
+        _ exchange: Exchange, mayAnswer challenged: HeldResponse.Fate,
+        _ answer: @Sendable (ResponseHead, AuthenticationChallenge) async -> ChallengeAnswer
     ) async throws -> TransportResponse {
         let begun = ContinuousClock.now
         let held = HeldResponse(exchange) { head in choice(after: head) == nil ? .final : challenged }
@@ -51,7 +55,7 @@ package struct AuthTransport<Base: Transport>: Transport {
             response = skipped
         }
         guard let (scheme, challenge) = choice(after: response.head) else { return response }
-        let answer = await handler(response.head, challenge)
+        let answer = await answer(response.head, challenge)
         if case .none = answer {
             try held?.release(response)
             return response

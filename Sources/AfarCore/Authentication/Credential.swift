@@ -22,7 +22,8 @@ enum ChallengeAnswer: Sendable {
 
 /// Where an exchange has who is asked about each challenge to it, before its credential is used; nil when nobody is.
 enum ChallengeHandlerKey: ExchangeContextKey {
-    typealias Handler = @Sendable (ResponseHead, AuthenticationChallenge) async -> ChallengeAnswer
+    /// It is told the exchange's credential, if that is for the origin that asks.
+    typealias Handler = @Sendable (ResponseHead, AuthenticationChallenge, Credential?) async -> ChallengeAnswer
 
     static let defaultValue: Handler? = nil
 }

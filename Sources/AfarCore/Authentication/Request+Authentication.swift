@@ -65,8 +65,9 @@ extension Request {
     /// Who is asked about challenges; nil when the credential decides alone.
     var challengeHandler: ChallengeHandlerKey.Handler? {
         guard context.delegate.decidesAboutChallenges else { return nil }
-        return { [self] head, challenge in
-            let proposed = credential
+        return { [self] head, challenge, own in
+            // After a redirect elsewhere there is nothing to propose.
+            let proposed = own == nil ? nil : credential
             let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
             guard let known, let (disposition, answer) = await context.delegate.answer(to: known, of: self) else {
                 return ChallengeAnswer(proposed)

@@ -12,11 +12,15 @@ final class ExchangeEvents: ExchangeObserver {
     private let challengesAnswered = Locked(0)
     private let told = Locked((sent: Int64(0), received: Int64(0)))
 
-    /// Nil when nobody wants to know.
-    init?(of request: Request) {
-        events = request.events
-        guard events != nil || request.showsProgress else { return nil }
+    private init(of request: Request, events: CompositeEventMonitor?) {
         self.request = request
+        self.events = events
+    }
+
+    /// Nil when nobody wants to know.
+    static func make(of request: Request) -> ExchangeEvents? {
+        let events = request.events
+        return events != nil || request.showsProgress ? ExchangeEvents(of: request, events: events) : nil
     }
 
     func exchangeWillAnswerChallenge(in head: ResponseHead) {

@@ -39,10 +39,12 @@ package struct RedirectRules: Sendable {
             throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which can be read in two ways")
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
-        // Two of them could be read in several ways, and are refused later.
-        if let authority = target.authority, let at = authority.firstIndex(of: "@"), at == authority.lastIndex(of: "@")
-        {
-            target.authority = authority[authority.index(after: at)...]
+        if let authority = target.authority, let at = authority.firstIndex(of: "@") {
+            let host = authority[authority.index(after: at)...]
+            guard !host.contains("@") else {
+                throw redirect.failure(.invalidRedirect, to: location, "has two @ before the path")
+            }
+            target.authority = host
         }
         guard let url = URL(string: target.text) else {
             throw redirect.failure(.invalidRedirect, to: location, "is no URL")

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -9,6 +10,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
+        isMonitored.store(true, ordering: .relaxed)
         mutable.withLock { state in
             let others = state.eventMonitor ?? context.listeners
             state.eventMonitor = CompositeEventMonitor(monitors: others.monitors + [eventMonitor])
@@ -17,7 +19,10 @@ extension Request {
     }
 
     /// Who listens to this request; nil when nobody does.
-    var events: CompositeEventMonitor? { mutable.withLock { events(in: $0) } }
+    var events: CompositeEventMonitor? {
+        guard isMonitored.load(ordering: .relaxed) || context.eventMonitor != nil else { return nil }
+        return mutable.withLock { events(in: $0) }
+    }
 
     /// The same, under the lock.
     func events(in state: Mutable) -> CompositeEventMonitor? { state.eventMonitor ?? context.eventMonitor }

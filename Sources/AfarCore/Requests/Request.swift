@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationNetworking)
     import Foundation
     public import FoundationNetworking
@@ -24,6 +26,8 @@ public class Request: @unchecked Sendable {
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: Locked<Mutable>
+    /// Whether the request has monitors of its own.
+    let isMonitored = Atomic(false)
 
     init(
         convertible: any URLRequestConvertible,

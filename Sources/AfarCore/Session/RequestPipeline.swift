@@ -106,7 +106,7 @@ struct RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get(),
-            observer: ExchangeEvents(of: request))
+            observer: ExchangeEvents.make(of: request))
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange

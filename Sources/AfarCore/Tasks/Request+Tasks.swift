@@ -104,9 +104,10 @@ extension Request.Mutable {
     ///
     /// - Parameter error: What the network said, if that is not noted yet.
     func endTask(error: (any Error)? = nil) {
+        guard let attempt = tasks.last?.attempt else { return }
         var standing = standing
         if let error { standing.error = error }
-        tasks.last?.attempt?.end(with: standing)
+        attempt.end(with: standing)
     }
 
     /// What can be said of the last attempt.

@@ -163,7 +163,7 @@ struct StreamTests {
         let server = try await TestServer.start()
         let url = server.url("/chunked/3").absoluteString
         let printed = try await Tool.run("get", url, "--stream", "--curl")
-        #expect(printed.text == "curl --compressed --no-buffer \(url)\n")
+        #expect(printed.text == "curl --compressed --location --no-buffer \(url)\n")
         #expect(server.requestCount == 0)
     }
 }

@@ -53,6 +53,24 @@ struct RequestAuthenticationTests {
         #expect(mock.requests.map { $0["Authorization"] } == [nil, answer, nil])
     }
 
+    @Test func noDelegateCarriesTheCredentialAway() async throws {
+        for handsOver in [true, false] {
+            let mock = locked()
+            let delegate = SessionDelegate()
+            let proposed = Locked<[String?]>([])
+            delegate.taskDidReceiveChallenge = { _, _, challenge in
+                proposed.withLock { $0.append(challenge.proposedCredential?.user) }
+                return handsOver ? (.useCredential, challenge.proposedCredential) : (.performDefaultHandling, nil)
+            }
+            let session = Session(delegate: delegate, transport: mock)
+            let request = session.request("http://one/away").authenticate(username: "ada", password: "secret")
+            _ = await request.serializingResponse(using: Bytes()).response
+            #expect(proposed.withLock { $0 } == ["ada", nil])
+            #expect(mock.requests.map { $0["Authorization"] } == [nil, answer, nil])
+            #expect(request.response?.statusCode == 401)
+        }
+    }
+
     @Test func aRedirectThatStaysIsAnsweredToo() async throws {
         let mock = MockTransport { request in
             if request.path == "/a" { return .redirect(to: "/b") }

@@ -76,7 +76,7 @@ import Testing
         #expect(tasks == 0)
         #expect(!sent)
         #expect(!pipeline, "it went the long way")
-        #expect(ExchangeEvents(of: request) == nil)
+        #expect(ExchangeEvents.make(of: request) == nil)
     }
 
     @Test func aRequestThatIsListenedToStillGoesTheShortWay() async {

@@ -244,6 +244,27 @@ struct RedirectHandlerTests {
         #expect(sent["Authorization"] == nil)
     }
 
+    @Test func aHandlerThatPutsASecretBackOnALaterHopSendsItNowhere() async throws {
+        let mock = MockTransport { request in
+            switch request.url {
+            case "http://one/a": .redirect(302, to: "http://two/b")
+            case "http://two/b": .redirect(302, to: "/c")
+            case "http://two/c": .redirect(302, to: "http://one/d")
+            default: .text("there")
+            }
+        }
+        let restoring = Redirector.modify { task, request, _ in
+            var request = request
+            request.headers = task.originalRequest?.headers ?? [:]
+            return request
+        }
+        let request = session(mock).request("http://one/a", headers: ["Authorization": "hush", "X-Mine": "yes"])
+        _ = await request.redirect(using: restoring).serializingResponse(using: Bytes()).response
+        #expect(mock.requests.map(\.url) == ["http://one/a", "http://two/b", "http://two/c", "http://one/d"])
+        #expect(mock.requests.map { $0["Authorization"] } == ["hush", nil, nil, nil])
+        #expect(mock.requests.map { $0["X-Mine"] } == ["yes", "yes", "yes", "yes"])
+    }
+
     @Test func aHandlerMayKeepAPOST() async throws {
         let mock = MockTransport { request in request.path == "/a" ? .redirect(302, to: "/b") : .text("there") }
         let session = session(mock)

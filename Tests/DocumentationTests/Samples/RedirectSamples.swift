@@ -20,8 +20,8 @@ enum RedirectSamples {
     static func modified() async throws {
         let request = AF.request("https://api.example.com/moved")
             .redirect(
-                using: .modify { _, request, response in
-                    guard request.url?.host() == response.url?.host() else { return nil }
+                using: .modify { _, request, _ in
+                    guard request.url?.scheme == "https" else { return nil }
                     var request = request
                     request.headers.add(name: "X-Trace", value: "moved")
                     return request
