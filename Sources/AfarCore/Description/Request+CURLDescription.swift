@@ -75,7 +75,8 @@ extension Request {
 
     private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
         do {
-            return try curlCommand(for: urlRequest).text(Secrets(areShown: !redactingSecrets, secretHeaders: context.secretHeaders))
+            return try curlCommand(for: urlRequest).text(
+                Secrets(areShown: !redactingSecrets, secretHeaders: context.secretHeaders))
         } catch {
             return Self.noCommand
         }

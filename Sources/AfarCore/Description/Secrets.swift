@@ -16,7 +16,9 @@ package struct Secrets: Sendable {
     /// A header's value. Of credentials the scheme stays.
     package func value(_ value: String, of name: String) -> String {
         guard !areShown else { return value }
-        guard HTTPHeader.isSecret(name) || secretHeaders.contains(name.lowercased()) else { return value.redactingSecrets }
+        guard HTTPHeader.isSecret(name) || secretHeaders.contains(name.lowercased()) else {
+            return value.redactingSecrets
+        }
         let scheme = value.prefix { $0 != " " }
         let isKnown = scheme.count < value.count && Self.schemes.contains(scheme.lowercased())
         return isKnown ? "\(scheme) \(Self.mask)" : Self.mask
