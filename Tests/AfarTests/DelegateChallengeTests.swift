@@ -9,9 +9,10 @@ struct DelegateChallengeTests {
 
     private static func session(
         _ kind: TransportKind, eventMonitors: [any EventMonitor] = [],
-        _ answer: @escaping @Sendable (URLAuthenticationChallenge) -> (
-            URLSession.AuthChallengeDisposition, URLCredential?
-        )
+        _ answer:
+            @escaping @Sendable (URLAuthenticationChallenge) -> (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            )
     ) -> Session {
         let delegate = SessionDelegate()
         delegate.taskDidReceiveChallenge = { _, _, challenge in answer(challenge) }
