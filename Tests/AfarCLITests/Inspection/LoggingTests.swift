@@ -4,7 +4,7 @@ import Testing
 
 /// What `AFAR_LOG` has a program say.
 struct LoggingTests {
-    private static let time = #/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z? afar: /#
+    private let time = #/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z? afar: /#
 
     @Test func infoIsALineForARequest() async throws {
         let server = try await TestServer.start()
@@ -13,7 +13,7 @@ struct LoggingTests {
         #expect(outcome.status == 0)
         #expect(outcome.output.count == 9)
         let shown = url.replacing("hush", with: "***")
-        let line = outcome.errors.replacing(Self.time, with: "T ").replacing(/[0-9.]+ ms/, with: "T ms")
+        let line = outcome.errors.replacing(time, with: "T ").replacing(/[0-9.]+ ms/, with: "T ms")
         #expect(line == "T GET \(shown) -> 200, 9 bytes in T ms\n")
         await server.stop()
     }
@@ -44,7 +44,7 @@ struct LoggingTests {
         let outcome = try await Tool.run("get", url, environment: ["AFAR_LOG": "loud"])
         #expect(outcome.status == 0)
         #expect(
-            outcome.errors.replacing(Self.time, with: "T ")
+            outcome.errors.replacing(time, with: "T ")
                 == "T AFAR_LOG is \"loud\", which means nothing. Set it to info or debug.\n")
         #expect(try await Tool.run("get", url, environment: ["AFAR_LOG": ""]).errors == "")
         #expect(try await Tool.run("get", url).errors == "")
