@@ -17,8 +17,8 @@ final class TLSServer {
     let url: URL
     private let folder: URL
     private let server: Process
-    private let output = Pipe()
-    private let input = Pipe()
+    private let output: Pipe
+    private let input: Pipe
 
     /// - Parameter answer: What is sent on the first connection, as it is; nil for a page about the connection on each.
     init(_ certificate: Certificate, arguments: [String] = [], answer: String? = nil) async throws {
@@ -26,25 +26,38 @@ final class TLSServer {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         authority = folder.appending(path: "ca.pem")
         try Self.makeCertificates(certificate, in: folder)
-        // The port is given back just before the server takes it.
+        // The port is given back just before the server takes it, so that another may be faster.
+        for _ in 0..<5 {
+            if let running = try await Self.start(in: folder, arguments: arguments, answers: answer != nil) {
+                (server, output, input, url) = running
+                if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
+                return
+            }
+        }
+        try? FileManager.default.removeItem(at: folder)
+        throw Failure(output: "the server did not start")
+    }
+
+    /// Nil when the server got no port.
+    private static func start(
+        in folder: URL, arguments: [String], answers: Bool
+    ) async throws -> (Process, output: Pipe, input: Pipe, URL)? {
         let port = try ClosedPort().number
         guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw Failure(output: "no URL") }
-        self.url = url
-        server = Process()
+        let (server, output, input) = (Process(), Pipe(), Pipe())
         server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         server.arguments =
             ["openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "cert.pem", "-key", "key.pem"]
-            + (answer == nil ? ["-www"] : []) + arguments
+            + (answers ? [] : ["-www"]) + arguments
         server.currentDirectoryURL = folder
-        server.standardInput = answer == nil ? FileHandle.nullDevice : input
+        server.standardInput = answers ? input : FileHandle.nullDevice
         server.standardOutput = output
         server.standardError = FileHandle.nullDevice
         try server.run()
-        guard await Self.said("ACCEPT", from: output.fileHandleForReading) != nil else {
-            stop()
-            throw Failure(output: "the server did not start")
-        }
-        if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
+        if await said("ACCEPT", from: output.fileHandleForReading) != nil { return (server, output, input, url) }
+        kill(server.processIdentifier, SIGKILL)
+        server.waitUntilExit()
+        return nil
     }
 
     /// The request that came, with more about its connection, of a server that was given its answer. To be called once.

@@ -258,7 +258,8 @@ struct RedirectHandlerTests {
             request.headers = task.originalRequest?.headers ?? [:]
             return request
         }
-        let request = session(mock).request("http://one/a", headers: ["Authorization": "hush", "X-Mine": "yes"])
+        let session = session(mock)
+        let request = session.request("http://one/a", headers: ["Authorization": "hush", "X-Mine": "yes"])
         _ = await request.redirect(using: restoring).serializingResponse(using: Bytes()).response
         #expect(mock.requests.map(\.url) == ["http://one/a", "http://two/b", "http://two/c", "http://one/d"])
         #expect(mock.requests.map { $0["Authorization"] } == ["hush", nil, nil, nil])
