@@ -20,10 +20,12 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            return state.verdict == nil && state.head == nil
+            // The hook may see to the file: its owner has to wait.
+            state.isWriting = state.verdict == nil && state.head == nil
+            return state.isWriting
         }
         guard isExpected else { return }
-        do throws(TransportError) {
+        let result = Result { () throws(TransportError) in
             let head = try ResponseHead(response, for: exchange)
             if (100..<200).contains(head.status), head.status != 101 {
                 try countInformational()
@@ -33,9 +35,11 @@ extension RunningExchange {
                 try askHook(head)
                 accept(head)
             }
-        } catch {
-            end(with: .failure(error))
         }
+        state.withLock { $0.isWriting = false }
+        // Somebody may have ended it meanwhile.
+        settle()
+        if case .failure(let error) = result { end(with: .failure(error)) }
     }
 
     private func askHook(_ head: ResponseHead) throws(TransportError) {

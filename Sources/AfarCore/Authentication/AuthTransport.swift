@@ -57,7 +57,11 @@ package struct AuthTransport<Base: Transport>: Transport {
         guard let (scheme, challenge) = choice(after: response.head) else { return response }
         let answer = await answer(response.head, challenge)
         if case .none = answer {
-            try held?.release(response)
+            do {
+                try held?.release(response)
+            } catch {
+                throw await response.discarded(readingUpTo: 0).followed(by: error)
+            }
             return response
         }
         held?.letGo()

@@ -39,7 +39,7 @@ public protocol EventMonitor: Sendable {
 
     // MARK: Tasks
 
-    /// A server or a proxy asks for credentials.
+    /// A server asks for credentials (401), by whatever scheme. Proxies and certificates are not told of.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
     /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).

@@ -1,7 +1,7 @@
 extension HTTPHeader {
     private static let secretNames: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
     /// Parts of the names under which services send keys of their own: X-Api-Key, X-Auth-Token, Client-Secret.
-    private static let secretParts = ["api-key", "apikey", "token", "secret", "password"]
+    private static let secretParts = ["api-key", "apikey", "token", "secret", "password", "signature"]
 
     /// Whether a header of this name holds credentials, as far as its name tells.
     package static func isSecret(_ name: String) -> Bool {

@@ -13,7 +13,7 @@ public protocol RequestAdapter: Sendable {
     /// - Parameters:
     ///   - urlRequest: The request as it would be sent.
     ///   - session: The session that sends it.
-    ///   - completion: Takes the changed request, or the error that ends the request as
+    ///   - completion: Takes the changed request, or the error that fails the attempt as
     ///     ``AFError/requestAdaptationFailed(error:)``.
     @preconcurrency
     func adapt(

@@ -13,10 +13,12 @@ extension Request {
     /// - Parameter handler: Asked about each redirect; see ``RedirectHandler``.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
-        mutable.withLock { state in
-            state.redirectHandler = handler
+        let replaced = mutable.withLock { state in
+            defer { state.redirectHandler = handler }
             state.needsTask = true
+            return state.redirectHandler
         }
+        withExtendedLifetime(replaced) {}
         return self
     }
 

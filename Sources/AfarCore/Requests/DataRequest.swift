@@ -63,9 +63,22 @@ public class DataRequest: Request, @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func stream(closure: (@Sendable (Data) -> Void)? = nil) -> Self {
-        received.withLock { $0.stream = closure }
+        let replaced = received.withLock { received in
+            defer { received.stream = closure }
+            return received.stream
+        }
+        withExtendedLifetime(replaced) {}
         mutable.withLock { $0.needsTask = true }
         return self
+    }
+
+    override func cleanUp() {
+        super.cleanUp()
+        let spent = received.withLock { received in
+            defer { (received.validators, received.stream) = ([], nil) }
+            return (received.validators, received.stream)
+        }
+        withExtendedLifetime(spent) {}
     }
 
     override func append(_ rule: @escaping Rule) {

@@ -183,8 +183,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     override func complete(_ urlRequest: inout URLRequest) throws {
-        let resumable = transfer.withLock { [urlRequest] transfer in
-            transfer.original = urlRequest
+        var original = urlRequest
+        // Resume data is made of it, which holds no secrets.
+        for name in context.secretHeaders { original.setValue(nil, forHTTPHeaderField: name) }
+        let resumable = transfer.withLock { [original] transfer in
+            transfer.original = original
             return transfer.resumable
         }
         guard let resumable else { return }

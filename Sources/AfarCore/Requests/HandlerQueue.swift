@@ -57,11 +57,14 @@ struct HandlerQueue<Subject> {
     var isOver: Bool { isOpen && !isDraining }
 
     /// Another attempt begins: all handlers are to run again.
-    mutating func rewind() {
+    ///
+    /// - Returns: What comes to nothing. It holds values of the user's, which are not to be let go of under a lock.
+    mutating func rewind() -> [Release] {
         next = 0
-        releases = []
+        defer { releases = [] }
         isOpen = false
         isDraining = false
+        return releases
     }
 
     /// What to do next.

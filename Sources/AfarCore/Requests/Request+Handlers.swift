@@ -77,7 +77,8 @@ extension Request {
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
         return Serialized(
-            request: request, origin: .network(head, attempt), timeline: timeline, duration: ended - began,
+            request: request, origin: .network(head, attempt, secretHeaders: context.secretHeaders), timeline: timeline,
+            duration: ended - began,
             result: result)
     }
 }

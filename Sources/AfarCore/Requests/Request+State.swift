@@ -104,12 +104,12 @@ extension Request {
         /// Whether anything is still open: the request was not ended from outside and is not over.
         var mayGoOn: Bool { end == nil && state != .finished }
 
-        /// Makes the request ready for one attempt more. Returns false when it was ended meanwhile.
-        mutating func beginRetry() -> Bool {
-            guard mayGoOn else { return false }
+        /// Makes the request ready for one attempt more. Returns what comes to nothing, or nil when the request was ended
+        /// meanwhile.
+        mutating func beginRetry() -> [HandlerQueue<Request>.Release]? {
+            guard mayGoOn else { return nil }
             retryCount += 1
-            handlers.rewind()
-            return true
+            return handlers.rewind()
         }
 
         /// What has to be ended when the request ends from outside.

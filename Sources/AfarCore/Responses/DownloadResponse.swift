@@ -130,7 +130,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
     /// several lines. Secrets in headers and URLs are hidden.
     public var debugDescription: String {
-        var report = Report()
+        var report = Report(secretHeaders: origin.secretHeaders)
         report.add(request)
         report.add(response)
         report.add("File", fileURL?.path ?? "none")

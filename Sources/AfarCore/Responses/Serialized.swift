@@ -16,19 +16,24 @@ struct Serialized<Value> {
 
 /// Where a response's head and metrics come from. Foundation's forms of both are made when they are asked for.
 enum ResponseOrigin: Sendable {
-    case network(ResponseHead?, Request.Attempt?)
+    case network(ResponseHead?, Request.Attempt?, secretHeaders: Set<String>)
     case given(HTTPURLResponse?, TaskMetrics?)
 
     var response: HTTPURLResponse? {
         switch self {
-        case .network(let head, _): head?.httpURLResponse
+        case .network(let head, _, _): head?.httpURLResponse
         case .given(let response, _): response
         }
     }
 
+    /// The names of headers that are not to be shown, beside those whose names tell.
+    var secretHeaders: Set<String> {
+        if case .network(_, _, let names) = self { names } else { [] }
+    }
+
     var metrics: TaskMetrics? {
         switch self {
-        case .network(_, let attempt): attempt?.metrics
+        case .network(_, let attempt, _): attempt?.metrics
         case .given(_, let metrics): metrics
         }
     }

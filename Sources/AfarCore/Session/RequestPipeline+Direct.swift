@@ -92,8 +92,10 @@ extension RequestPipeline {
                 let outcome = handler(request)
                 request.mutable.withLock { $0.handlers.keep(outcome.release) }
             case .release(let releases):
+                request.cleanUp()
                 for release in releases { release(hadEnded ? nil : end) }
             case .done:
+                request.cleanUp()
                 return context.delegate.running.remove(request)
             }
         }

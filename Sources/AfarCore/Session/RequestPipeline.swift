@@ -252,7 +252,8 @@ struct RequestPipeline {
             case .doNotRetryWithError(let error):
                 return .giveUp(.requestRetryFailed(retryError: error, originalError: failure))
             }
-            if request.mutable.withLock({ $0.beginRetry() }) {
+            if let dropped = request.mutable.withLock({ $0.beginRetry() }) {
+                withExtendedLifetime(dropped) {}
                 request.events?.requestIsRetrying(request)
                 return .again
             }

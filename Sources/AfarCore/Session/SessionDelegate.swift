@@ -106,8 +106,9 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides what is done when a server asks for credentials, which is asked once in each attempt for each place it is
-    /// led to. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a
+    /// Decides what is done when a server asks for credentials by a 401 with a Basic challenge. It is asked once in each
+    /// attempt for each place it is led to; never about other schemes, proxies or certificates, nor when the body is a
+    /// stream that can be read once. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a
     /// challenge that is rejected leaves the response as it is.
     @preconcurrency open var taskDidReceiveChallenge:
         (

@@ -15,18 +15,14 @@ final class Diversion: Sendable {
         original = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard original >= 0 else { throw Self.failure("the descriptor could not be copied") }
         elsewhere = keeping ? Self.openNamelessFile() : open("/dev/null", O_WRONLY | O_CLOEXEC)
-        guard elsewhere >= 0, dup2(elsewhere, descriptor) >= 0 else {
-            let failure = Self.failure("there is no place for the body of a response that is not the last one")
-            close(original)
-            if elsewhere >= 0 { close(elsewhere) }
-            throw failure
+        guard elsewhere >= 0, Self.copy(elsewhere, to: descriptor, flags: flags) >= 0 else {
+            throw Self.failure("there is no place for the body of a response that is not the last one")
         }
-        _ = fcntl(descriptor, F_SETFD, flags)
     }
 
     deinit {
         close(original)
-        close(elsewhere)
+        if elsewhere >= 0 { close(elsewhere) }
     }
 
     /// Lets it go where it went before. Not to be called when the descriptor's owner may have closed it; a second call
@@ -37,8 +33,14 @@ final class Diversion: Sendable {
             return !isOver
         }
         guard isFirst else { return }
-        dup2(original, descriptor)
-        _ = fcntl(descriptor, F_SETFD, flags)
+        _ = Self.copy(original, to: descriptor, flags: flags)
+    }
+
+    /// Lets one descriptor be as another, but with the flags it had.
+    private static func copy(_ source: Int32, to target: Int32, flags: Int32) -> Int32 {
+        let result = dup2(source, target)
+        _ = fcntl(target, F_SETFD, flags)
+        return result
     }
 
     /// Writes what was kept to where it would have gone.

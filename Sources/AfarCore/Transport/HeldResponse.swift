@@ -59,9 +59,10 @@ final class HeldResponse: ExchangeObserver {
             try original.onHead?(head)
         } else {
             let isDropped = if case .dropped = fate { true } else { false }
-            if isDropped, original.request.method != .head, head.contentLength ?? 0 > Self.longestBodyToSkip {
-                throw Skip(head: head)
-            }
+            let isFile = if case .file = original.delivery { true } else { false }
+            // Into a file nobody counts what comes.
+            let length = head.contentLength ?? (isFile ? .max : 0)
+            if isDropped, original.request.method != .head, length > Self.longestBodyToSkip { throw Skip(head: head) }
             guard case .file(let descriptor, _) = original.delivery else { return }
             let diversion = try Diversion(of: descriptor, keeping: !isDropped)
             state.withLock { $0.diversion = diversion }

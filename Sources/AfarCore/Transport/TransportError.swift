@@ -83,7 +83,7 @@ extension TransportError: CustomStringConvertible, LocalizedError {
         var line = "\(code) while \(phase.rawValue)"
         if let url { line += " \(phase.preposition)\(url.redactingSecrets)" }
         if let peer { line += " (peer \(peer))" }
-        line += ": \(message)"
+        line += ": \(message.redactingSecrets)"
         if let systemError { line += " [\(String(cString: strerror(systemError)))]" }
         if let underlying { line += "; caused by: \(underlying.cause)" }
         return line

@@ -4,26 +4,23 @@ extension String {
     /// This text without the user names, passwords and tokens of the URLs in it.
     package var redactingSecrets: String { redactingUserinfo.redactingSecretParameters }
 
-    /// This text with the values hidden of those query parameters whose names tell of secrets, as `access_token=` does.
+    /// This text with the values hidden of those parameters, in queries and fragments, whose names tell of secrets, as `access_token=` does.
     private var redactingSecretParameters: String {
-        guard contains("="), contains("?") else { return self }
+        guard contains("="), contains(where: { "?#".contains($0) }) else { return self }
         var rest = self[...]
         var redacted = ""
         while let equals = rest.firstIndex(of: "=") {
             let before = rest[..<equals]
             redacted += rest[...equals]
             rest = rest[rest.index(after: equals)...]
-            guard let start = before.lastIndex(where: { "?&".contains($0) }) else { continue }
+            guard let start = before.lastIndex(where: { "?&#".contains($0) }) else { continue }
             let name = String(before[before.index(after: start)...])
-            guard !name.contains(where: \.isWhitespace), Self.isSecretParameter(name) else { continue }
+            guard !name.contains(where: \.isWhitespace), HTTPHeader.isSecret(name.replacing("_", with: "-"))
+            else { continue }
             redacted += "***"
             rest = rest.drop { !$0.isWhitespace && !"&#\"'<>".contains($0) }
         }
         return redacted + rest
-    }
-
-    private static func isSecretParameter(_ name: String) -> Bool {
-        HTTPHeader.isSecret(name.replacing("_", with: "-")) || name.lowercased().contains("signature")
     }
 
     /// This text with the user name and password taken out of every URL in it.

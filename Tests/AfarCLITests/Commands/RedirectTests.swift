@@ -16,6 +16,17 @@ struct RedirectTests {
         #expect(left.status == 0)
     }
 
+    @Test func aHeaderThatIsHiddenDoesNotGoToAnotherServer() async throws {
+        let (first, other) = (try await TestServer.start(), try await TestServer.start())
+        let url = first.url("/redirect-to?url=\(other.url("/headers"))").absoluteString
+        let outcome = try await Tool.run("get", url, "-H", "X-Api-Key: hush", "-H", "X-Note: hello")
+        #expect(outcome.status == 0)
+        #expect(outcome.text.contains("hello"))
+        #expect(!outcome.text.contains("hush"))
+        await first.stop()
+        await other.stop()
+    }
+
     @Test func everyHopIsShown() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run("get", server.url("/redirect/1").absoluteString, "-v", "--timing")

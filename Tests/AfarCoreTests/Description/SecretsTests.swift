@@ -33,6 +33,8 @@ struct SecretsTests {
         ("http://x/?client_secret=&a=b", "http://x/?client_secret=***&a=b"),
         ("http://x/token=abc?a=b", "http://x/token=abc?a=b"), ("/a?password=ü", "/a?password=***"),
         ("x@y?token=abc", "***@y?token=***"),
+        ("http://x/cb#access_token=abc&state=1", "http://x/cb#access_token=***&state=1"),
+        ("http://x/?a=b#id_token=abc", "http://x/?a=b#id_token=***"),
     ])
     func parametersThatCarrySecretsAreHidden(url: String, expected: String) {
         #expect(hidden.url(url) == expected)

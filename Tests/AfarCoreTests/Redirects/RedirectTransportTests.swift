@@ -215,6 +215,16 @@ struct RedirectTransportTests {
 
     // MARK: Bounds
 
+    @Test func errorsShowNoTokenOfAnURL() async throws {
+        let transport = MockTransport { _ in .redirect(302, to: "ftp://elsewhere/?token=hush2") }
+        let error = await transportFailure {
+            _ = try await RedirectTransport(transport).send(.to("http://mock/a?access_token=hush1"))
+        }
+        #expect(error?.code == .invalidRedirect)
+        #expect(error?.description.contains("hush") == false)
+        #expect(error?.description.contains("access_token=***") == true)
+    }
+
     @Test func aLoopEndsAtTheLimit() async throws {
         let mock = MockTransport { _ in .redirect(to: "http://ada:hush@mock/again") }
         let exchange = try Exchange.to("http://mock/")

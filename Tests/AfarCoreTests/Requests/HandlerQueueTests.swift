@@ -62,7 +62,7 @@ import Testing
         queue.open()
         _ = queue.step()
         queue.keep { _ in }
-        queue.rewind()
+        _ = queue.rewind()
         let drains5 = queue.append(handler())
         #expect(!drains5)
         queue.open()

@@ -1,4 +1,5 @@
 import AfarCore
+import AfarTesting
 import Foundation
 import Testing
 
@@ -49,6 +50,16 @@ import Testing
                 Times: latency 0.000 s, request 0.000 s, serialization 0.000 s, total 0.000 s
                 Result: success("one")
                 """)
+    }
+
+    @Test func headersThatTheSessionCallsSecretAreHidden() async {
+        var configuration = SessionConfiguration.default
+        configuration.secretHeaders = ["x-own"]
+        let session = Session(configuration: configuration, transport: MockTransport { _ in .text("ok") })
+        let response = await session.request("http://mock/", headers: ["X-Own": "hush"])
+            .serializingResponse(using: Bytes()).response
+        #expect(response.debugDescription.contains("X-Own: ***"))
+        #expect(!response.debugDescription.contains("hush"))
     }
 
     @Test func whatIsMissingIsSaid() {
