@@ -32,9 +32,6 @@ struct SendingOptions: ParsableArguments {
     var transport = TransportChoice.standard
 
     func validate() throws {
-        // They are hidden from people's eyes, so they do not go to other servers either.
-        configuration.secretHeaders = Set(
-            ((try? HTTPHeaders(arguments: headers)) ?? []).map(\.name).filter(HTTPHeader.isSecret))
         if let maxRedirects {
             guard maxRedirects >= 0, follow else {
                 throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")
@@ -57,6 +54,9 @@ struct SendingOptions: ParsableArguments {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
+        // They are hidden from people's eyes, so they do not go to other servers either.
+        configuration.secretHeaders = Set(
+            ((try? HTTPHeaders(arguments: headers)) ?? []).map(\.name).filter(HTTPHeader.isSecret))
         if let maxRedirects { configuration.maximumRedirects = maxRedirects }
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,
