@@ -47,13 +47,7 @@ package struct AuthTransport<Base: Transport>: Transport {
         let begun = ContinuousClock.now
         let held = HeldResponse(exchange) { head in choice(after: head) == nil ? .final : challenged }
         defer { held?.letGo() }
-        let response: TransportResponse
-        do {
-            response = try await base.send(held?.exchange ?? exchange)
-        } catch {
-            guard let skipped = held?.response(insteadOf: error) else { throw error }
-            response = skipped
-        }
+        let response = try await base.send(exchange, holding: held)
         guard let (scheme, challenge) = choice(after: response.head) else { return response }
         let answer = await answer(response.head, challenge)
         if case .none = answer {

@@ -29,10 +29,9 @@ package struct RedirectTransport<Base: Transport>: Transport {
             defer { held?.letGo() }
             let response: TransportResponse
             do {
-                response = try await base.send(held?.exchange ?? journey.exchange)
+                response = try await base.send(journey.exchange, holding: held)
             } catch {
-                guard let skipped = held?.response(insteadOf: error) else { throw journey.ended(by: error) }
-                response = skipped
+                throw journey.ended(by: error)
             }
             if let last = try await journey.take(response, held) { return last }
         }

@@ -59,11 +59,11 @@ final class HeldResponse: ExchangeObserver {
             try original.onHead?(head)
         } else {
             let isDropped = if case .dropped = fate { true } else { false }
-            let isFile = if case .file = original.delivery { true } else { false }
+            let descriptor: Int32? = if case .file(let descriptor, _) = original.delivery { descriptor } else { nil }
             // Into a file nobody counts what comes.
-            let length = head.contentLength ?? (isFile ? .max : 0)
+            let length = head.contentLength ?? (descriptor == nil ? 0 : .max)
             if isDropped, original.request.method != .head, length > Self.longestBodyToSkip { throw Skip(head: head) }
-            guard case .file(let descriptor, _) = original.delivery else { return }
+            guard let descriptor else { return }
             let diversion = try Diversion(of: descriptor, keeping: !isDropped)
             state.withLock { $0.diversion = diversion }
         }
@@ -106,7 +106,7 @@ final class HeldResponse: ExchangeObserver {
     func letGo() { state.withLock { $0.diversion }?.end() }
 
     /// The response that an error stands for, when its body was left out on purpose.
-    func response(insteadOf error: any Error) -> TransportResponse? {
+    fileprivate func response(insteadOf error: any Error) -> TransportResponse? {
         guard let error = error as? TransportError, let skip = error.underlying as? Skip else { return nil }
         return TransportResponse(head: skip.head, body: .data(Data()), report: error.report)
     }
@@ -135,6 +135,20 @@ final class HeldResponse: ExchangeObserver {
             defer { state.figures = nil }
             if state.figures == nil { state.isHolding = false }
             return state.figures
+        }
+    }
+}
+
+extension Transport {
+    /// Performs an exchange whose response is perhaps kept from those who wait for the last one.
+    ///
+    /// - Parameter held: What keeps it; nil when nobody waits.
+    func send(_ exchange: Exchange, holding held: HeldResponse?) async throws -> TransportResponse {
+        do {
+            return try await send(held?.exchange ?? exchange)
+        } catch {
+            guard let skipped = held?.response(insteadOf: error) else { throw error }
+            return skipped
         }
     }
 }
