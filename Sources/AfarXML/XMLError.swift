@@ -57,6 +57,10 @@ extension XML.Error {
     }
 }
 
+extension XML.Error {
+    static let outOfMemory = XML.Error(.outOfMemory, "the memory does not suffice")
+}
+
 extension XML.Error: LocalizedError, CustomStringConvertible {
     /// One line with the place.
     public var description: String {

@@ -27,6 +27,42 @@ static inline void afar_xml_free(void *memory) { xmlFree(memory); }
 
 static inline bool afar_xml_is_element(const xmlNode *node) { return node->type == XML_ELEMENT_NODE; }
 
+// MARK: White space
+
+static inline bool afar_xml_holds_elements_only(const xmlNode *element) {
+    bool has_element = false;
+    for (const xmlNode *child = element->children; child != NULL; child = child->next) {
+        if (child->type == XML_ELEMENT_NODE) has_element = true;
+        else if (child->type == XML_CDATA_SECTION_NODE || child->type == XML_ENTITY_REF_NODE) return false;
+        else if (child->type == XML_TEXT_NODE && !xmlIsBlankNode(child)) return false;
+    }
+    return has_element;
+}
+
+// Removes the white space between elements below a node, where nothing but elements is and `xml:space` lets it be removed.
+static inline void afar_xml_drop_blanks(xmlNodePtr top) {
+    xmlNodePtr node = top;
+    while (node != NULL) {
+        if (node->type == XML_ELEMENT_NODE && xmlNodeGetSpacePreserve(node) != 1
+            && afar_xml_holds_elements_only(node)) {
+            for (xmlNodePtr child = node->children; child != NULL;) {
+                xmlNodePtr next = child->next;
+                if (child->type == XML_TEXT_NODE) {
+                    xmlUnlinkNode(child);
+                    xmlFreeNode(child);
+                }
+                child = next;
+            }
+        }
+        if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
+            node = node->children;
+            continue;
+        }
+        while (node != top && node->next == NULL) node = node->parent;
+        node = node == top ? NULL : node->next;
+    }
+}
+
 // MARK: What a parser refuses
 
 typedef enum {
@@ -43,6 +79,12 @@ typedef struct {
     int maximum_namespaces;
     bool refuses_doctype;
     afar_xml_refusal refusal;
+    // Which elements a stream makes trees of; NULL for none.
+    xmlStreamCtxtPtr wanted;
+    // How many elements of the tree that is being made are open.
+    int open;
+    // Takes such a tree over.
+    void (*found)(void *owner, xmlDocPtr tree);
     // Swift's own.
     void *owner;
 } afar_xml_rules;
@@ -119,57 +161,225 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->getParameterEntity = afar_xml_parameter_entity;
 }
 
-// MARK: Attributes
+// MARK: Streams
 
-// What follows the next `closing`, or NULL.
-static inline const unsigned char *afar_xml_after(
-    const unsigned char *at, const unsigned char *end, const char *closing
+// Begins a tree with an element. It gets all namespaces that are in force, since those around it are no part of the tree.
+static inline void afar_xml_begin_tree(
+    xmlParserCtxtPtr parser, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int attribute_count,
+    int defaulted_count, const xmlChar **attributes
 ) {
-    size_t length = strlen(closing);
-    while ((at = (const unsigned char *)memchr(at, closing[0], (size_t)(end - at))) != NULL) {
-        if ((size_t)(end - at) < length) return NULL;
-        if (memcmp(at, closing, length) == 0) return at + length;
-        at++;
+    // From the innermost declaration outwards: the first one of a prefix is in force.
+    const xmlChar **namespaces = (const xmlChar **)xmlMalloc((size_t)(parser->nsNr + 1) * sizeof(xmlChar *));
+    parser->myDoc = xmlNewDoc((const xmlChar *)"1.0");
+    if (namespaces == NULL || parser->myDoc == NULL) {
+        xmlFree(namespaces);
+        xmlStopParser(parser);
+        return;
     }
-    return NULL;
+    if (parser->dictNames) {
+        parser->myDoc->dict = parser->dict;
+        xmlDictReference(parser->dict);
+    }
+    int count = 0;
+    for (int at = parser->nsNr - 2; at >= 0; at -= 2) {
+        bool is_hidden = false;
+        for (int inner = 0; inner < count && !is_hidden; inner++) {
+            is_hidden = namespaces[2 * inner] == parser->nsTab[at];
+        }
+        if (is_hidden) continue;
+        namespaces[2 * count] = parser->nsTab[at];
+        namespaces[2 * count + 1] = parser->nsTab[at + 1];
+        count++;
+    }
+    xmlSAX2StartElementNs(
+        parser, name, prefix, uri, count, namespaces, attribute_count, defaulted_count, attributes);
+    xmlFree(namespaces);
 }
 
-// The offset of the first start tag with more attributes than that, or -1. libxml2 compares every attribute of an element
-// with every other before it tells of any, so they are counted first. `bytes` must be of an encoding in which ASCII's bytes
-// mean ASCII's characters.
-static inline long afar_xml_crowded_tag(const unsigned char *bytes, long count, int maximum) {
-    const unsigned char *at = bytes, *end = bytes + count;
-    while ((at = (const unsigned char *)memchr(at, '<', (size_t)(end - at))) != NULL) {
-        const unsigned char *tag = at++;
-        if (at == end) return -1;
-        // A comment, CDATA or an instruction may hold what looks like tags.
-        const char *opening = end - at >= 3 && memcmp(at, "!--", 3) == 0 ? "!--"
-            : end - at >= 8 && memcmp(at, "![CDATA[", 8) == 0 ? "![CDATA["
-            : *at == '?' ? "?" : NULL;
-        if (opening != NULL) {
-            const char *closing = opening[0] == '?' ? "?>" : opening[1] == '-' ? "-->" : "]]>";
-            at = afar_xml_after(at + strlen(opening), end, closing);
-            if (at == NULL) return -1;
-            continue;
-        }
-        int attributes = 0;
-        unsigned char quote = 0;
-        for (; at < end; at++) {
-            unsigned char byte = *at;
-            if (quote != 0) {
-                if (byte == quote) quote = 0;
-                else if (byte == '<') break;  // not well-formed: the parser will say so
-            } else if (byte == '>' || byte == '<' || byte == '[') {
-                break;  // a bracket begins the declarations of a document type
-            } else if (byte == '"' || byte == '\'') {
-                quote = byte;
-            } else if (byte == '=' && ++attributes > maximum) {
-                return tag - bytes;
-            }
-        }
-        if (at == end) return -1;
+static inline void afar_xml_stream_start_element(
+    void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int namespace_count,
+    const xmlChar **namespaces, int attribute_count, int defaulted_count, const xmlChar **attributes
+) {
+    if (!afar_xml_admits(context)) return;
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    bool is_wanted = xmlStreamPush(rules->wanted, name, uri) == 1;
+    if (rules->open > 0) {
+        rules->open++;
+        xmlSAX2StartElementNs(
+            context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
+    } else if (is_wanted) {
+        rules->open = 1;
+        afar_xml_begin_tree(
+            (xmlParserCtxtPtr)context, name, prefix, uri, attribute_count, defaulted_count, attributes);
     }
-    return -1;
+}
+
+static inline void afar_xml_stream_end_element(
+    void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri
+) {
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    xmlStreamPop(rules->wanted);
+    if (rules->open == 0) return;
+    xmlSAX2EndElementNs(context, name, prefix, uri);
+    if (--rules->open > 0) return;
+    xmlParserCtxtPtr parser = (xmlParserCtxtPtr)context;
+    xmlDocPtr tree = parser->myDoc;
+    parser->myDoc = NULL;
+    rules->found(rules->owner, tree);
+}
+
+static inline void afar_xml_stream_comment(void *context, const xmlChar *text) {
+    if (afar_xml_rules_of(context)->open > 0) xmlSAX2Comment(context, text);
+}
+
+static inline void afar_xml_stream_instruction(void *context, const xmlChar *target, const xmlChar *data) {
+    if (afar_xml_rules_of(context)->open > 0) xmlSAX2ProcessingInstruction(context, target, data);
+}
+
+static inline void afar_xml_ignore(void *context) {}
+
+// Makes trees of wanted elements only, each handed over when it is whole. `is_shared` says that trees are used while the
+// parser goes on, so that they may not share its strings.
+static inline void afar_xml_install_stream_hooks(xmlParserCtxtPtr context, bool is_shared) {
+    if (is_shared) context->dictNames = 0;
+    context->sax->startDocument = afar_xml_ignore;
+    context->sax->endDocument = afar_xml_ignore;
+    context->sax->startElementNs = afar_xml_stream_start_element;
+    context->sax->endElementNs = afar_xml_stream_end_element;
+    context->sax->comment = afar_xml_stream_comment;
+    context->sax->processingInstruction = afar_xml_stream_instruction;
+}
+
+// Tells of everything and makes no tree.
+static inline void afar_xml_install_event_hooks(
+    xmlParserCtxtPtr context, startElementNsSAX2Func start, endElementNsSAX2Func end, charactersSAXFunc text,
+    commentSAXFunc comment, processingInstructionSAXFunc instruction
+) {
+    context->sax->startDocument = afar_xml_ignore;
+    context->sax->endDocument = afar_xml_ignore;
+    context->sax->startElementNs = start;
+    context->sax->endElementNs = end;
+    context->sax->characters = text;
+    context->sax->ignorableWhitespace = text;
+    context->sax->cdataBlock = text;
+    context->sax->comment = comment;
+    context->sax->processingInstruction = instruction;
+}
+
+// MARK: Attributes
+
+// libxml2 compares every attribute of an element with every other before it tells of any, so they are counted first.
+typedef enum {
+    AFAR_XML_TEXT = 0,
+    AFAR_XML_TAG_BEGINS,
+    AFAR_XML_TAG,
+    AFAR_XML_MARKUP_BEGINS,
+    AFAR_XML_COMMENT_BEGINS,
+    AFAR_XML_CDATA_BEGINS,
+    AFAR_XML_DECLARATION,
+    AFAR_XML_COMMENT,
+    AFAR_XML_CDATA,
+    AFAR_XML_INSTRUCTION,
+} afar_xml_place;
+
+// How far a document was looked at. All zero at its beginning.
+typedef struct {
+    afar_xml_place place;
+    // The quote that is open in a tag or a declaration, or 0.
+    unsigned char quote;
+    // The attributes of the tag.
+    int attributes;
+    // How many bytes of what begins or ends a comment, CDATA or an instruction were met.
+    int matched;
+    // Where the tag begins, counted from the document's first byte, and how many bytes were looked at before this call.
+    long tag, seen;
+} afar_xml_counter;
+
+// Looks at the next bytes, which must be UTF-8. Returns false when a tag has more attributes than allowed.
+static inline bool afar_xml_count_attributes(
+    afar_xml_counter *counter, const unsigned char *bytes, long count, int maximum
+) {
+    const unsigned char *end = bytes + count;
+    for (const unsigned char *at = bytes; at < end; at++) {
+        unsigned char byte = *at;
+        switch (counter->place) {
+        case AFAR_XML_TEXT:
+            at = (const unsigned char *)memchr(at, '<', (size_t)(end - at));
+            if (at == NULL) {
+                counter->seen += count;
+                return true;
+            }
+            counter->tag = counter->seen + (at - bytes);
+            counter->place = AFAR_XML_TAG_BEGINS;
+            break;
+        case AFAR_XML_TAG_BEGINS:
+            counter->quote = 0;
+            counter->attributes = 0;
+            counter->matched = 0;
+            if (byte == '!') counter->place = AFAR_XML_MARKUP_BEGINS;
+            else if (byte == '?') counter->place = AFAR_XML_INSTRUCTION;
+            else if (byte == '>') counter->place = AFAR_XML_TEXT;
+            else if (byte == '<') counter->tag = counter->seen + (at - bytes);
+            else counter->place = AFAR_XML_TAG;
+            break;
+        case AFAR_XML_TAG:
+            // A tag's beginning inside a tag is not well-formed: whatever the parser makes of it, it is counted anew.
+            if (byte == '<') {
+                counter->tag = counter->seen + (at - bytes);
+                counter->place = AFAR_XML_TAG_BEGINS;
+            } else if (counter->quote != 0) {
+                if (byte == counter->quote) counter->quote = 0;
+            } else if (byte == '>') {
+                counter->place = AFAR_XML_TEXT;
+            } else if (byte == '"' || byte == '\'') {
+                counter->quote = byte;
+            } else if (byte == '=' && ++counter->attributes > maximum) {
+                return false;
+            }
+            break;
+        case AFAR_XML_MARKUP_BEGINS:
+            if (byte == '-') counter->place = AFAR_XML_COMMENT_BEGINS;
+            else if (byte == '[') counter->place = AFAR_XML_CDATA_BEGINS;
+            else counter->place = AFAR_XML_DECLARATION;
+            break;
+        case AFAR_XML_COMMENT_BEGINS:
+            counter->place = byte == '-' ? AFAR_XML_COMMENT : AFAR_XML_TEXT;
+            break;
+        case AFAR_XML_CDATA_BEGINS:
+            if (byte != (unsigned char)"CDATA["[counter->matched]) {
+                counter->place = AFAR_XML_TEXT;
+            } else if (++counter->matched == 6) {
+                counter->matched = 0;
+                counter->place = AFAR_XML_CDATA;
+            }
+            break;
+        case AFAR_XML_DECLARATION:
+            if (counter->quote != 0) {
+                if (byte == counter->quote) counter->quote = 0;
+            } else if (byte == '"' || byte == '\'') {
+                counter->quote = byte;
+            } else if (byte == '>' || byte == '[') {
+                // A bracket begins the declarations of a document type, each of which looks like a tag.
+                counter->place = AFAR_XML_TEXT;
+            }
+            break;
+        case AFAR_XML_COMMENT:
+        case AFAR_XML_CDATA:
+            if (byte == (counter->place == AFAR_XML_COMMENT ? '-' : ']')) {
+                counter->matched++;
+            } else {
+                if (byte == '>' && counter->matched >= 2) counter->place = AFAR_XML_TEXT;
+                counter->matched = 0;
+            }
+            break;
+        case AFAR_XML_INSTRUCTION:
+            if (byte == '>' && counter->matched > 0) counter->place = AFAR_XML_TEXT;
+            counter->matched = byte == '?';
+            break;
+        }
+    }
+    counter->seen += count;
+    return true;
 }
 
 #endif

@@ -1,5 +1,5 @@
-public import Foundation
 package import CLibxml2
+public import Foundation
 
 extension XML {
     /// A document: immutable, and safe to use from many tasks at once.

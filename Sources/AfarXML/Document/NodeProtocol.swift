@@ -39,7 +39,9 @@ extension XML.NodeProtocol {
         // Most elements hold one piece of text, which needs no copy in between.
         if node.kind == .element {
             guard let child = pointer.pointee.children else { return "" }
-            if child.pointee.next == nil, child.pointee.type == XML_TEXT_NODE { return String(xml: child.pointee.content) }
+            if child.pointee.next == nil, child.pointee.type == XML_TEXT_NODE {
+                return String(xml: child.pointee.content)
+            }
         }
         guard let content = xmlNodeGetContent(pointer) else { return "" }
         defer { afar_xml_free(content) }

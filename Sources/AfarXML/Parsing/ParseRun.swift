@@ -4,16 +4,20 @@ import Foundation
 /// A parser context with the rules that it keeps and what it has said. Used by one thread at a time.
 final class ParseRun {
     let context: xmlParserCtxtPtr
-    private(set) var warnings: [XML.Error] = []
-    private(set) var failure: XML.Error?
-    private let rules: UnsafeMutablePointer<afar_xml_rules>
+    let rules: UnsafeMutablePointer<afar_xml_rules>
+    /// Takes over each tree that a stream makes.
+    var onTree: ((Tree) -> Void)?
+    /// Takes each event of a stream.
+    var onEvent: ((XML.Event) -> Void)?
     private let options: XML.ParsingOptions
+    private var warnings: [XML.Error] = []
+    private var failure: XML.Error?
 
     /// - Parameters:
     ///   - context: A new one, which the run owns.
     ///   - readsXML: Whether it reads XML. HTML has neither namespaces nor entities of its own.
     init(_ context: xmlParserCtxtPtr?, _ options: XML.ParsingOptions, readsXML: Bool) throws(XML.Error) {
-        guard let context else { throw XML.Error(.outOfMemory, "the memory does not suffice for a parser") }
+        guard let context else { throw .outOfMemory }
         self.context = context
         self.options = options
         rules = .allocate(capacity: 1)
@@ -23,20 +27,33 @@ final class ParseRun {
                 maximum_namespaces: Int32(clamping: options.maximumNamespaces),
                 refuses_doctype: options.documentType == .refused,
                 refusal: AFAR_XML_NOTHING_REFUSED,
+                wanted: nil,
+                open: 0,
+                found: { owner, tree in
+                    guard let tree else { return }
+                    let run = owner.map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue() }
+                    if let onTree = run?.onTree { onTree(Tree(pointer: tree, warnings: [])) } else { xmlFreeDoc(tree) }
+                },
                 owner: nil))
         rules.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
         context.pointee._private = UnsafeMutableRawPointer(rules)
         if readsXML { afar_xml_install_hooks(context) }
         context.pointee.sax.pointee.serror = { context, problem in
-            guard let context, let problem else { return }
-            let owner = afar_xml_rules_of(context).pointee.owner
-            owner.map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue().note(problem.pointee) }
+            guard let problem else { return }
+            ParseRun.of(context)?.note(problem.pointee)
         }
     }
 
     deinit {
+        context.pointee.myDoc.map(xmlFreeDoc)
         xmlFreeParserCtxt(context)
         rules.deallocate()
+    }
+
+    /// The run that a parser context belongs to.
+    static func of(_ context: UnsafeMutableRawPointer?) -> ParseRun? {
+        context.flatMap { afar_xml_rules_of($0).pointee.owner }
+            .map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Hands a tree over that this run has made, or frees it and throws the first thing that was wrong with it.
@@ -64,12 +81,13 @@ final class ParseRun {
             throw here(.limitExceeded, "elements lie deeper in each other than \(options.maximumDepth)")
         default:
             throw here(
-                .limitExceeded, "more than \(options.maximumNamespaces) namespace declarations are in force at one place")
+                .limitExceeded,
+                "more than \(options.maximumNamespaces) namespace declarations are in force at one place")
         }
     }
 
     /// libxml2 takes a NUL for the end of the document, whatever follows.
-    private func checkEnd() throws(XML.Error) {
+    func checkEnd() throws(XML.Error) {
         guard let input = context.pointee.input?.pointee, input.cur < input.end else { return }
         throw here(.malformed, "something follows the document's end")
     }
@@ -123,7 +141,9 @@ extension XML.Error.Kind {
         case XML_ERR_INVALID_ENCODING, XML_I18N_CONV_FAILED: self = .invalidBytes
         case XML_ERR_UNKNOWN_ENCODING, XML_ERR_UNSUPPORTED_ENCODING, XML_I18N_NO_HANDLER: self = .unsupportedEncoding
         case XML_ERR_UNDECLARED_ENTITY, XML_WAR_UNDECLARED_ENTITY, XML_ERR_ENTITY_LOOP: self = .entityRefused
-        case XML_ERR_NAME_TOO_LONG: self = .limitExceeded
+        // Elsewhere libxml2 tells of its own limits by words alone.
+        case _ where ["too long", "too big", "Huge input"].contains(where: problem.text.contains): self = .limitExceeded
+        case XML_ERR_INVALID_CHAR where problem.text.hasPrefix("Input is not proper UTF-8"): self = .invalidBytes
         default: self = .malformed
         }
     }

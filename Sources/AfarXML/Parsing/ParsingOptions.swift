@@ -2,9 +2,10 @@ extension XML {
     /// What a document may be and hold.
     ///
     /// Whatever is chosen: no file and no address is ever read, no entity is expanded that a document declares itself,
-    /// and libxml2's own limits hold (names of 50,000 bytes, a text of 10 million).
+    /// and libxml2's own limits hold (50,000 bytes for a name, 10 million for an attribute or a comment).
     public struct ParsingOptions: Hashable, Sendable {
-        /// The greatest length of a document, in bytes. The default is 64 MiB; larger ones are better streamed.
+        /// The greatest length of a document, in bytes. The default is 64 MiB; larger ones are better streamed. On a stream it
+        /// is that of each element that is made, give or take a chunk.
         public var maximumBytes: Int
         /// How deep elements may lie in each other. The default is 256, which is also the most that is possible.
         public var maximumDepth: Int {

@@ -52,12 +52,13 @@ struct TreeParser {
     }
 
     private func checkAttributes(of bytes: UnsafeRawBufferPointer) throws(XML.Error) {
-        let start = bytes.bindMemory(to: UInt8.self).baseAddress
-        let offset = afar_xml_crowded_tag(start, bytes.count, Int32(clamping: options.maximumAttributes))
-        guard offset >= 0 else { return }
-        throw XML.Error(
-            .limitExceeded, "an element has more than \(options.maximumAttributes) attributes",
-            line: bytes[..<offset].count { $0 == UInt8(ascii: "\n") } + 1, byteOffset: offset)
+        var counter = AttributeCounter(options)
+        do throws(XML.Error) {
+            try counter.count(bytes)
+        } catch {
+            let line = bytes[..<(error.byteOffset ?? 0)].count { $0 == UInt8(ascii: "\n") } + 1
+            throw XML.Error(error.kind, error.message, line: line, byteOffset: error.byteOffset)
+        }
     }
 }
 

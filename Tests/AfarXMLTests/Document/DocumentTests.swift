@@ -26,7 +26,9 @@ import Testing
         #expect(root.children.map(\.line) == [2, 3, 3])
         #expect(root.children(named: "entry", namespace: "urn:a").map(\.path) == ["/a:feed/a:entry"])
         #expect(root.children(named: "entry", namespace: "urn:plain").count { _ in true } == 2)
-        #expect(root.first(named: "entry")?.first(named: "b")?.parent?.next == root.children.dropFirst().first { _ in true })
+        #expect(
+            root.first(named: "entry")?.first(named: "b")?.parent?.next == root.children.dropFirst().first { _ in true }
+        )
         #expect(root.descendants.map(\.localName) == ["entry", "b", "entry", "entry"])
         #expect(root.first(named: "entry")?.descendants.map(\.localName) == ["b"])
         #expect(root.nodes.map(\.kind) == [.element, .comment, .text, .element, .element])
