@@ -39,6 +39,9 @@ extension DataStreamTask {
 
 extension DataStreamRequest.Parser where Success == String, Failure == Never {
     fileprivate init(_ text: UTF8Stream) {
-        self.init({ text.append($0).map { .success($0) } }, atEnd: text.finish)
+        self.init(
+            begin: { _ = text.finish() },
+            parse: { text.append($0).map { [.success($0)] } ?? [] },
+            finish: { _ in text.finish().map { [.success($0)] } ?? [] })
     }
 }
