@@ -3,21 +3,25 @@ package import Foundation
 extension DataStreamRequest {
     /// How chunks become values.
     package struct Parser<Success: Sendable, Failure: Error>: Sendable {
+        let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> Result<Success, Failure>?
         let rest: @Sendable () -> Success?
         /// Whether chunks are values as they are.
         let isTrivial: Bool
 
         /// - Parameters:
+        ///   - begin: Is told of the head when a body begins. A retry sends the body from its first byte.
         ///   - parse: Makes a value of a chunk; nil when there is none yet.
         ///   - rest: Takes what is left when the last chunk has come.
         ///   - isTrivial: Whether chunks are values as they are.
         package init(
+            atBegin begin: @escaping @Sendable (ResponseHead) -> Void = { _ in },
             _ parse: @escaping @Sendable (Data) -> Result<Success, Failure>?,
             atEnd rest: @escaping @Sendable () -> Success? = { nil },
             isTrivial: Bool = false
         ) {
             self.isTrivial = isTrivial
+            self.begin = begin
             self.parse = parse
             self.rest = rest
         }
@@ -56,8 +60,7 @@ extension DataStreamRequest {
     ) {
         append(
             Consumer(
-                // A retry sends the body from its first byte: what the last one left has no rest.
-                begin: { _ = parser.rest() },
+                begin: parser.begin,
                 consume: { request, chunk in
                     guard let result = await request.parsed(chunk, by: parser) else { return }
                     await each(request, Stream(event: .stream(result), token: CancellationToken(request)))
