@@ -72,7 +72,9 @@ import Testing
         let error = #expect(throws: AFError.self) {
             try StringResponseSerializer().serialize(input(Data([0xFC]), type: "text/plain; charset=martian"))
         }
-        #expect(error?.failedStringEncoding == .utf8)
+        #expect(
+            (error?.underlyingError as? TextDecodingError)?.reason == .unknownCharset(label: "martian"),
+            "\(String(describing: error))")
     }
 
     @Test func theEncodingGivenWins() throws {

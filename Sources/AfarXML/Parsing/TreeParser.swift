@@ -35,7 +35,8 @@ struct TreeParser {
         try checkAttributes(of: bytes)
         let run = try ParseRun(xmlNewParserCtxt(), options, readsXML: true)
         var flags = XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue
-        if isUTF8 { flags |= XML_PARSE_IGNORE_ENC.rawValue }
+        // A byte-order mark, by which libxml2 goes of itself, outranks what the document declares.
+        if isUTF8 || bytes.hasByteOrderMark { flags |= XML_PARSE_IGNORE_ENC.rawValue }
         let tree = xmlCtxtReadMemory(
             run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil, Int32(flags))
         return try run.finish(tree)
@@ -74,4 +75,10 @@ extension Data {
 extension UInt8 {
     /// Whether this is XML's white space (XML 1.0, section 2.3).
     var isXMLSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var hasByteOrderMark: Bool {
+        starts(with: [0xEF, 0xBB, 0xBF]) || starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE])
+    }
 }

@@ -47,7 +47,8 @@ final class PushRun {
         try run.check()
         length = run.rules.pointee.open > 0 ? length + bytes.count : 0
         guard length <= options.maximumBytes else {
-            throw run.here(.limitExceeded, "an element has more than the \(options.maximumBytes) bytes that are allowed")
+            throw run.here(
+                .limitExceeded, "an element has more than the \(options.maximumBytes) bytes that are allowed")
         }
     }
 

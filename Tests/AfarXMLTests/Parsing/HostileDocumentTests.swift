@@ -139,9 +139,11 @@ import Testing
         #expect(found.kind == .limitExceeded)
     }
 
-    @Test func oneVastTextIsRefused() throws {
-        #expect(error("<a>" + String(repeating: "x", count: 10_000_100) + "</a>")?.kind == .limitExceeded)
-        #expect(error("<a b='" + String(repeating: "x", count: 10_000_100) + "'/>")?.kind == .limitExceeded)
+    @Test func vastNamesAttributesAndCommentsAreRefused() throws {
+        let vast = String(repeating: "x", count: 10_000_100)
+        #expect(error("<a b='\(vast)'/>")?.kind == .limitExceeded)
+        #expect(error("<a><!--\(vast)--></a>")?.kind == .limitExceeded)
+        #expect(error("<a\(vast.prefix(60_000))/>")?.kind == .limitExceeded)
     }
 
     @Test func bytesThatAreNotOfTheEncodingAreAnError() throws {

@@ -2,8 +2,9 @@ public import AfarCore
 public import Foundation
 
 extension DataStreamRequest {
-    /// Adds a handler that gets the body as text while it comes, read as UTF-8. A character is never split between two
-    /// calls; what is no UTF-8 becomes U+FFFD.
+    /// Adds a handler that gets the body as text while it comes, in the encoding that a byte-order mark or the charset of
+    /// the Content-Type tells, else as UTF-8. A character is never split between two calls; bytes that mean nothing in the
+    /// encoding become U+FFFD.
     ///
     /// - Parameters:
     ///   - queue: Where the handler is called. The default is the main queue.
@@ -13,14 +14,15 @@ extension DataStreamRequest {
     public func responseStreamString(
         on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>
     ) -> Self {
-        addHandler(Parser(UTF8Stream()), on: queue, stream)
+        addHandler(Parser(TextStream()), on: queue, stream)
         return self
     }
 }
 
 extension DataStreamTask {
-    /// The body as text while it comes, read as UTF-8. A character is never split between two elements; what is no UTF-8
-    /// becomes U+FFFD. The request starts with the iteration, if handlers start requests here.
+    /// The body as text while it comes, in the encoding that a byte-order mark or the charset of the Content-Type tells,
+    /// else as UTF-8. A character is never split between two elements; bytes that mean nothing in the encoding become
+    /// U+FFFD. The request starts with the iteration, if handlers start requests here.
     ///
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
@@ -32,15 +34,15 @@ extension DataStreamTask {
         bufferingPolicy: Stream<String, Never>.BufferingPolicy? = nil
     ) -> Stream<String, Never> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
-            DataStreamRequest.Parser(UTF8Stream())
+            DataStreamRequest.Parser(TextStream())
         }
     }
 }
 
 extension DataStreamRequest.Parser where Success == String, Failure == Never {
-    fileprivate init(_ text: UTF8Stream) {
+    fileprivate init(_ text: TextStream) {
         self.init(
-            begin: { _ = text.finish() },
+            begin: text.begin,
             parse: { text.append($0).map { [.success($0)] } ?? [] },
             finish: { _ in text.finish().map { [.success($0)] } ?? [] })
     }
