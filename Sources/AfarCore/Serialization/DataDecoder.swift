@@ -6,6 +6,19 @@ public protocol DataDecoder: Sendable {
     ///
     /// - Throws: What the decoder throws.
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
+
+    /// Decodes a value from a response's bytes. By default the head is not looked at.
+    ///
+    /// - Parameter contentType: The response's Content-Type, for formats whose encoding it tells.
+    /// - Throws: What the decoder throws.
+    func decode<D: Decodable>(_ type: D.Type, from data: Data, contentType: String?) throws -> D
+}
+
+extension DataDecoder {
+    /// Decodes a value without a look at the Content-Type.
+    public func decode<D: Decodable>(_ type: D.Type, from data: Data, contentType: String?) throws -> D {
+        try decode(type, from: data)
+    }
 }
 
 extension JSONDecoder: DataDecoder {}
