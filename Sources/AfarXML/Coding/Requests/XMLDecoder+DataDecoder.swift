@@ -1,0 +1,3 @@
+public import AfarCore
+
+extension XMLDecoder: DataDecoder {}
