@@ -114,7 +114,13 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
-        .testTarget(name: "AfarXMLTests", dependencies: ["AfarXML", "AfarCore", "AfarTesting"]),
+        .testTarget(
+            name: "AfarXMLTests",
+            dependencies: [
+                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [

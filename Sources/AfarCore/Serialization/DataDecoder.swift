@@ -9,14 +9,14 @@ public protocol DataDecoder: Sendable {
 
     /// Decodes a value from a response's bytes. By default the head is not looked at.
     ///
-    /// - Parameter contentType: The response's Content-Type, for formats whose encoding it tells.
+    /// - Parameter head: The response's head, for formats whose encoding its Content-Type tells.
     /// - Throws: What the decoder throws.
-    func decode<D: Decodable>(_ type: D.Type, from data: Data, contentType: String?) throws -> D
+    func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
 }
 
 extension DataDecoder {
-    /// Decodes a value without a look at the Content-Type.
-    public func decode<D: Decodable>(_ type: D.Type, from data: Data, contentType: String?) throws -> D {
+    /// Decodes a value without a look at the head.
+    public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
         try decode(type, from: data)
     }
 }

@@ -65,7 +65,9 @@ extension String {
     /// Words in camel case.
     fileprivate func camelCased(wordsJoinedBy separator: Character) -> String {
         let words = split(separator: separator)
-        return words.dropFirst().reduce(words.first?.lowercased() ?? self) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+        return words.dropFirst().reduce(words.first?.lowercased() ?? self) {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
     }
 }
 

@@ -31,10 +31,13 @@ extension Decoding {
         case .data:
             if let data = try data(decoder) as? Value { return data }
         case .choice:
-            if case .item = place.role { return try own(type, ElementDecoder(Place(place.node, .choice), self, inside: decoder, key: nil)) }
+            if case .item = place.role {
+                return try own(type, ElementDecoder(Place(place.node, .choice), self, inside: decoder, key: nil))
+            }
         case .list(let element, isOfChoices: true):
             if case .item = place.role {
-                return try own(type, ElementDecoder(Place(place.node, .choices(element)), self, inside: decoder, key: nil))
+                return try own(
+                    type, ElementDecoder(Place(place.node, .choices(element)), self, inside: decoder, key: nil))
             }
         case .own, .list, .placed: break
         }
@@ -91,7 +94,9 @@ extension Decoding {
     }
 
     /// A value that was read, or the error that there is none.
-    private func result<Value>(_ value: (any Sendable)?, _ decoder: ElementDecoder, _ expectation: String) throws -> Value {
+    private func result<Value>(_ value: (any Sendable)?, _ decoder: ElementDecoder, _ expectation: String) throws
+        -> Value
+    {
         if decoder.place.isNil { throw decoder.nothing(Value.self) }
         guard let value = value as? Value else {
             throw decoder.unreadable(expectation)

@@ -29,11 +29,13 @@ final class ElementDecoder: Decoder {
     /// The text, which lives as long as this.
     var keptText: UnsafeBufferPointer<UInt8> {
         if let text = place.onlyText { return text }
-        let text = joinedText ?? place.withOwnText { text, _ in
-            let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
-            _ = copy.initialize(from: text)
-            return copy
-        }
+        let text =
+            joinedText
+            ?? place.withOwnText { text, _ in
+                let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
+                _ = copy.initialize(from: text)
+                return copy
+            }
         joinedText = text
         return UnsafeBufferPointer(text)
     }

@@ -178,7 +178,8 @@ extension Place {
 extension UnsafeBufferPointer<UInt8> {
     /// libxml2's text, which ends in NUL.
     init(xml text: UnsafePointer<xmlChar>?) {
-        self.init(start: text, count: text.map { strlen(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } ?? 0)
+        self.init(
+            start: text, count: text.map { strlen(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } ?? 0)
     }
 
     /// This without the white space around it.

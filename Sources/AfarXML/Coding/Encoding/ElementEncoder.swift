@@ -92,7 +92,8 @@ final class ElementEncoder: Encoder {
         case .element(_, _, _, .wrapped(let items)), .element(_, _, _, .item(let items)), .content(_, let items):
             .elements(in: element, name: items, namespace: nil)
         case .attribute(let element, let name, let namespace):
-            .words(newList { encoding.setAttribute(name, namespace, of: element, to: .words($0), codingPath: codingPath) })
+            .words(
+                newList { encoding.setAttribute(name, namespace, of: element, to: .words($0), codingPath: codingPath) })
         case .text(let element): .words(newList { element.append(.words($0)) })
         case .word(let list): .words(list)
         }

@@ -136,7 +136,8 @@ extension Encoding {
         guard let character = XMLCharacters.firstForbidden(in: text) else { return text }
         let code = String(character.value, radix: 16, uppercase: true)
         throw error(
-            text, "XML 1.0 can't carry the character U+\(String(repeating: "0", count: 4 - code.count))\(code); send it as Data",
+            text,
+            "XML 1.0 can't carry the character U+\(String(repeating: "0", count: 4 - code.count))\(code); send it as Data",
             codingPath)
     }
 

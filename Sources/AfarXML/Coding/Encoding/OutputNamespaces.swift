@@ -13,7 +13,8 @@ struct OutputNamespaces {
             guard XMLName.isValid(prefix), prefix != "xmlns" else {
                 throw Self.failure(prefix, "is no prefix for a namespace")
             }
-            guard !namespace.isEmpty, namespace != XMLNamespaces.xml, XMLCharacters.firstForbidden(in: namespace) == nil else {
+            guard !namespace.isEmpty, namespace != XMLNamespaces.xml, XMLCharacters.firstForbidden(in: namespace) == nil
+            else {
                 throw Self.failure(namespace, "is no namespace that the prefix \(prefix) can stand for")
             }
             prefixes[namespace] = prefixes[namespace] ?? prefix

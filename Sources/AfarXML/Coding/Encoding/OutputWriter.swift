@@ -19,7 +19,8 @@ struct OutputWriter {
     }
 
     private mutating func write(
-        _ element: OutputElement, _ declarations: [(name: String, value: OutputElement.Value)] = [], isIndented: Bool, level: Int
+        _ element: OutputElement, _ declarations: [(name: String, value: OutputElement.Value)] = [], isIndented: Bool,
+        level: Int
     ) {
         append("<")
         append(element.name)
@@ -93,7 +94,9 @@ extension [OutputElement.Content] {
     /// The elements by their names; those of one name in the order that they have.
     fileprivate var sortedByName: Self {
         enumerated().sorted { one, other in
-            guard case .element(let first) = one.element, case .element(let second) = other.element else { return false }
+            guard case .element(let first) = one.element, case .element(let second) = other.element else {
+                return false
+            }
             return (first.name, one.offset) < (second.name, other.offset)
         }
         .map(\.element)
