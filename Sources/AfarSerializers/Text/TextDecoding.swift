@@ -82,6 +82,13 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
+    /// The encoding of bytes that may be only the first of all, at least 1,024 if there are so many.
+    ///
+    /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
+    package func encoding(of bytes: Data, contentType: String?) throws(TextDecodingError) -> TextEncoding {
+        try choice(for: bytes, MediaType(contentType)).encoding
+    }
+
     private struct Choice {
         let encoding: TextEncoding
         let reason: DecodedText.Reason

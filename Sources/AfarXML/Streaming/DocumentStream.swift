@@ -1,5 +1,6 @@
 import AfarCore
 import Foundation
+import HTTPTypes
 
 /// A document that becomes values while its bytes come. Used by one thread at a time.
 final class DocumentStream<Value> {
@@ -32,11 +33,17 @@ final class DocumentStream<Value> {
 /// What the parsers of streams have in common. It is a value, as they are: libxml2's parser is made with the first chunk,
 /// so that copies of one that has not begun have nothing in common.
 struct DocumentStreaming<Value: Sendable>: Sendable {
-    private let begin: @Sendable () throws(XML.Error) -> DocumentStream<Value>
+    /// Makes a stream of bytes that come with a Content-Type.
+    private let begin: @Sendable (_ contentType: String?) throws(XML.Error) -> DocumentStream<Value>
+    private var contentType: String?
     private nonisolated(unsafe) var stream: DocumentStream<Value>?
     private var hasFailed = false
 
-    init(_ begin: @escaping @Sendable () throws(XML.Error) -> DocumentStream<Value>) { self.begin = begin }
+    init(_ begin: @escaping @Sendable (_ contentType: String?) throws(XML.Error) -> DocumentStream<Value>) {
+        self.begin = begin
+    }
+
+    mutating func begin(_ head: ResponseHead) { contentType = head.values(for: .contentType).last }
 
     /// The values that the next bytes complete. A failure of the document is the last of them.
     mutating func parse(_ chunk: Data) -> [Result<Value, AFError>] {
@@ -53,7 +60,7 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
     ) -> [Result<Value, AFError>] {
         guard !hasFailed else { return [] }
         do throws(XML.Error) {
-            if stream == nil { stream = try begin() }
+            if stream == nil { stream = try begin(contentType) }
             guard let stream else { return [] }
             try step(stream)
             return stream.takeResults()

@@ -39,8 +39,8 @@ extension XML {
             _ pattern: String, _ namespaces: [String: String], _ options: ParsingOptions, areKept: Bool,
             _ transform: @escaping @Sendable (Element) throws -> Value
         ) {
-            streaming = DocumentStreaming { () throws(XML.Error) in
-                let push = try PushRun(options)
+            streaming = DocumentStreaming { contentType throws(XML.Error) in
+                let push = try PushRun(options, contentType: contentType)
                 let pattern = try ElementPattern(pattern, namespaces)
                 let stream = DocumentStream<Value>(push, owning: pattern)
                 push.run.rules.pointee.wanted = pattern.stream
@@ -58,10 +58,35 @@ extension XML {
             }
         }
 
+        /// Takes the charset from the head.
+        public mutating func begin(_ head: ResponseHead) { streaming.begin(head) }
+
         /// The values of the elements that a chunk completes.
         public mutating func parse(_ chunk: Data) -> [Result<Value, AFError>] { streaming.parse(chunk) }
 
         /// A failure if the document is not whole.
         public mutating func finish() -> [Result<Value, AFError>] { streaming.finish() }
+    }
+}
+
+extension XML.ElementParser where Value: Decodable {
+    /// Makes a parser that decodes a value from each element.
+    ///
+    /// - Parameters:
+    ///   - pattern: Which elements.
+    ///   - type: What to decode.
+    ///   - namespaces: The names of the namespaces by the prefixes that the pattern uses. The default is none.
+    ///   - decoder: Decodes. Its parsing options hold for the document too.
+    public init(
+        matching pattern: String, as type: Value.Type = Value.self, namespaces: [String: String] = [:],
+        decoder: XMLDecoder = XMLDecoder()
+    ) {
+        self.init(pattern, namespaces, decoder.parsingOptions, areKept: false) { element in
+            do {
+                return try decoder.decode(Value.self, from: element)
+            } catch {
+                throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
+            }
+        }
     }
 }

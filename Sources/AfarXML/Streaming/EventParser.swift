@@ -17,14 +17,17 @@ extension XML {
         ///
         /// - Parameter options: What the document may be and hold.
         public init(options: ParsingOptions = ParsingOptions()) {
-            streaming = DocumentStreaming { () throws(XML.Error) in
-                let push = try PushRun(options)
+            streaming = DocumentStreaming { contentType throws(XML.Error) in
+                let push = try PushRun(options, contentType: contentType)
                 let stream = DocumentStream<Event>(push)
                 push.run.onEvent = { [unowned stream] in stream.add(.success($0)) }
                 push.run.tellOfEvents()
                 return stream
             }
         }
+
+        /// Takes the charset from the head.
+        public mutating func begin(_ head: ResponseHead) { streaming.begin(head) }
 
         /// What happens in the document's next bytes.
         public mutating func parse(_ chunk: Data) -> [Result<Event, AFError>] { streaming.parse(chunk) }

@@ -50,21 +50,35 @@ public struct XMLDecoder: Sendable {
         self.userInfo = userInfo
     }
 
-    /// Reads a value from a document that says itself how it is encoded, or is UTF-8.
+    /// Reads a value from a document.
     ///
+    /// - Parameters:
+    ///   - type: What to read.
+    ///   - data: The document's bytes.
+    ///   - contentType: The Content-Type that they came with, whose charset outranks the document's own declaration;
+    ///     nil for none.
     /// - Throws: `DecodingError` with the path and the line of what was wrong; for a document that is not well-formed or
     ///   goes past a limit, `DecodingError.dataCorrupted` with an ``XML/Error`` as its underlying error; what the value's
     ///   own initializer throws.
-    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data, contentType: String?
+    ) throws -> Value {
         let document: XML.Document
         do {
-            document = try XML.Document(data, options: parsingOptions)
+            document = try XML.Document(data, contentType: contentType, options: parsingOptions)
         } catch {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: [], debugDescription: "The XML can't be read: \(error)", underlyingError: error))
         }
         return try decode(type, from: document.root)
+    }
+
+    /// Reads a value from a document that says itself how it is encoded, or is UTF-8.
+    ///
+    /// - Throws: As ``decode(_:from:contentType:)``.
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try decode(type, from: data, contentType: nil)
     }
 
     /// Reads a value from an element.

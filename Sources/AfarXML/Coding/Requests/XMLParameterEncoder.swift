@@ -1,8 +1,10 @@
 public import AfarCore
-public import Foundation
 
 #if canImport(FoundationNetworking)
+    import Foundation
     public import FoundationNetworking
+#else
+    public import Foundation
 #endif
 
 /// An `Encodable` value as an XML body.
