@@ -133,7 +133,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarLogging", "AfarTesting", "AfarTestServer",
+                "Afar", "AfarCore", "AfarLogging", "AfarTesting", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ]
