@@ -4,7 +4,9 @@
 // What Swift cannot import of libxml2 (macros, variadic functions, `xmlFree`), and the hooks that run for every element,
 // which are faster here than as Swift closures.
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 // Debian's libxml2 converts with ICU, whose headers would clash with those of the ICU inside Foundation. They only lengthen
@@ -399,6 +401,31 @@ static inline bool afar_xml_count_attributes(
 looked:
     counter->seen += count;
     return true;
+}
+
+// MARK: The stack
+
+#ifdef __linux__
+// Declared only for those who define _GNU_SOURCE.
+extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
+#endif
+
+// Where the stack of the calling thread ends: its lowest address; 0 where the system does not say.
+static inline uintptr_t afar_stack_end(void) {
+#if defined(__APPLE__)
+    pthread_t thread = pthread_self();
+    return (uintptr_t)pthread_get_stackaddr_np(thread) - pthread_get_stacksize_np(thread);
+#elif defined(__linux__)
+    pthread_attr_t attributes;
+    void *start = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+    if (pthread_attr_getstack(&attributes, &start, &size) != 0) start = NULL;
+    pthread_attr_destroy(&attributes);
+    return (uintptr_t)start;
+#else
+    return 0;
+#endif
 }
 
 #endif
