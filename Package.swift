@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
         .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
+        .library(name: "AfarXML", targets: ["AfarXML"]),
         .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
         .library(name: "AfarLogging", targets: ["AfarLogging"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
@@ -37,6 +38,10 @@ let package = Package(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
         .target(name: "AfarCompression", dependencies: ["AfarCore", "CZlib"]),
+        .systemLibrary(
+            name: "CLibxml2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
+        ),
+        .target(name: "AfarXML", dependencies: ["AfarCore", "AfarSerializers", "CLibxml2"]),
         .systemLibrary(
             name: "CLibcurl",
             pkgConfig: "libcurl",
@@ -104,6 +109,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .testTarget(name: "AfarXMLTests", dependencies: ["AfarXML", "AfarCore", "AfarTesting"]),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [

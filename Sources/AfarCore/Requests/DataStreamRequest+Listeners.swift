@@ -1,41 +1,6 @@
 package import Foundation
 
 extension DataStreamRequest {
-    /// How chunks become values.
-    package struct Parser<Success: Sendable, Failure: Error>: Sendable {
-        let begin: @Sendable (ResponseHead) -> Void
-        let parse: @Sendable (Data) -> Result<Success, Failure>?
-        let rest: @Sendable () -> Success?
-        /// Whether chunks are values as they are.
-        let isTrivial: Bool
-
-        /// - Parameters:
-        ///   - begin: Is told of the head when a body begins. A retry sends the body from its first byte.
-        ///   - parse: Makes a value of a chunk; nil when there is none yet.
-        ///   - rest: Takes what is left when the last chunk has come.
-        ///   - isTrivial: Whether chunks are values as they are.
-        package init(
-            atBegin begin: @escaping @Sendable (ResponseHead) -> Void = { _ in },
-            _ parse: @escaping @Sendable (Data) -> Result<Success, Failure>?,
-            atEnd rest: @escaping @Sendable () -> Success? = { nil },
-            isTrivial: Bool = false
-        ) {
-            self.isTrivial = isTrivial
-            self.begin = begin
-            self.parse = parse
-            self.rest = rest
-        }
-
-        init<Serializer: DataStreamSerializer>(_ serializer: Serializer)
-        where Serializer.SerializedObject == Success, Failure == AFError {
-            self.init { chunk in
-                Result { try serializer.serialize(chunk) }.mapError { error in
-                    error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-                }
-            }
-        }
-    }
-
     /// Adds a handler on a queue, and starts the request if that is what handlers do here.
     package func addHandler<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
@@ -51,7 +16,7 @@ extension DataStreamRequest {
     /// Adds somebody who is told of chunks and of the end, and starts the request if that is what handlers do here.
     ///
     /// - Parameters:
-    ///   - each: Called for each chunk; the next is read when it returns.
+    ///   - each: Called for each value; the next chunk is read when it has returned for all of this one's.
     ///   - last: Called once, with the completion at the end.
     func addListener<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>,
@@ -62,27 +27,23 @@ extension DataStreamRequest {
             Consumer(
                 begin: parser.begin,
                 consume: { request, chunk in
-                    guard let result = await request.parsed(chunk, by: parser) else { return }
-                    await each(request, Stream(event: .stream(result), token: CancellationToken(request)))
+                    for result in await request.onQueue(request.context.serializationQueue, { parser.parse(chunk) }) {
+                        guard !request.hasEnded else { return }
+                        if !parser.isTrivial { request.didParse(result) }
+                        if case .failure = result, request.automaticallyCancelOnStreamError { request.cancel() }
+                        await each(request, Stream(event: .stream(result), token: CancellationToken(request)))
+                    }
                 }))
         addHandler(Completion.init(of:)) { [weak self] completion in
-            let rest = parser.rest().map { Event<Success, Failure>.stream(.success($0)) }
-            let events = [rest, .complete(completion)].compactMap { $0 }
-            last(events.map { Stream(event: $0, token: CancellationToken(self)) })
+            let rest = parser.finish(completion.error == nil).map { Event<Success, Failure>.stream($0) }
+            last((rest + [.complete(completion)]).map { Stream(event: $0, token: CancellationToken(self)) })
         }
     }
 
-    /// Makes a value of a chunk. A chunk that is not what it should be may end the request.
-    private func parsed<Success, Failure>(
-        _ chunk: Data, by parser: Parser<Success, Failure>
-    ) async -> Result<Success, Failure>? {
-        let result = await onQueue(context.serializationQueue) { parser.parse(chunk) }
-        if let result, !parser.isTrivial, let events {
-            let result = result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-            events.request(self, didParseStream: result)
-        }
-        if case .failure = result, automaticallyCancelOnStreamError { cancel() }
-        return result
+    /// Tells of what was made of a chunk.
+    private func didParse<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
+        guard let events else { return }
+        events.request(self, didParseStream: result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) })
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
@@ -94,9 +55,4 @@ extension DataStreamRequest {
             if automaticallyCancelOnStreamError { cancel() }
         }
     }
-}
-
-extension DataStreamRequest.Parser where Success == Data, Failure == Never {
-    /// Chunks as they are.
-    static var plain: Self { Self({ .success($0) }, isTrivial: true) }
 }

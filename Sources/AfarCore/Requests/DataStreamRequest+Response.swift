@@ -33,4 +33,21 @@ extension DataStreamRequest {
         addHandler(Parser(serializer), on: queue, stream)
         return self
     }
+    /// Adds a handler that gets values of the body wherever its chunks end.
+    ///
+    /// - Parameters:
+    ///   - parser: Makes values of chunks, on the session's serialization queue if it has one, else in the request's task.
+    ///     Each body is read by a copy of it.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - stream: Called for each value and for what could not be read, and once at the end.
+    @preconcurrency
+    @discardableResult
+    public func responseStream<Parser: DataStreamParser>(
+        using parser: Parser,
+        on queue: DispatchQueue = .main,
+        stream: @escaping Handler<Parser.Value, AFError>
+    ) -> Self {
+        addHandler(DataStreamRequest.Parser(parser), on: queue, stream)
+        return self
+    }
 }

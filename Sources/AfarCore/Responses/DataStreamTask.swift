@@ -18,7 +18,7 @@ public struct DataStreamTask: Sendable {
     /// What happens on a stream, as a sequence.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
-    private let request: DataStreamRequest
+    package let request: DataStreamRequest
 
     init(request: DataStreamRequest) { self.request = request }
 
@@ -52,7 +52,25 @@ public struct DataStreamTask: Sendable {
         bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy? = nil
     ) -> Stream<Serializer.SerializedObject, AFError> {
         stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
-            Parser(serializer)
+            DataStreamRequest.Parser(serializer)
+        }
+    }
+
+    /// Values of the body wherever its chunks end. The request starts with the iteration, if handlers start requests here.
+    ///
+    /// - Parameters:
+    ///   - parser: Makes values of chunks. Each body is read by a copy of it.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
+    ///     default is true.
+    ///   - bufferingPolicy: Which values are kept for a loop that falls behind. The default, nil, is to keep none and hold
+    ///     the server back.
+    public func streamingResponses<Parser: DataStreamParser>(
+        parsedUsing parser: Parser,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        bufferingPolicy: Stream<Parser.Value, AFError>.BufferingPolicy? = nil
+    ) -> Stream<Parser.Value, AFError> {
+        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            DataStreamRequest.Parser(parser)
         }
     }
 
@@ -77,8 +95,6 @@ public struct DataStreamTask: Sendable {
             }
         }
     }
-
-    private typealias Parser = DataStreamRequest.Parser
 
     /// Cancels the request.
     public func cancel() { request.cancel() }

@@ -41,6 +41,9 @@ extension DataStreamTask {
 
 extension DataStreamRequest.Parser where Success == String, Failure == Never {
     fileprivate init(_ text: TextStream) {
-        self.init(atBegin: text.begin, { text.append($0).map { .success($0) } }, atEnd: text.finish)
+        self.init(
+            begin: text.begin,
+            parse: { text.append($0).map { [.success($0)] } ?? [] },
+            finish: { _ in text.finish().map { [.success($0)] } ?? [] })
     }
 }

@@ -1,0 +1,66 @@
+import AfarCore
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What outlives the connections of an ``EventSource``.
+final class EventSourceMemory: Sendable {
+    private struct State {
+        var lastEventID: String
+        var reconnectionTime: Duration?
+    }
+
+    private let state: Locked<State>
+
+    init(lastEventID: String) { state = Locked(State(lastEventID: lastEventID)) }
+
+    var lastEventID: String { state.withLock { $0.lastEventID } }
+    /// How long the server wants its clients to wait, if it has said so.
+    var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
+
+    func learn(from parser: ServerSentEventParser) {
+        state.withLock { state in
+            state.lastEventID = parser.lastEventID
+            state.reconnectionTime = parser.reconnectionTime ?? state.reconnectionTime
+        }
+    }
+}
+
+/// Makes the request of each attempt, with the ID of the event that was last by then.
+struct EventSourceRequest: URLRequestConvertible {
+    let memory: EventSourceMemory
+    let makeRequest: @Sendable () throws -> URLRequest
+
+    func asURLRequest() throws -> URLRequest {
+        var request = try makeRequest()
+        if request.headers["Accept"] == nil { request.headers.update(.accept("text/event-stream")) }
+        if request.headers["Cache-Control"] == nil { request.headers.update(name: "Cache-Control", value: "no-store") }
+        let id = memory.lastEventID
+        if !id.isEmpty { request.headers.update(name: "Last-Event-ID", value: id) }
+        return request
+    }
+}
+
+/// Makes events of one body, and remembers what the next connection needs to know.
+struct EventSourceParser: DataStreamParser {
+    let memory: EventSourceMemory
+    let maximumEventSize: Int
+    private var parser: ServerSentEventParser?
+
+    init(memory: EventSourceMemory, maximumEventSize: Int) {
+        self.memory = memory
+        self.maximumEventSize = maximumEventSize
+    }
+
+    mutating func parse(_ chunk: Data) -> [Result<ServerSentEvent, AFError>] {
+        var parser =
+            parser.take()
+            ?? ServerSentEventParser(lastEventID: memory.lastEventID, maximumEventSize: maximumEventSize)
+        defer { self.parser = parser }
+        let results = parser.parse(chunk)
+        memory.learn(from: parser)
+        return results
+    }
+}
