@@ -82,6 +82,11 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
+    /// The encoding that bytes are taken for, as long as they do not turn out to be malformed.
+    func encoding(of bytes: Data, contentType: String?) throws(TextDecodingError) -> TextEncoding {
+        try choice(for: bytes, MediaType(contentType)).encoding
+    }
+
     private struct Choice {
         let encoding: TextEncoding
         let reason: DecodedText.Reason
