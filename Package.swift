@@ -41,7 +41,12 @@ let package = Package(
         .systemLibrary(
             name: "CLibxml2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
         ),
-        .target(name: "AfarXML", dependencies: ["AfarCore", "AfarSerializers", "CLibxml2"]),
+        .target(
+            name: "AfarXML",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "CLibxml2", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .systemLibrary(
             name: "CLibcurl",
             pkgConfig: "libcurl",
@@ -109,7 +114,13 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
-        .testTarget(name: "AfarXMLTests", dependencies: ["AfarXML", "AfarCore", "AfarTesting"]),
+        .testTarget(
+            name: "AfarXMLTests",
+            dependencies: [
+                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [

@@ -161,6 +161,19 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->getParameterEntity = afar_xml_parameter_entity;
 }
 
+static inline void afar_html_start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
+    // Here the name is on the stack already.
+    if (((xmlParserCtxtPtr)context)->nameNr > afar_xml_rules_of(context)->maximum_depth) {
+        afar_xml_refuse(context, AFAR_XML_TOO_DEEP);
+    } else {
+        xmlSAX2StartElement(context, name, attributes);
+    }
+}
+
+static inline void afar_html_install_hooks(xmlParserCtxtPtr context) {
+    context->sax->startElement = afar_html_start_element;
+}
+
 // MARK: Streams
 
 // Begins a tree with an element. It gets all namespaces that are in force, since those around it are no part of the tree.

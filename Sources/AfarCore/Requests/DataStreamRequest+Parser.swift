@@ -3,7 +3,6 @@ package import Foundation
 extension DataStreamRequest {
     /// How chunks become values.
     package struct Parser<Success: Sendable, Failure: Error>: Sendable {
-        /// Forgets what is left of another body.
         let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> [Result<Success, Failure>]
         let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
@@ -11,7 +10,7 @@ extension DataStreamRequest {
         let isTrivial: Bool
 
         /// - Parameters:
-        ///   - begin: Called with the response's head when a body begins.
+        ///   - begin: Is told of the head when a body begins, and forgets what is left of another one.
         ///   - isTrivial: Whether chunks are values as they are.
         ///   - parse: Makes values of a chunk.
         ///   - finish: Makes values of what is left when the last chunk has come. It is told whether the body is whole.
@@ -49,7 +48,12 @@ extension DataStreamRequest.Parser where Failure == AFError {
     init<Parser: DataStreamParser>(_ parser: Parser) where Parser.Value == Success {
         let current = Locked(parser)
         self.init(
-            begin: { _ in current.withLock { $0 = parser } },
+            begin: { head in
+                current.withLock {
+                    $0 = parser
+                    $0.begin(head)
+                }
+            },
             parse: { chunk in current.withLock { $0.parse(chunk) } },
             finish: { isWhole in isWhole ? current.withLock { $0.finish() } : [] })
     }

@@ -82,8 +82,10 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
-    /// The encoding that bytes are taken for, as long as they do not turn out to be malformed.
-    func encoding(of bytes: Data, contentType: String?) throws(TextDecodingError) -> TextEncoding {
+    /// The encoding of bytes that may be only the first of all, at least 1,024 if there are so many.
+    ///
+    /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
+    package func encoding(of bytes: Data, contentType: String?) throws(TextDecodingError) -> TextEncoding {
         try choice(for: bytes, MediaType(contentType)).encoding
     }
 

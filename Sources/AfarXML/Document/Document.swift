@@ -12,16 +12,19 @@ extension XML {
         public let warnings: [XML.Error]
         private let rootPointer: xmlNodePtr
 
-        /// Parses a document that says itself how it is encoded: by a byte-order mark or in its declaration, else it is
-        /// UTF-8.
+        /// Parses a document.
         ///
         /// - Parameters:
         ///   - data: The bytes.
-        ///   - options: What the document may be and hold.
+        ///   - contentType: The Content-Type that they came with, whose charset outranks the document's own declaration.
+        ///     The default is none.
+        ///   - options: How the document is read, and what it may be and hold.
         /// - Throws: ``XML/Error`` with line, column, byte and path, for a document that is not well-formed or goes past a
         ///   limit.
-        public convenience init(_ data: Data, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
-            try self.init(owning: TreeParser(options).parse(data))
+        public convenience init(
+            _ data: Data, contentType: String? = nil, options: ParsingOptions = ParsingOptions()
+        ) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parse(data, contentType))
         }
 
         /// Parses a document that is text already; an encoding that it declares means nothing.
@@ -33,6 +36,26 @@ extension XML {
         ///   limit.
         public convenience init(_ text: String, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
             try self.init(owning: TreeParser(options).parse(text))
+        }
+
+        /// Parses an HTML page, as libxml2 does it: by the rules of HTML 4's time, which browsers have left behind. Whatever
+        /// is wrong with the page is repaired, and told by ``warnings``. Elements are in no namespace.
+        ///
+        /// - Parameters:
+        ///   - data: The bytes. Those that mean nothing in their encoding become U+FFFD.
+        ///   - contentType: The Content-Type that they came with, whose charset outranks the page's own `meta` element.
+        ///     The default is none.
+        ///   - options: How the page is read, and what it may hold.
+        /// - Throws: ``XML/Error`` for a page that has no element or goes past a limit.
+        public convenience init(
+            html data: Data, contentType: String? = nil, options: ParsingOptions = ParsingOptions()
+        ) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parseHTML(data, contentType))
+        }
+
+        /// Parses an HTML page that is text already. ``init(html:contentType:options:)`` says the rest.
+        public convenience init(html text: String, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parseHTML(text))
         }
 
         /// Takes a tree over.

@@ -37,7 +37,7 @@ final class ParseRun {
                 owner: nil))
         rules.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
         context.pointee._private = UnsafeMutableRawPointer(rules)
-        if readsXML { afar_xml_install_hooks(context) }
+        if readsXML { afar_xml_install_hooks(context) } else { afar_html_install_hooks(context) }
         context.pointee.sax.pointee.serror = { context, problem in
             guard let problem else { return }
             ParseRun.of(context)?.note(problem.pointee)
@@ -49,6 +49,11 @@ final class ParseRun {
         xmlFreeParserCtxt(context)
         rules.deallocate()
     }
+
+    /// What libxml2 is told for XML: that it reads nothing from elsewhere, counts lines past 65,535, and takes the bytes for
+    /// UTF-8 whatever they declare, because that is what they were made.
+    static let flags = Int32(
+        XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
 
     /// The run that a parser context belongs to.
     static func of(_ context: UnsafeMutableRawPointer?) -> ParseRun? {
@@ -67,6 +72,16 @@ final class ParseRun {
             tree.map(xmlFreeDoc)
             throw error
         }
+    }
+
+    /// Hands a page's tree over. Only limits are reasons to refuse one.
+    func finishHTML(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
+        guard rules.pointee.refusal == AFAR_XML_NOTHING_REFUSED, let tree else {
+            tree.map(xmlFreeDoc)
+            try check()
+            throw here(.emptyDocument, "the page has no element")
+        }
+        return Tree(pointer: tree, warnings: warnings)
     }
 
     /// Throws the first thing that was wrong until now.
@@ -105,7 +120,7 @@ final class ParseRun {
         let error = XML.Error(
             XML.Error.Kind(problem), problem.text, line: Int(problem.line), column: Int(problem.int2),
             byteOffset: byteOffset, path: openElements)
-        if problem.level != XML_ERR_WARNING {
+        if problem.level != XML_ERR_WARNING, context.pointee.html == 0 {
             failure = error
         } else if warnings.count < Self.maximumWarnings {
             warnings.append(error)
@@ -115,7 +130,7 @@ final class ParseRun {
     private static let maximumWarnings = 100
 
     private var byteOffset: Int? {
-        guard let input = context.pointee.input?.pointee, input.buf?.pointee.encoder == nil else { return nil }
+        guard let input = context.pointee.input?.pointee else { return nil }
         return Int(input.consumed) + (input.cur - input.base)
     }
 
@@ -138,8 +153,7 @@ extension XML.Error.Kind {
         switch xmlParserErrors(UInt32(bitPattern: problem.code)) {
         case XML_ERR_NO_MEMORY: self = .outOfMemory
         case XML_ERR_DOCUMENT_EMPTY: self = .emptyDocument
-        case XML_ERR_INVALID_ENCODING, XML_I18N_CONV_FAILED: self = .invalidBytes
-        case XML_ERR_UNKNOWN_ENCODING, XML_ERR_UNSUPPORTED_ENCODING, XML_I18N_NO_HANDLER: self = .unsupportedEncoding
+        case XML_ERR_INVALID_ENCODING: self = .invalidBytes
         case XML_ERR_UNDECLARED_ENTITY, XML_WAR_UNDECLARED_ENTITY, XML_ERR_ENTITY_LOOP: self = .entityRefused
         // Elsewhere libxml2 tells of its own limits by words alone.
         case _ where ["too long", "too big", "Huge input"].contains(where: problem.text.contains): self = .limitExceeded

@@ -1,5 +1,7 @@
+public import AfarSerializers
+
 extension XML {
-    /// What a document may be and hold.
+    /// How a document is read: its encoding, and what it may be and hold.
     ///
     /// Whatever is chosen: no file and no address is ever read, no entity is expanded that a document declares itself,
     /// and libxml2's own limits hold (50,000 bytes for a name, 10 million for an attribute or a comment).
@@ -18,19 +20,25 @@ extension XML {
         /// Whether a document type declaration is accepted. The default is not.
         public var documentType: DocumentType
 
+        /// The encoding to use whatever else is said. The default is nil: a byte-order mark tells, else the charset of the
+        /// Content-Type, else the document's own declaration, else it is UTF-8 (RFC 7303, section 3).
+        public var encoding: TextEncoding?
+
         /// Makes options.
         public init(
             maximumBytes: Int = 64 << 20,
             maximumDepth: Int = 256,
             maximumAttributes: Int = 256,
             maximumNamespaces: Int = 256,
-            documentType: DocumentType = .refused
+            documentType: DocumentType = .refused,
+            encoding: TextEncoding? = nil
         ) {
             self.maximumBytes = maximumBytes
             self.maximumDepth = min(maximumDepth, Self.greatestDepth)
             self.maximumAttributes = maximumAttributes
             self.maximumNamespaces = maximumNamespaces
             self.documentType = documentType
+            self.encoding = encoding
         }
 
         private static let greatestDepth = 256

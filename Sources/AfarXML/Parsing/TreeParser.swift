@@ -1,3 +1,4 @@
+import AfarSerializers
 import CLibxml2
 import Foundation
 
@@ -7,47 +8,55 @@ struct TreeParser {
 
     init(_ options: XML.ParsingOptions) { self.options = options }
 
-    /// Parses bytes that say themselves how they are encoded.
-    func parse(_ data: Data) throws(XML.Error) -> Tree {
-        try data.withBytes { bytes throws(XML.Error) in try parse(bytes, isUTF8: false) }
+    /// Parses bytes.
+    func parse(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
+        try checkSize(data.count)
+        let encoding = try SourceEncoding(options, contentType).encoding(of: data)
+        guard encoding == .utf8 else { return try parse(SourceEncoding.text(of: data, encoding)) }
+        return try data.withBytes { bytes throws(XML.Error) in try parse(bytes) }
     }
 
     /// Parses text, whatever encoding it declares.
     func parse(_ text: String) throws(XML.Error) -> Tree {
-        try Data(text.utf8).withBytes { bytes throws(XML.Error) in try parse(bytes, isUTF8: true) }
+        try Data(text.utf8).withBytes { bytes throws(XML.Error) in try parse(bytes) }
     }
 
-    /// Parses HTML in UTF-8 as browsers of HTML 4's time did: nothing is refused for its form.
-    func parseHTML(_ text: Data) throws(XML.Error) -> Tree {
-        try text.withBytes { bytes throws(XML.Error) in
-            try checkSize(of: bytes)
+    /// Parses a page's bytes.
+    func parseHTML(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
+        try checkSize(data.count)
+        return try parseHTML(SourceEncoding(options, contentType).textOfHTML(data))
+    }
+
+    /// Parses a page.
+    func parseHTML(_ text: String) throws(XML.Error) -> Tree {
+        try Data(text.utf8).withBytes { bytes throws(XML.Error) in
+            try checkSize(bytes.count)
+            try checkAttributes(of: bytes)
             let run = try ParseRun(htmlNewParserCtxt(), options, readsXML: false)
-            let flags = HTML_PARSE_NONET.rawValue | HTML_PARSE_RECOVER.rawValue
+            let flags = HTML_PARSE_NONET.rawValue | HTML_PARSE_RECOVER.rawValue | HTML_PARSE_IGNORE_ENC.rawValue
             let tree = htmlCtxtReadMemory(
                 run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, "UTF-8",
                 Int32(flags))
-            return try run.finish(tree)
+            return try run.finishHTML(tree)
         }
     }
 
-    private func parse(_ bytes: UnsafeRawBufferPointer, isUTF8: Bool) throws(XML.Error) -> Tree {
-        try checkSize(of: bytes)
+    private func parse(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
+        try checkSize(bytes.count)
+        guard bytes.contains(where: { !$0.isXMLSpace }) else {
+            throw XML.Error(.emptyDocument, "there is nothing to parse but \(bytes.count) bytes of white space")
+        }
         try checkAttributes(of: bytes)
         let run = try ParseRun(xmlNewParserCtxt(), options, readsXML: true)
-        var flags = XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue
-        if isUTF8 { flags |= XML_PARSE_IGNORE_ENC.rawValue }
         let tree = xmlCtxtReadMemory(
-            run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil, Int32(flags))
+            run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil, ParseRun.flags)
         return try run.finish(tree)
     }
 
-    private func checkSize(of bytes: UnsafeRawBufferPointer) throws(XML.Error) {
-        guard bytes.contains(where: { !$0.isXMLSpace }) else {
-            throw XML.Error(.emptyDocument, "there is nothing to parse: \(bytes.count) bytes of white space")
-        }
+    private func checkSize(_ count: Int) throws(XML.Error) {
         let limit = min(options.maximumBytes, Int(Int32.max))
-        guard bytes.count <= limit else {
-            throw XML.Error(.limitExceeded, "the document has \(bytes.count) bytes; \(limit) are allowed")
+        guard count <= limit else {
+            throw XML.Error(.limitExceeded, "the document has \(count) bytes; \(limit) are allowed")
         }
     }
 

@@ -1,10 +1,15 @@
 /// Rows under headings; the first column is text, the others are numbers.
-struct Table {
-    let columns: [String]
-    let rows: [[String]]
+package struct Table {
+    package let columns: [String]
+    package let rows: [[String]]
+
+    package init(columns: [String], rows: [[String]]) {
+        self.columns = columns
+        self.rows = rows
+    }
 
     /// Aligned, for a terminal.
-    var text: String {
+    package var text: String {
         let widths = columns.indices.map { column in
             ([columns] + rows).map { $0[column].count }.max() ?? 0
         }
@@ -16,7 +21,7 @@ struct Table {
         }.joined(separator: "\n")
     }
 
-    var markdown: String {
+    package var markdown: String {
         let rule = columns.indices.map { $0 == 0 ? "---" : "---:" }
         return ([columns, rule] + rows).map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
     }

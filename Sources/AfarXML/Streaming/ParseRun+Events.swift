@@ -1,16 +1,10 @@
 import CLibxml2
-import Foundation
 
-/// Tells of a document's events while its bytes come.
-final class EventRun {
-    private let push: PushRun
-    private var events: [XML.Event] = []
-
-    init(_ options: XML.ParsingOptions) throws(XML.Error) {
-        push = try PushRun(options)
-        push.run.onEvent = { [unowned self] in events.append($0) }
+extension ParseRun {
+    /// Makes events instead of a tree.
+    func tellOfEvents() {
         afar_xml_install_event_hooks(
-            push.run.context,
+            context,
             { context, name, prefix, uri, _, _, count, _, attributes in
                 guard let context, afar_xml_admits(context) else { return }
                 let tag = XML.StartTag(
@@ -30,16 +24,6 @@ final class EventRun {
                 ParseRun.of(context)?.onEvent?(event)
             })
     }
-
-    /// Takes what has happened since the last call.
-    func takeEvents() -> [XML.Event] {
-        defer { events = [] }
-        return events
-    }
-
-    func feed(_ chunk: Data) throws(XML.Error) { try push.feed(chunk) }
-
-    func finish() throws(XML.Error) { try push.finish() }
 }
 
 /// libxml2 gives an attribute as five pointers: name, prefix, namespace, and the value's first byte and end.
