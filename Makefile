@@ -26,7 +26,7 @@ define install
 	fi
 endef
 
-SWIFT_FILES := Package.swift Sources Tests Benchmarks
+SWIFT_FILES := Package.swift Sources Plugins Tests Benchmarks
 
 # Where `make install` puts the tool. Root is asked for only where it is needed.
 PREFIX ?= /usr/local
