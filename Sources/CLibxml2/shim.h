@@ -320,10 +320,7 @@ static inline bool afar_xml_count_attributes(
         switch (counter->place) {
         case AFAR_XML_TEXT:
             at = (const unsigned char *)memchr(at, '<', (size_t)(end - at));
-            if (at == NULL) {
-                counter->seen += count;
-                return true;
-            }
+            if (at == NULL) goto looked;
             counter->tag = counter->seen + (at - bytes);
             counter->place = AFAR_XML_TAG_BEGINS;
             break;
@@ -338,17 +335,25 @@ static inline bool afar_xml_count_attributes(
             else counter->place = AFAR_XML_TAG;
             break;
         case AFAR_XML_TAG:
+            while (counter->quote == 0 && byte != '"' && byte != '\'' && byte != '=' && byte != '>' && byte != '<') {
+                if (++at == end) goto looked;
+                byte = *at;
+            }
+            while (counter->quote != 0 && byte != counter->quote && byte != '<') {
+                if (++at == end) goto looked;
+                byte = *at;
+            }
             // A tag's beginning inside a tag is not well-formed: whatever the parser makes of it, it is counted anew.
             if (byte == '<') {
                 counter->tag = counter->seen + (at - bytes);
                 counter->place = AFAR_XML_TAG_BEGINS;
             } else if (counter->quote != 0) {
-                if (byte == counter->quote) counter->quote = 0;
+                counter->quote = 0;
             } else if (byte == '>') {
                 counter->place = AFAR_XML_TEXT;
-            } else if (byte == '"' || byte == '\'') {
+            } else if (byte != '=') {
                 counter->quote = byte;
-            } else if (byte == '=' && ++counter->attributes > maximum) {
+            } else if (++counter->attributes > maximum) {
                 return false;
             }
             break;
@@ -393,6 +398,7 @@ static inline bool afar_xml_count_attributes(
             break;
         }
     }
+looked:
     counter->seen += count;
     return true;
 }
