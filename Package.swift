@@ -163,7 +163,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ]
         ),
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer", "AfarXML"]),
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [
