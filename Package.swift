@@ -150,7 +150,9 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "AfarNetworkActivityTests", dependencies: ["AfarNetworkActivity", "AfarCore", "AfarTesting"]),
+            name: "AfarNetworkActivityTests",
+            dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
+        ),
         .testTarget(
             name: "AfarTests", dependencies: ["Afar", "AfarTestServer"], exclude: ["Guarantees/README.md"]),
         .testTarget(
@@ -163,7 +165,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ]
         ),
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(
+            name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer"]),
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [
