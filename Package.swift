@@ -95,7 +95,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarNetworkActivity", "AfarTestServer",
+                "Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -134,6 +134,16 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .executableTarget(
+            name: "AfarFuzz",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "AfarXML",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Tests/Fuzz"
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["AfarFuzz"]),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [
