@@ -33,7 +33,7 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test sanitize sanitize-thread sanitize-address bench bench-serializers soak lint format build-packages \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak lint format build-packages \
 	test-packages bench-packages
 
 help: ## Lists the targets.
@@ -57,6 +57,10 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	@set -e; for target in $(TEST_TARGETS); do \
 	  echo "== $$target"; $(SWIFT) test $(TRAITS) --skip-build --filter "^$$target\."; done
 	Tests/Consumer/check
+
+fuzz: build-packages ## Feeds 100,000 changed inputs to each parser (AFAR_FUZZ=1000, ARGS="json" for less).
+	$(SWIFT) build $(TRAITS) -c release --product AfarFuzz
+	@$$($(SWIFT) build $(TRAITS) -c release --show-bin-path)/AfarFuzz $(ARGS)
 
 sanitize: sanitize-thread sanitize-address ## Runs all tests under the two sanitizers below.
 

@@ -95,7 +95,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarNetworkActivity", "AfarTestServer",
+                "Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -134,6 +134,16 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .executableTarget(
+            name: "AfarFuzz",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "AfarXML",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Tests/Fuzz"
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["AfarFuzz"]),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [
@@ -150,7 +160,9 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "AfarNetworkActivityTests", dependencies: ["AfarNetworkActivity", "AfarCore", "AfarTesting"]),
+            name: "AfarNetworkActivityTests",
+            dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
+        ),
         .testTarget(
             name: "AfarTests", dependencies: ["Afar", "AfarTestServer"], exclude: ["Guarantees/README.md"]),
         .testTarget(
@@ -163,7 +175,10 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ]
         ),
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer", "AfarXML"]),
+        .testTarget(
+            name: "SourceCompatibilityTests",
+            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"]
+        ),
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [

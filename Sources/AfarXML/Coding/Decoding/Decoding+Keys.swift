@@ -41,26 +41,6 @@ extension Decoding {
     }
 }
 
-extension xmlNode {
-    var isText: Bool { type == XML_TEXT_NODE || type == XML_CDATA_SECTION_NODE }
-}
-
-/// A key that is text, or a place in a list.
-struct XMLKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
-    init(intValue: Int) {
-        stringValue = "\(intValue)"
-        self.intValue = intValue
-    }
-}
-
 extension String {
     /// Words in camel case.
     fileprivate func camelCased(wordsJoinedBy separator: Character) -> String {
@@ -69,31 +49,4 @@ extension String {
             $0 + $1.prefix(1).uppercased() + $1.dropFirst()
         }
     }
-}
-
-/// A decoder that finds out whether a name is a case of an enum: it is asked for a container with the enum's keys.
-struct ChoiceProbe: Decoder {
-    private let place: Place
-    private let decoding: Decoding
-    private let answer = Answer()
-
-    private final class Answer { var isCase = false }
-    private struct Asked: Error {}
-
-    init(_ place: Place, _ decoding: Decoding) {
-        self.place = place
-        self.decoding = decoding
-    }
-
-    var isCase: Bool { answer.isCase }
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { decoding.options.userInfo }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        answer.isCase = decoding.key(type, for: decoding.key(of: place, in: [])) != nil
-        throw Asked()
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Asked() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Asked() }
 }

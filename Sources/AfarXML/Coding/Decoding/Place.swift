@@ -30,7 +30,7 @@ struct Place {
         /// Not itself: its name is a key, the only one.
         case choice
         /// For a list: those of its children that are a case of an enum.
-        case choices((any Decodable.Type)?)
+        case choices(any Decodable.Type)
         /// Nothing was found in this element.
         case absent
     }

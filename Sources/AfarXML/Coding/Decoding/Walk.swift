@@ -25,7 +25,7 @@ struct Walk {
         route =
             switch place.role {
             case .absent, .choice: .nothing
-            case .choices(let type): type.map(Route.choices) ?? .nothing
+            case .choices(let type): .choices(type)
             case .ownText, .run, .word: .words(list.keptText)
             case .item, .content: place.isElement ? .children : .words(list.keptText)
             case .value where place.isAttribute: .words(list.keptText)
