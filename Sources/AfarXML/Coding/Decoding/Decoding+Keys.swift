@@ -32,7 +32,7 @@ extension Decoding {
         case XML_ELEMENT_NODE: break
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
             // Only the first of a run.
-            if let before = node.pointee.prev, before.pointee.isText { return nil }
+            if let before = node.pointee.prev, before.isText { return nil }
             guard Place(node, .run).withOwnText({ text, _ in !text.trimmed.isEmpty }) else { return nil }
         default: return nil
         }

@@ -77,7 +77,7 @@ extension Place {
         guard case .ownText = role else { return isNil }
         var next = node.pointee.children
         while let child = next {
-            if child.pointee.isText { return false }
+            if child.isText { return false }
             next = child.pointee.next
         }
         return true
@@ -87,7 +87,7 @@ extension Place {
     var hasNamesake: Bool {
         var next = node.pointee.next
         while let sibling = next {
-            if sibling.pointee.type == XML_ELEMENT_NODE, sibling.pointee.isNamesake(of: node.pointee) { return true }
+            if sibling.pointee.type == XML_ELEMENT_NODE, sibling.isNamesake(of: node) { return true }
             next = sibling.pointee.next
         }
         return false

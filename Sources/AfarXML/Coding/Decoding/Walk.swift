@@ -64,7 +64,7 @@ struct Walk {
         case .namesakes:
             var next = place.node.pointee.next
             while let node = next {
-                if node.pointee.type == XML_ELEMENT_NODE, node.pointee.isNamesake(of: place.node.pointee) {
+                if node.pointee.type == XML_ELEMENT_NODE, node.isNamesake(of: place.node) {
                     return Place(node, .item)
                 }
                 next = node.pointee.next
