@@ -35,7 +35,8 @@ extension UnsafeMutablePointer<xmlNode> {
     /// Whether both bear the same name in the same namespace.
     @inline(__always)
     func isNamesake(of other: xmlNodePtr) -> Bool {
-        guard pointee.name == other.pointee.name || xmlStrEqual(pointee.name, other.pointee.name) != 0 else { return false }
+        guard pointee.name == other.pointee.name || xmlStrEqual(pointee.name, other.pointee.name) != 0
+        else { return false }
         return isInNamespace(of: other)
     }
 }
