@@ -5,10 +5,13 @@ import Foundation
 struct RequestRunner {
     let plan: RequestPlan
     let options: RequestOptions
+    /// Prints the response; nil for what prints any.
+    var printer: (any BodyPrinter)?
 
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
+        let spinner = Spinner(waitingFor: plan.url, options)
         let session = options.sending.makeSession { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
@@ -16,7 +19,9 @@ struct RequestRunner {
             $0.httpBody = body?.bytes
         }
         Retries(limit: options.sending.retry).apply(to: request)
-        let report = ResponseReport(plan: plan, options: options, inspector: inspector)
-        try await report.print(await report.response(of: request), of: request)
+        let report = ResponseReport(plan: plan, options: options, inspector: inspector, printer: printer)
+        let response = await report.response(of: request)
+        spinner?.stop()
+        try await report.print(response, of: request)
     }
 }

@@ -20,6 +20,14 @@ struct SampleTransport: Transport {
 
 /// The service that the guides talk about.
 enum SampleServer {
+    static let shop = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <shop currency="EUR">
+          <item id="1"><title>Tea</title><price>4.5</price><tag>green</tag><tag>fresh</tag></item>
+          <item id="2"><title>Teapot</title><price unit="CHF">20</price><soldOut>2026-01-02T03:04:05Z</soldOut></item>
+        </shop>
+        """
+
     static let shared = Task {
         let server = try await TestServer.start()
         server.route("/users/0") { _ in .text("no such user", status: 404) }
@@ -51,6 +59,13 @@ enum SampleServer {
             .content("text/plain; charset=martian", Data("Take me to your leader".utf8))
         }
         server.route("/broken.json") { _ in json("{\n  \"a\": x}") }
+        server.route("/shop.xml") { _ in .content("application/xml", Data(shop.utf8)) }
+        server.route("/page.html") { _ in
+            .content("text/html", Data("<title>Links</title><p><a href=/one>1<p><a href='/two'>2</a>".utf8))
+        }
+        server.route("/old.xml") { _ in
+            .content("text/xml", Data("<!DOCTYPE note SYSTEM 'note.dtd'><note>plain</note>".utf8))
+        }
         server.route("/tags") { _ in .text("red,green,blue") }
         server.route("/settings") { _ in
             let list = try PropertyListEncoder().encode(["theme": "dark"])
@@ -96,6 +111,26 @@ enum SampleServer {
                     try body.write("{\"id\":\(id),\"text\":\"\(text)\"}\n")
                 }
             }
+        }
+        server.route("/answer") { _ in
+            .content("text/event-stream", Data("event: word\ndata: forty\n\nevent: word\ndata: two\n\n".utf8))
+        }
+        server.route("/prices") { request in
+            guard let last = Int(request.headers["Last-Event-ID"] ?? "0"), last < 2 else {
+                return ServerResponse(status: 204)
+            }
+            let event = "retry: 1\nid: \(last + 1)\ndata: {\"name\":\"tea\",\"pence\":\(120 + last)}\n\n"
+            return .content("text/event-stream", Data(event.utf8))
+        }
+        server.route("/measurements") { _ in .text("1.5;x;-2;") }
+        server.route("/deployment") { _ in
+            .content("application/yaml", Data("name: web\nreplicas: 3\n".utf8))
+        }
+        server.route("/deployments", methods: ["GET"]) { _ in
+            .content("application/yaml", Data("name: web\nreplicas: 3\n---\nname: db\nreplicas: 1\n".utf8))
+        }
+        server.route("/deployments", methods: ["POST"]) { request in
+            .text("\(request.headers["Content-Type"] ?? "no type"): \(request.text ?? "")")
         }
         for path in ["/tables", "/people", "/backups", "/videos"] { server.route(path, receipt) }
         server.route("/countdown") { request in
