@@ -110,7 +110,31 @@ import Testing
         _ = try DecodableResponseSerializer<Nest>().serialize(input(bytes))
     }
 
+    @Test func whatCrashesFoundationIsRefusedOnStreamsToo() throws {
+        let text = String(repeating: "[", count: 513)
+        #expect(throws: AFError.self) { try ServerSentEvent(data: text).decode(Nest.self) }
+        #expect(throws: AFError.self) { try DecodableStreamSerializer<Nest>().serialize(Data(text.utf8)) }
+        var lines = JSONLinesParser<Int>()
+        let results = lines.parse(Data("\(text)\n7\n".utf8))
+        #expect(results.map { $0.value } == [nil, 7])
+        var records = JSONTextSequenceParser<Int>()
+        #expect(records.parse(Data("\u{1E}\(text)\n\u{1E}7\n".utf8)).map { $0.value } == [nil, 7])
+    }
+
     // MARK: Decoders
+
+    @Test func json5HasItsOwnErrors() throws {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        let serializer = DecodableResponseSerializer<[String: Int]>(decoder: decoder)
+        #expect(try serializer.serialize(input(Data("{a: 1, /* x */}".utf8))) == ["a": 1])
+        let error = #expect(throws: AFError.self) { try serializer.serialize(input(Data("{a: 1 /* x */ b}".utf8))) }
+        guard case .dataCorrupted(let context) = error?.underlyingError as? DecodingError else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(!(context.underlyingError is InvalidJSON))
+    }
 
     @Test func anotherDecoderGetsTheBytesAsTheyAre() throws {
         struct Counter: DataDecoder {
