@@ -5,7 +5,7 @@ TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
-BUILD_PACKAGES := libcurl4-openssl-dev zlib1g-dev pkg-config
+BUILD_PACKAGES := libcurl4-openssl-dev zlib1g-dev libxml2-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 
@@ -33,7 +33,7 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test sanitize sanitize-thread sanitize-address bench soak lint format build-packages \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak lint format build-packages \
 	test-packages bench-packages
 
 help: ## Lists the targets.
@@ -58,6 +58,10 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	  echo "== $$target"; $(SWIFT) test $(TRAITS) --skip-build --filter "^$$target\."; done
 	Tests/Consumer/check
 
+fuzz: build-packages ## Feeds 100,000 changed inputs to each parser (AFAR_FUZZ=1000, ARGS="json" for less).
+	$(SWIFT) build $(TRAITS) -c release --product AfarFuzz
+	@$$($(SWIFT) build $(TRAITS) -c release --show-bin-path)/AfarFuzz $(ARGS)
+
 sanitize: sanitize-thread sanitize-address ## Runs all tests under the two sanitizers below.
 
 sanitize-thread: test-packages ## Runs all tests under the thread sanitizer.
@@ -69,6 +73,10 @@ sanitize-address: test-packages ## Runs all tests under the address and leak san
 bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
+
+bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder and Foundation (ARGS="XML decode").
+	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
+	@Benchmarks/.build/release/SerializerBench $(ARGS)
 
 soak: bench-packages ## Makes 1.4 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak

@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
         .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
+        .library(name: "AfarXML", targets: ["AfarXML"]),
         .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
         .library(name: "AfarLogging", targets: ["AfarLogging"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
@@ -41,6 +42,15 @@ let package = Package(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
         .target(name: "AfarCompression", dependencies: ["AfarCore", "CZlib"]),
+        .systemLibrary(
+            name: "CLibxml2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
+        ),
+        .target(
+            name: "AfarXML",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "CLibxml2", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .systemLibrary(
             name: "CLibcurl",
             pkgConfig: "libcurl",
@@ -85,7 +95,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarNetworkActivity", "AfarTestServer",
+                "Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -118,6 +128,24 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "AfarXMLTests",
+            dependencies: [
+                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .executableTarget(
+            name: "AfarFuzz",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "AfarXML", "AfarYAML",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
+            ],
+            path: "Tests/Fuzz"
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["AfarFuzz"]),
+        .testTarget(
             name: "AfarCompressionTests",
             dependencies: [
                 "AfarCompression", "AfarCore", "AfarSerializers", "AfarTesting", "CZlib",
@@ -141,7 +169,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarLogging", "AfarNetworkActivity", "AfarTesting", "AfarTestServer",
+                "Afar", "AfarCore", "AfarLogging", "AfarNetworkActivity", "AfarTesting", "AfarTestServer", "AfarXML",
                 "AfarYAML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),

@@ -12,10 +12,11 @@ let package = Package(
     dependencies: [
         .package(name: "Afar", path: ".."),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.0"),
     ],
     targets: [
         .target(name: "Servers", path: "Servers"),
-        .executableTarget(name: "Bench", dependencies: ["Servers"], path: "Bench"),
+        .executableTarget(name: "Bench", dependencies: ["Measurement", "Servers"], path: "Bench"),
         .target(name: "Measurement", path: "Measurement"),
         .executableTarget(
             name: "RawCurl", path: "Clients/RawCurl", linkerSettings: [.linkedLibrary("curl")]),
@@ -28,6 +29,18 @@ let package = Package(
             path: "Clients/Afar"
         ),
         .executableTarget(name: "URLSessionClient", dependencies: ["Measurement"], path: "Clients/URLSession"),
+        .target(
+            name: "RawXML", path: "RawXML", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])],
+            linkerSettings: [.linkedLibrary("xml2")]),
+        .executableTarget(
+            name: "SerializerBench",
+            dependencies: [
+                "Measurement", "RawXML", .product(name: "AfarCore", package: "Afar"),
+                .product(name: "AfarSerializers", package: "Afar"), .product(name: "AfarXML", package: "Afar"),
+                .product(name: "XMLCoder", package: "XMLCoder"),
+            ],
+            path: "Serializers"
+        ),
         .target(name: "Counters", path: "Counters"),
         .executableTarget(
             name: "Soak",
@@ -59,7 +72,7 @@ if hasPeers {
         ))
 }
 
-for target in package.targets where !["RawCurl", "Counters"].contains(target.name) {
+for target in package.targets where !["RawCurl", "RawXML", "Counters"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

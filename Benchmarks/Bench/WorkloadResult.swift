@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 
 /// All clients' figures at a workload.
 struct WorkloadResult {

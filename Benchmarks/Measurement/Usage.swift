@@ -3,11 +3,11 @@ import Foundation
 import Glibc
 
 /// Time that has passed, and processor time that this process has used.
-struct Usage {
-    let seconds: Double
-    let cpuSeconds: Double
+package struct Usage {
+    package let seconds: Double
+    package let cpuSeconds: Double
 
-    static var now: Usage {
+    package static var now: Usage {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)
         let time = DispatchTime.now().uptimeNanoseconds
@@ -16,7 +16,7 @@ struct Usage {
     }
 
     /// The most memory that this process has held (VmHWM).
-    static var peakKilobytes: Int {
+    package static var peakKilobytes: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
         return Int(line.filter(\.isNumber)) ?? 0

@@ -34,7 +34,8 @@ struct AfarTool: AsyncParsableCommand {
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
-            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, Download.self, Upload.self, Demo.self,
+            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, Download.self, Upload.self,
+            Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and

@@ -3,6 +3,7 @@ import Foundation
 /// What the tool's exit code says; `afar --help` lists the same.
 ///
 /// - 0: all went well
+/// - 1: nothing matches the XPath expression of `afar xml`
 /// - 2: bad usage, a bad URL, a request that must not be sent
 /// - 3: the host was not found, did not accept the connection, or TLS could not be agreed on
 /// - 4: the status is not 2xx, with `--check-status` (the body is printed all the same) or in a download
@@ -11,6 +12,7 @@ import Foundation
 /// - 70: anything else, and a step of `afar demo` that did not come out as expected
 enum ExitReason: Int32, CaseIterable {
     case success = 0
+    case noMatch = 1
     case usage = 2
     case connection = 3
     case httpStatus = 4
@@ -21,6 +23,7 @@ enum ExitReason: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .success: "all went well"
+        case .noMatch: "nothing matches the XPath expression of afar xml"
         case .usage: "bad usage, a bad URL, a request that must not be sent"
         case .connection: "host not found, connection refused, or no TLS"
         case .httpStatus: "the status is not 2xx, with --check-status or in a download"

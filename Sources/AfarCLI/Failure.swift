@@ -7,6 +7,8 @@ struct Failure: Error, Equatable {
     var status: ExitReason
     /// What, where, and what to do.
     var message: String
+    /// Lines to stand below the message, ended by a line break; mostly none.
+    var excerpt = ""
 
     /// Makes a failure. Whatever a server or a file put into the message, it stays one line.
     init(_ status: ExitReason, _ message: String) {
@@ -38,7 +40,7 @@ struct Failure: Error, Equatable {
 
     /// Writes the message to the standard error stream and gives the status back.
     func reported() -> ExitReason {
-        StandardError.write("afar: \(message)\n")
+        StandardError.write("afar: \(message)\n\(excerpt)")
         return status
     }
 

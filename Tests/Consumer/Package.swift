@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A user's package that picks three products. `check` builds and runs it, and looks at what it had to resolve.
+// A user's package that picks some products. `check` builds and runs it, and looks at what it had to resolve and build.
 let package = Package(
     name: "Consumer",
     platforms: [.macOS(.v15)],
@@ -15,6 +15,13 @@ let package = Package(
                 .product(name: "AfarSerializers", package: "Afar"),
                 .product(name: "AfarTesting", package: "Afar"),
             ]
-        )
+        ),
+        .executableTarget(
+            name: "XMLConsumer",
+            dependencies: [
+                .product(name: "AfarCore", package: "Afar"),
+                .product(name: "AfarXML", package: "Afar"),
+            ]
+        ),
     ]
 )

@@ -2,22 +2,20 @@ import Afar
 import Foundation
 import HTTPTypes
 
-/// Turns a response into what is written to the standard output.
-struct ResponsePrinter {
+/// Prints any response: for a person readable, for a pipe the body's bytes as they are.
+struct ResponsePrinter: BodyPrinter {
     let style: Style
     /// Whether the status line and the headers come before the body.
     let includesHead: Bool
+    /// The encoding that the body is read in whatever the response says; a pipe gets UTF-8 then.
+    var charset: TextEncoding?
 
-    /// - Parameters:
-    ///   - body: The body's bytes, which a pipe gets as they are.
-    ///   - text: The same as text, where it is some; only for a person.
-    func output(head: ResponseHead, body: Data, text: String?) -> Data {
+    func output(head: ResponseHead, body: Data) -> Data {
         var output = Data()
         if includesHead { output.append(contentsOf: Self.lines(of: head, style).utf8) }
-        guard style.isPretty else { return output + body }
+        guard style.isPretty else { return output + (charset == nil ? body : Data((text(of: body, head) ?? "").utf8)) }
         if !body.isEmpty {
-            let type = head.value(for: .contentType) ?? ""
-            output.append(contentsOf: Self.readable(body, text, type: type, style).utf8)
+            output.append(contentsOf: readable(body, head).utf8)
         } else if !includesHead {
             output.append(contentsOf: (style.paint("\(StatusLine.text(of: head.status)), no body", .dim) + "\n").utf8)
         }
@@ -33,21 +31,29 @@ struct ResponsePrinter {
         return (["\(head.httpVersion) \(status)"] + fields + ["", ""]).joined(separator: "\n")
     }
 
-    private static func readable(_ body: Data, _ text: String?, type: String, _ style: Style) -> String {
-        guard let text = propertyListText(body) ?? text, !TerminalText.isBinary(text) else {
+    private func readable(_ body: Data, _ head: ResponseHead) -> String {
+        let type = head.value(for: .contentType) ?? ""
+        guard let text = propertyListText(body, head) ?? text(of: body, head), charset != nil || !TerminalText.isBinary(text)
+        else {
             let size = Quantity.bytes(Int64(body.count))
             let kind = type.isEmpty ? "binary data" : TerminalText.line(type)
             return style.paint("(\(size) of \(kind): not for a terminal, write it to a file with > name)", .dim) + "\n"
         }
-        let safe = TerminalText.safe(text)
+        let safe = TerminalText.safe(XMLText.isXML(type) ? XMLText.indented(text) ?? text : text)
         let readable = JSONText.indented(safe, style: style) ?? safe
         return readable.hasSuffix("\n") ? readable : readable + "\n"
     }
 
+    /// The body as text; nil where it is none. In a charset that a person has named it always is.
+    private func text(of body: Data, _ head: ResponseHead) -> String? {
+        let decoding = charset.map { TextDecoding(encoding: $0, malformedBytes: .replace) } ?? .automatic
+        return try? decoding.decode(body, contentType: head.values(for: .contentType).last).text
+    }
+
     /// A binary property list as XML.
-    private static func propertyListText(_ body: Data) -> String? {
-        guard body.starts(with: Data("bplist0".utf8)),
-            let object = try? PropertyListSerialization.propertyList(from: body, format: nil),
+    private func propertyListText(_ body: Data, _ head: ResponseHead) -> String? {
+        let input = SerializationInput(request: nil, head: head, data: body, error: nil)
+        guard body.starts(with: "bplist".utf8), let object = try? PropertyListResponseSerializer().serialize(input),
             let xml = try? PropertyListSerialization.data(fromPropertyList: object, format: .xml, options: 0)
         else { return nil }
         return String(data: xml, encoding: .utf8)

@@ -5,6 +5,8 @@ import Foundation
 struct RequestRunner {
     let plan: RequestPlan
     let options: RequestOptions
+    /// Prints the response; nil for what prints any.
+    var printer: (any BodyPrinter)?
 
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
@@ -17,9 +19,9 @@ struct RequestRunner {
             $0.httpBody = body?.bytes
         }
         Retries(limit: options.sending.retry).apply(to: request)
-        let report = ResponseReport(plan: plan, options: options, inspector: inspector)
+        let report = ResponseReport(plan: plan, options: options, inspector: inspector, printer: printer)
         let response = await report.response(of: request)
         spinner?.stop()
-        try await report.print(response, of: request)
+        try report.print(response, of: request)
     }
 }

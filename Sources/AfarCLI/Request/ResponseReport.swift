@@ -6,9 +6,22 @@ struct ResponseReport {
     let plan: RequestPlan
     let options: RequestOptions
     let inspector: Inspector
+    private let printer: any BodyPrinter
 
     /// Whatever its status, a response may be empty here.
     private static let anyStatus = Set(100...999)
+
+    /// - Parameter printer: What prints the response; nil for what prints any.
+    init(plan: RequestPlan, options: RequestOptions, inspector: Inspector, printer: (any BodyPrinter)? = nil) {
+        self.plan = plan
+        self.options = options
+        self.inspector = inspector
+        self.printer =
+            printer
+            ?? ResponsePrinter(
+                style: Style(options.colors.color, output: .standardOutput),
+                includesHead: options.output.include || plan.method == .head, charset: options.output.charset)
+    }
 
     /// The response with its whole body.
     func response(of request: DataRequest) async -> AFDataResponse<Data> {
@@ -16,7 +29,7 @@ struct ResponseReport {
     }
 
     /// Prints the response, or throws what went wrong.
-    func print(_ response: AFDataResponse<Data>, of request: DataRequest) async throws {
+    func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
         // A status after which no retry was left is a response like any other.
         if let error = response.error, !error.isResponseValidationError {
             inspector.showEnd(of: request)
@@ -26,11 +39,10 @@ struct ResponseReport {
             throw Failure(.other, "\(URLText.withoutUserinfo(plan.url)) gave no response.")
         }
         let body = response.value ?? request.data ?? Data()
-        let style = Style(options.colors.color, output: .standardOutput)
-        let text = style.isPretty ? try? await request.serializingString(emptyResponseCodes: Self.anyStatus).value : nil
-        let printer = ResponsePrinter(style: style, includesHead: options.output.include || plan.method == .head)
-        try StandardOutput.write(printer.output(head: head, body: body, text: text))
+        let output = Result { try printer.output(head: head, body: body) }
+        if case .success(let bytes) = output { try StandardOutput.write(bytes) }
         inspector.showEnd(of: request)
         try options.output.check(head, url: plan.url)
+        _ = try output.get()
     }
 }

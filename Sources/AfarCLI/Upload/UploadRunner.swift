@@ -31,7 +31,7 @@ struct UploadRunner {
             meter?.abandon()
         }
         interruption.passOn()
-        try await report.print(response, of: request)
+        try report.print(response, of: request)
     }
 
     private var curlCommand: CurlCommand {

@@ -1,7 +1,7 @@
 /// One way of proving who is asking that a server offers (RFC 9110, section 11.3).
-struct AuthenticationChallenge: Sendable, Equatable {
+package struct AuthenticationChallenge: Sendable, Equatable {
     /// The scheme's name in lower case.
-    let scheme: String
+    package let scheme: String
     /// The parameters, their names in lower case. Of a name that comes twice the first one counts.
     private(set) var parameters: [String: String] = [:]
     /// What stands in place of parameters in some schemes.
@@ -13,7 +13,7 @@ struct AuthenticationChallenge: Sendable, Equatable {
 
     /// The challenges in the values of `WWW-Authenticate`, in order. A value may hold several, and the same comma stands
     /// between two of them and between two parameters (RFC 9110, section 11.6.1). What cannot be read ends its value.
-    static func challenges(in values: [String]) -> [AuthenticationChallenge] {
+    package static func challenges(in values: [String]) -> [AuthenticationChallenge] {
         values.flatMap { value in
             var scanner = Scanner(value)
             var challenges: [AuthenticationChallenge] = []

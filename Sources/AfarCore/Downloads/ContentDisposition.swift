@@ -1,11 +1,11 @@
 import Foundation
 
 /// The header Content-Disposition (RFC 6266), as far as it names a file.
-struct ContentDisposition {
+package struct ContentDisposition {
     /// The name as the server wrote it, decoded; it may hold anything.
-    let fileName: String?
+    package let fileName: String?
 
-    init(_ value: String) {
+    package init(_ value: String) {
         let parameters = Self.parameters(value)
         // The extended form is the one to take where both are there (RFC 6266, section 4.3).
         fileName = parameters["filename*"].flatMap(Self.extendedValue) ?? parameters["filename"]

@@ -116,6 +116,7 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
             case .inputFileNil: "There is no file with the downloaded data."
             case .inputFileReadFailed(let url): "The downloaded file \(url.path) cannot be read."
             case .stringSerializationFailed(let encoding): "Its body is no text in the encoding \(encoding)."
+            case .textDecodingFailed(_, let error): "Its body could not be made text: \(error.cause)"
             case .jsonSerializationFailed(let error): "Its body is not JSON: \(error.cause)"
             case .propertyListSerializationFailed(let error): "Its body is not a property list: \(error.cause)"
             case .decodingFailed(let error): "Its body does not have the shape asked for: \(error.cause)"

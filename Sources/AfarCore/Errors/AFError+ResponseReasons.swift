@@ -27,6 +27,9 @@ extension AFError {
         case inputFileReadFailed(at: URL)
         /// The body is no text in this encoding.
         case stringSerializationFailed(encoding: String.Encoding)
+        /// The body could not be made text; the error tells why, and the encoding is Foundation's name for the one tried,
+        /// where there is one.
+        case textDecodingFailed(encoding: String.Encoding?, error: any Error)
         /// The body is not JSON.
         case jsonSerializationFailed(error: any Error)
         /// The body is not a property list.

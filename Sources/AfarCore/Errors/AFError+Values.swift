@@ -59,7 +59,11 @@ extension AFError {
 
     /// The text encoding in which the body could not be read.
     public var failedStringEncoding: String.Encoding? {
-        if case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self { encoding } else { nil }
+        switch self {
+        case .responseSerializationFailed(.stringSerializationFailed(let encoding)): encoding
+        case .responseSerializationFailed(.textDecodingFailed(let encoding, _)): encoding
+        default: nil
+        }
     }
 
     /// Where the downloaded file is that could not be moved.
@@ -132,7 +136,7 @@ extension AFError.ResponseSerializationFailureReason {
     var underlyingError: (any Error)? {
         switch self {
         case .jsonSerializationFailed(let error), .propertyListSerializationFailed(let error),
-            .decodingFailed(let error), .customSerializationFailed(let error):
+            .decodingFailed(let error), .textDecodingFailed(_, let error), .customSerializationFailed(let error):
             error
         default: nil
         }

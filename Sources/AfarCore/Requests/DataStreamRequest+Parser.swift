@@ -3,20 +3,19 @@ package import Foundation
 extension DataStreamRequest {
     /// How chunks become values.
     package struct Parser<Success: Sendable, Failure: Error>: Sendable {
-        /// Forgets what is left of another body.
-        let begin: @Sendable () -> Void
+        let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> [Result<Success, Failure>]
         let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
         /// Whether chunks are values as they are.
         let isTrivial: Bool
 
         /// - Parameters:
-        ///   - begin: Called when a body begins.
+        ///   - begin: Is told of the head when a body begins, and forgets what is left of another one.
         ///   - isTrivial: Whether chunks are values as they are.
         ///   - parse: Makes values of a chunk.
         ///   - finish: Makes values of what is left when the last chunk has come. It is told whether the body is whole.
         package init(
-            begin: @escaping @Sendable () -> Void = {},
+            begin: @escaping @Sendable (ResponseHead) -> Void = { _ in },
             isTrivial: Bool = false,
             parse: @escaping @Sendable (Data) -> [Result<Success, Failure>],
             finish: @escaping @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>] = { _ in [] }
@@ -49,7 +48,12 @@ extension DataStreamRequest.Parser where Failure == AFError {
     init<Parser: DataStreamParser>(_ parser: Parser) where Parser.Value == Success {
         let current = Locked(parser)
         self.init(
-            begin: { current.withLock { $0 = parser } },
+            begin: { head in
+                current.withLock {
+                    $0 = parser
+                    $0.begin(head)
+                }
+            },
             parse: { chunk in current.withLock { $0.parse(chunk) } },
             finish: { isWhole in isWhole ? current.withLock { $0.finish() } : [] })
     }

@@ -15,7 +15,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Somebody who gets each chunk; the next is read when `consume` returns.
     struct Consumer: Sendable {
         /// Called when a body begins.
-        var begin: @Sendable () -> Void = {}
+        var begin: @Sendable (ResponseHead) -> Void = { _ in }
         var consume: @Sendable (DataStreamRequest, Data) async -> Void
     }
 
@@ -59,7 +59,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             }
         }
-        for consumer in listeners.withLock({ $0.consumers }) { consumer.begin() }
+        for consumer in listeners.withLock({ $0.consumers }) { consumer.begin(head) }
         try await forEachChunk(of: body) { chunk in
             for consumer in listeners.withLock({ $0.consumers }) where !hasEnded { await consumer.consume(self, chunk) }
         }

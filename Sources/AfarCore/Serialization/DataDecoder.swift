@@ -6,6 +6,19 @@ public protocol DataDecoder: Sendable {
     ///
     /// - Throws: What the decoder throws.
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
+
+    /// Decodes a value from a response's bytes. By default the head is not looked at.
+    ///
+    /// - Parameter head: The response's head, for formats whose encoding its Content-Type tells.
+    /// - Throws: What the decoder throws.
+    func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
+}
+
+extension DataDecoder {
+    /// Decodes a value without a look at the head.
+    public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
+        try decode(type, from: data)
+    }
 }
 
 extension JSONDecoder: DataDecoder {}

@@ -15,6 +15,11 @@ public protocol DataStreamParser<Value>: Sendable {
     /// What is made.
     associatedtype Value: Sendable
 
+    /// A body begins. By default nothing needs to be known of its head.
+    ///
+    /// - Parameter head: The head of the response, which may say how the body is encoded.
+    mutating func begin(_ head: ResponseHead)
+
     /// Takes the body's next bytes.
     ///
     /// What it must keep for later should be bounded, as the server decides on what comes.
@@ -30,6 +35,9 @@ public protocol DataStreamParser<Value>: Sendable {
 }
 
 extension DataStreamParser {
+    /// Nothing needs to be known of the head.
+    public mutating func begin(_ head: ResponseHead) {}
+
     /// There is nothing left.
     public mutating func finish() -> [Result<Value, AFError>] { [] }
 }

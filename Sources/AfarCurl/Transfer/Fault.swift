@@ -2,7 +2,7 @@ import AfarCore
 import Foundation
 
 /// A cause for failure that Afar itself found, before or beside what libcurl says. It outranks libcurl's code.
-struct Fault: Error {
+package struct Fault: Error {
     var code: TransportError.Code
     var message: String
     var systemError: Int32?

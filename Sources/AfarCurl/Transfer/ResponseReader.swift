@@ -1,10 +1,10 @@
-import AfarCore
+package import AfarCore
 import Foundation
-import HTTPTypes
+package import HTTPTypes
 
 /// Reads a response's heads, trailers and body lengths by the rules that libcurl is too mild about: a pure value.
-struct ResponseReader {
-    enum Event {
+package struct ResponseReader {
+    package enum Event {
         case none
         case informational(ResponseHead)
         case head(ResponseHead)
@@ -25,9 +25,9 @@ struct ResponseReader {
     private var framing = FramingFields()
     private(set) var head: ResponseHead?
     /// The body's declared length, after the checks.
-    private(set) var contentLength: Int64?
+    package private(set) var contentLength: Int64?
 
-    init(url: String, options: ExchangeOptions) {
+    package init(url: String, options: ExchangeOptions) {
         self.url = url
         maximumHeadBytes = options.maximumHeadBytes
         maximumFieldCount = min(options.maximumFieldCount, Self.largestFieldCount)
@@ -35,7 +35,7 @@ struct ResponseReader {
     }
 
     /// Takes one line with its line end, as libcurl hands them over.
-    mutating func receive(line: UnsafeRawBufferPointer) throws(Fault) -> Event {
+    package mutating func receive(line: UnsafeRawBufferPointer) throws(Fault) -> Event {
         headBytes += line.count
         guard headBytes <= maximumHeadBytes else {
             throw Fault(.headTooLarge, "the response's head exceeds \(maximumHeadBytes) bytes")
@@ -56,7 +56,7 @@ struct ResponseReader {
     }
 
     /// The fields that came after the body.
-    var trailers: HTTPFields {
+    package var trailers: HTTPFields {
         guard head != nil, !lines.isEmpty else { return HTTPFields() }
         return RawHead(bytes: [0x0A] + lines).fields()
     }

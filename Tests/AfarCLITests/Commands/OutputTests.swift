@@ -63,11 +63,21 @@ struct OutputTests {
         func shown(_ path: String) async throws -> String {
             try await Tool.runOnTerminal("get", server.url(path).absoluteString, "--color", "never").text
         }
-        #expect(try await shown("/xml").hasPrefix("<?xml"))
+        #expect(try await shown("/xml").contains("\n<person id=\"7\">\n  <name>Ada</name>\n"))
         #expect(try await shown("/plist/binary").contains("<string>Ada</string>"))
         #expect(try await shown("/encoding/shift_jis") == "日本語\n")
         #expect(try await shown("/image/png").contains("image/png: not for a terminal"))
         #expect(try await shown("/status/204") == "204 No Content, no body\n")
+    }
+
+    @Test func aCharsetIsConvertedForAPipe() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/encoding/shift_jis").absoluteString
+        #expect(try await Tool.run("get", url).output.first == 0x93)
+        #expect(try await Tool.run("get", url, "--charset", "Shift_JIS").text == "日本語")
+        let unknown = try await Tool.run("get", url, "--charset", "utf-9")
+        #expect(unknown.status == 2)
+        #expect(unknown.errors.contains("shift_jis") && unknown.errors.contains("--charset"))
     }
 
     @Test func aReaderThatLeavesEndsTheToolQuietly() async throws {
@@ -93,7 +103,7 @@ struct OutputTests {
         #expect(try await Tool.run("--version").text.hasPrefix("afar 0."))
         let help = try await Tool.run("--help")
         #expect(help.status == 0)
-        for code in [0, 2, 3, 4, 5, 6, 70] { #expect(help.text.contains("\n  \(code < 10 ? " " : "")\(code)  ")) }
+        for code in [0, 1, 2, 3, 4, 5, 6, 70] { #expect(help.text.contains("\n  \(code < 10 ? " " : "")\(code)  ")) }
         #expect(try await Tool.run().text == help.text)
         let get = try await Tool.run("get", "--help")
         #expect(get.text.contains("--query") && !get.text.contains("--data"))

@@ -1,0 +1,73 @@
+import Foundation
+
+/// JSON's own rules of text: it is UTF-8 (RFC 8259, section 8.1), and older texts show that they are UTF-16 or UTF-32 by
+/// where their first bytes are NUL (RFC 4627, section 3).
+enum JSONText {
+    /// The encoding of a text without a byte-order mark.
+    static func encoding(of bytes: Data) -> TextEncoding {
+        let start = bytes.prefix(4).map { $0 == 0 }
+        switch start {
+        case [true, true, true, false]: return .utf32BigEndian
+        case [false, true, true, true]: return .utf32LittleEndian
+        default: break
+        }
+        guard start.count >= 2, start[0] != start[1] else { return .utf8 }
+        return start[0] ? .utf16BigEndian : .utf16LittleEndian
+    }
+
+    /// The text in UTF-8 without a byte-order mark. Plain UTF-8 costs a look at its first bytes.
+    ///
+    /// - Throws: A ``TextDecodingError``.
+    static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
+        let mark = ByteOrderMark.find(in: bytes)
+        let encoding = mark ?? encoding(of: bytes)
+        guard encoding != .utf8 else { return mark == nil ? bytes : bytes.dropFirst(3) }
+        return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)
+    }
+
+    /// Reads Foundation's values.
+    ///
+    /// - Throws: A ``TextDecodingError``, an ``InvalidJSON``, or Foundation's error where that knows better.
+    static func object(with bytes: Data, options: JSONSerialization.ReadingOptions) throws -> Any {
+        let text = try utf8(bytes)
+        if let fault = faultThatCrashes(text) { throw fault }
+        do {
+            return try JSONSerialization.jsonObject(with: text, options: options)
+        } catch {
+            throw JSONFaultFinder.fault(in: text) ?? error
+        }
+    }
+
+    /// Decodes a value.
+    ///
+    /// - Throws: A `DecodingError`; `dataCorrupted` for what is no JSON, with a ``TextDecodingError`` or an ``InvalidJSON``
+    ///   underneath.
+    static func decode<T: Decodable>(_ type: T.Type, from bytes: Data, with decoder: JSONDecoder) throws -> T {
+        let text: Data
+        do {
+            text = try utf8(bytes)
+        } catch {
+            throw DecodingError.dataCorrupted(by: error)
+        }
+        if let fault = faultThatCrashes(text) { throw DecodingError.dataCorrupted(by: fault) }
+        do {
+            return try decoder.decode(type, from: text)
+        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+            throw JSONFaultFinder.fault(in: text).map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
+        }
+    }
+
+    /// Foundation on Linux traps when arrays and objects are nested too deep and the text ends there. No text that ends in an
+    /// opening bracket is JSON, so none is given to it.
+    private static func faultThatCrashes(_ text: Data) -> InvalidJSON? {
+        text.last == UInt8(ascii: "[") || text.last == UInt8(ascii: "{") ? JSONFaultFinder.fault(in: text) : nil
+    }
+}
+
+extension DecodingError {
+    /// The error for data that is not even in the decoder's format.
+    static func dataCorrupted(by error: any LocalizedError) -> DecodingError {
+        .dataCorrupted(
+            Context(codingPath: [], debugDescription: error.errorDescription ?? "\(error)", underlyingError: error))
+    }
+}

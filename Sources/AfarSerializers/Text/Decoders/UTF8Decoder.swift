@@ -1,0 +1,69 @@
+/// Decodes UTF-8. Bytes that are well-formed cost what the standard library's own check of them costs.
+struct UTF8Decoder: ChunkDecoder {
+    private(set) var malformedOffset: Int?
+    /// The bytes of a character whose rest has not come.
+    private var rest: [UInt8] = []
+    /// The number of bytes that were decoded.
+    private var decoded = 0
+
+    mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        guard rest.isEmpty else {
+            let joined = rest + bytes
+            rest = []
+            return joined.withUnsafeBufferPointer { decode($0) }
+        }
+        let length = bytes.count - Self.lengthOfPartAtEnd(of: bytes)
+        rest = Array(bytes[length...])
+        return text(of: UnsafeBufferPointer(rebasing: bytes[..<length]))
+    }
+
+    mutating func finish() -> String {
+        defer { rest = [] }
+        return rest.withUnsafeBufferPointer { text(of: $0) }
+    }
+
+    private mutating func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
+        defer { decoded += bytes.count }
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        if malformedOffset == nil { malformedOffset = decoded + Self.lengthOfWellFormedPart(of: bytes) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The number of bytes at the end that begin a character which needs more (RFC 3629, section 4).
+    private static func lengthOfPartAtEnd(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        for length in 1...3 where length <= bytes.count {
+            let first = bytes[bytes.count - length]
+            if first & 0xC0 == 0x80 { continue }
+            let isPart = length == 1 || secondBytes(after: first).contains(bytes[bytes.count - length + 1])
+            return isPart && lengthOfCharacter(beginningWith: first) > length ? length : 0
+        }
+        return 0
+    }
+
+    private static func lengthOfCharacter(beginningWith byte: UInt8) -> Int {
+        switch byte {
+        case 0xC2...0xDF: 2
+        case 0xE0...0xEF: 3
+        case 0xF0...0xF4: 4
+        default: 1
+        }
+    }
+
+    private static func secondBytes(after byte: UInt8) -> ClosedRange<UInt8> {
+        switch byte {
+        case 0xE0: 0xA0...0xBF
+        case 0xED: 0x80...0x9F
+        case 0xF0: 0x90...0xBF
+        case 0xF4: 0x80...0x8F
+        default: 0x80...0xBF
+        }
+    }
+
+    private static func lengthOfWellFormedPart(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var iterator = bytes.makeIterator()
+        var parser = Unicode.UTF8.ForwardParser()
+        var length = 0
+        while case .valid(let character) = parser.parseScalar(from: &iterator) { length += character.count }
+        return length
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// Looks for the encoding that an HTML page's `meta` elements tell, in its first 1,024 bytes (HTML, section 13.2.3.2,
+/// "prescan a byte stream to determine its encoding").
+struct HTMLPrescan {
+    private var rest: ArraySlice<UInt8>
+
+    /// The label of the encoding; nil when the page says nothing that is known.
+    static func label(in bytes: Data) -> String? {
+        if let label = XMLDeclaration.label(in: bytes), TextEncoding(label: label) != nil { return label }
+        var scan = HTMLPrescan(rest: [UInt8](bytes.prefix(1024))[...])
+        return scan.run()
+    }
+
+    private mutating func run() -> String? {
+        while !rest.isEmpty {
+            if begins(with: "<!--") {
+                // The dashes of its end may be those of its beginning.
+                rest = rest.dropFirst(2)
+                skip(past: "-->")
+            } else if begins(with: "<meta"), rest.dropFirst(5).first.map({ Self.isSpace($0) || $0 == 0x2F }) == true {
+                rest = rest.dropFirst(5)
+                if let label = readMeta() { return label }
+            } else if begins(with: "<"), isTag {
+                rest = rest.drop { !Self.isSpace($0) && $0 != 0x3E }
+                while readAttribute() != nil {}
+            } else if begins(with: "<!") || begins(with: "</") || begins(with: "<?") {
+                skip(past: ">")
+            } else {
+                rest = rest.dropFirst()
+            }
+        }
+        return nil
+    }
+
+    /// Reads the attributes of a `meta` element.
+    private mutating func readMeta() -> String? {
+        var names: Set<String> = []
+        var isContentType = false
+        var needsContentType: Bool?
+        var label: String?
+        while let (name, value) = readAttribute() {
+            guard names.insert(name).inserted else { continue }
+            switch name {
+            case "http-equiv":
+                isContentType = value == "content-type"
+            case "content" where label == nil:
+                guard let charset = Self.charset(in: value) else { continue }
+                label = charset
+                needsContentType = true
+            case "charset":
+                label = value
+                needsContentType = false
+            default: continue
+            }
+        }
+        guard let label, let needsContentType, isContentType || !needsContentType,
+            let encoding = TextEncoding(label: label)
+        else { return nil }
+        // The meta element was found byte by byte, so the page cannot be what it says.
+        if encoding.isOfWideUnits { return "utf-8" }
+        return encoding.kind == .xUserDefined ? "windows-1252" : label
+    }
+
+    /// Reads an attribute, its name and value in lower case; nil at the tag's end.
+    private mutating func readAttribute() -> (name: String, value: String)? {
+        rest = rest.drop { Self.isSpace($0) || $0 == 0x2F }
+        guard let first = rest.first else { return nil }
+        if first == 0x3E {
+            rest = rest.dropFirst()
+            return nil
+        }
+        // A = is part of the name if the name begins with it.
+        let length = rest.dropFirst().prefix { !Self.isSpace($0) && ![0x2F, 0x3E, 0x3D].contains($0) }.count + 1
+        let name = Self.text(rest.prefix(length))
+        rest = rest.dropFirst(length).drop(while: Self.isSpace)
+        guard rest.first == 0x3D else { return (name, "") }
+        rest = rest.dropFirst().drop(while: Self.isSpace)
+        guard let quote = rest.first, quote == 0x22 || quote == 0x27 else {
+            let value = rest.prefix { !Self.isSpace($0) && $0 != 0x3E }
+            rest = rest[value.endIndex...]
+            return (name, Self.text(value))
+        }
+        let value = rest.dropFirst().prefix { $0 != quote }
+        // What has no end is not looked at.
+        guard value.endIndex < rest.endIndex else {
+            rest = []
+            return nil
+        }
+        rest = rest[value.endIndex...].dropFirst()
+        return (name, Self.text(value))
+    }
+
+    /// The charset in a `content` attribute (HTML, section 2.3.3, "extracting a character encoding from a meta element").
+    private static func charset(in content: String) -> String? {
+        var rest = content[...]
+        while let range = rest.range(of: "charset") {
+            rest = rest[range.upperBound...].drop(while: \.isWhitespace)
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst().drop(while: \.isWhitespace)
+            guard let quote = rest.first, quote == "\"" || quote == "'" else {
+                return String(rest.prefix { !$0.isWhitespace && $0 != ";" })
+            }
+            let value = rest.dropFirst().prefix { $0 != quote }
+            return value.endIndex < rest.endIndex ? String(value) : nil
+        }
+        return nil
+    }
+
+    // MARK: Bytes
+
+    private var isTag: Bool {
+        let name = rest.dropFirst().first == 0x2F ? rest.dropFirst(2) : rest.dropFirst()
+        return name.first.map { (0x41...0x5A).contains($0 & 0xDF) } == true
+    }
+
+    private func begins(with prefix: String) -> Bool {
+        Self.text(rest.prefix(prefix.utf8.count)) == prefix
+    }
+
+    private mutating func skip(prefix: String) -> Bool {
+        guard begins(with: prefix) else { return false }
+        rest = rest.dropFirst(prefix.utf8.count)
+        return true
+    }
+
+    private mutating func skip(past end: String) {
+        while !rest.isEmpty, !skip(prefix: end) { rest = rest.dropFirst() }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes, as: UTF8.self).asciiLowercased
+    }
+}

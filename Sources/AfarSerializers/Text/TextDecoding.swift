@@ -1,0 +1,132 @@
+public import Foundation
+
+/// How bytes become text: which encoding they are taken for, and what happens to bytes that are none.
+///
+/// The encoding is the one that is given here, else what a byte-order mark says, else the `charset` of the Content-Type,
+/// else what the type's own rules say (JSON is UTF-8, XML and HTML declare their encoding), else UTF-8, and for bytes that
+/// are not even that, windows-1252.
+public struct TextDecoding: Sendable, Hashable {
+    /// What happens to bytes that mean nothing in the encoding.
+    public enum MalformedBytes: Sendable, Hashable {
+        /// They are an error.
+        case refuse
+        /// U+FFFD takes their place.
+        case replace
+        /// Where the encoding was only assumed, another one is taken instead. Where it was told, they are an error.
+        case fallBack(to: TextEncoding)
+    }
+
+    /// What happens when the response names a charset that is unknown.
+    public enum UnknownCharsets: Sendable, Hashable {
+        /// It is an error.
+        case refuse
+        /// The encoding is chosen as if there were none; ``DecodedText/unknownCharset`` has it.
+        case passOver
+    }
+
+    /// The encoding to use whatever the response says. The default is nil: go by the response.
+    public var encoding: TextEncoding?
+    /// What happens to bytes that mean nothing in the encoding. The default is to fall back to windows-1252.
+    public var malformedBytes: MalformedBytes
+    /// What happens when the response names a charset that is unknown. The default is an error.
+    public var unknownCharsets: UnknownCharsets
+    /// The encoding that is assumed when nothing tells of it. The default is UTF-8.
+    public var assumedEncoding: TextEncoding
+    /// Whether byte-order marks, declarations and the types' rules count. The default is true.
+    public var looksAtContent: Bool
+
+    /// Makes rules.
+    public init(
+        encoding: TextEncoding? = nil,
+        malformedBytes: MalformedBytes = .fallBack(to: .windows1252),
+        unknownCharsets: UnknownCharsets = .refuse,
+        assumedEncoding: TextEncoding = .utf8,
+        looksAtContent: Bool = true
+    ) {
+        self.encoding = encoding
+        self.malformedBytes = malformedBytes
+        self.unknownCharsets = unknownCharsets
+        self.assumedEncoding = assumedEncoding
+        self.looksAtContent = looksAtContent
+    }
+
+    /// The default: what is told must be true, what is not told is UTF-8 or else windows-1252.
+    public static let automatic = TextDecoding()
+    /// What is not told must be UTF-8.
+    public static let strict = TextDecoding(malformedBytes: .refuse)
+    /// As browsers do: there is always a text. U+FFFD takes the place of malformed bytes, unknown charsets are passed over.
+    public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .passOver)
+    /// As Alamofire does: the charset, else ISO-8859-1, without a look at the bytes.
+    public static let charsetElseLatin1 = TextDecoding(
+        malformedBytes: .refuse, unknownCharsets: .passOver, assumedEncoding: .isoLatin1, looksAtContent: false)
+
+    /// Makes text of bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: All the bytes.
+    ///   - contentType: The value of the response's Content-Type.
+    /// - Throws: A ``TextDecodingError``.
+    public func decode(_ bytes: Data, contentType: String? = nil) throws(TextDecodingError) -> DecodedText {
+        let choice = try choice(for: bytes, MediaType(contentType))
+        var decoder = TextDecoder(choice.encoding)
+        let text = decoder.decode(bytes) + decoder.finish()
+        guard let offset = decoder.malformedOffset else { return choice.made(text) }
+        switch malformedBytes {
+        case .replace:
+            return choice.made(text, malformedOffset: offset)
+        case .fallBack(let encoding) where choice.reason == .assumption && encoding != choice.encoding:
+            let other = TextDecoding(encoding: encoding, malformedBytes: .refuse)
+            return Choice(encoding, .fallback, choice.unknownCharset).made(try other.decode(bytes).text)
+        case .refuse, .fallBack:
+            throw TextDecodingError(.malformedBytes(encoding: choice.encoding, offset: offset))
+        }
+    }
+
+    /// The encoding of bytes that may be only the first of all, at least 1,024 if there are so many.
+    ///
+    /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
+    package func encoding(of bytes: Data, contentType: String?) throws(TextDecodingError) -> TextEncoding {
+        try choice(for: bytes, MediaType(contentType)).encoding
+    }
+
+    private struct Choice {
+        let encoding: TextEncoding
+        let reason: DecodedText.Reason
+        let unknownCharset: String?
+
+        init(_ encoding: TextEncoding, _ reason: DecodedText.Reason, _ unknownCharset: String? = nil) {
+            self.encoding = encoding
+            self.reason = reason
+            self.unknownCharset = unknownCharset
+        }
+
+        func made(_ text: String, malformedOffset: Int? = nil) -> DecodedText {
+            DecodedText(
+                text: text, encoding: encoding, reason: reason, unknownCharset: unknownCharset,
+                malformedOffset: malformedOffset)
+        }
+    }
+
+    private func choice(for bytes: Data, _ type: MediaType) throws(TextDecodingError) -> Choice {
+        if let encoding { return Choice(encoding, .override) }
+        if looksAtContent, let mark = ByteOrderMark.find(in: bytes) { return Choice(mark, .byteOrderMark) }
+        var unknown: String?
+        if let label = type.charset {
+            if let encoding = try encoding(labelled: label) { return Choice(encoding, .charset) }
+            unknown = label
+        }
+        guard looksAtContent else { return Choice(assumedEncoding, .assumption, unknown) }
+        if type.isJSON { return Choice(JSONText.encoding(of: bytes), .mediaType, unknown) }
+        if let label = type.isHTML ? HTMLPrescan.label(in: bytes) : type.isXML ? XMLDeclaration.label(in: bytes) : nil {
+            if let encoding = try encoding(labelled: label) { return Choice(encoding, .declaration, unknown) }
+            unknown = label
+        }
+        return Choice(assumedEncoding, .assumption, unknown)
+    }
+
+    private func encoding(labelled label: String) throws(TextDecodingError) -> TextEncoding? {
+        let encoding = TextEncoding(label: label)
+        if encoding == nil, unknownCharsets == .refuse { throw TextDecodingError(.unknownCharset(label: label)) }
+        return encoding
+    }
+}

@@ -1,0 +1,100 @@
+/// An encoding of text: all those of the Encoding Standard (https://encoding.spec.whatwg.org), and the few beside them that
+/// servers use.
+public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
+    /// The name as the standard writes it, "windows-1252" say.
+    public var name: String { kind.rawValue }
+    /// The name.
+    public var description: String { name }
+    let kind: Kind
+
+    init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    enum Kind: String, CaseIterable {
+        case utf8 = "UTF-8"
+        case ibm866 = "IBM866"
+        case iso88592 = "ISO-8859-2"
+        case iso88593 = "ISO-8859-3"
+        case iso88594 = "ISO-8859-4"
+        case iso88595 = "ISO-8859-5"
+        case iso88596 = "ISO-8859-6"
+        case iso88597 = "ISO-8859-7"
+        case iso88598 = "ISO-8859-8"
+        case iso88598I = "ISO-8859-8-I"
+        case iso885910 = "ISO-8859-10"
+        case iso885913 = "ISO-8859-13"
+        case iso885914 = "ISO-8859-14"
+        case iso885915 = "ISO-8859-15"
+        case iso885916 = "ISO-8859-16"
+        case koi8R = "KOI8-R"
+        case koi8U = "KOI8-U"
+        case macintosh = "macintosh"
+        case windows874 = "windows-874"
+        case windows1250 = "windows-1250"
+        case windows1251 = "windows-1251"
+        case windows1252 = "windows-1252"
+        case windows1253 = "windows-1253"
+        case windows1254 = "windows-1254"
+        case windows1255 = "windows-1255"
+        case windows1256 = "windows-1256"
+        case windows1257 = "windows-1257"
+        case windows1258 = "windows-1258"
+        case xMacCyrillic = "x-mac-cyrillic"
+        case gbk = "GBK"
+        case gb18030 = "gb18030"
+        case big5 = "Big5"
+        case eucJP = "EUC-JP"
+        case iso2022JP = "ISO-2022-JP"
+        case shiftJIS = "Shift_JIS"
+        case eucKR = "EUC-KR"
+        case replacement = "replacement"
+        case utf16BigEndian = "UTF-16BE"
+        case utf16LittleEndian = "UTF-16LE"
+        case xUserDefined = "x-user-defined"
+
+        // Not of the standard.
+        case utf32BigEndian = "UTF-32BE"
+        case utf32LittleEndian = "UTF-32LE"
+        case isoLatin1 = "ISO-8859-1"
+        case ascii = "US-ASCII"
+    }
+}
+
+extension TextEncoding {
+    /// Every encoding that is known.
+    public static let all = Kind.allCases.map(TextEncoding.init(_:))
+
+    /// UTF-8.
+    public static var utf8: TextEncoding { TextEncoding(.utf8) }
+    /// UTF-16, the low byte first. The label `utf-16` means this one.
+    public static var utf16LittleEndian: TextEncoding { TextEncoding(.utf16LittleEndian) }
+    /// UTF-16, the high byte first.
+    public static var utf16BigEndian: TextEncoding { TextEncoding(.utf16BigEndian) }
+    /// UTF-32, the lowest byte first. The standard has left it out; some servers have not.
+    public static var utf32LittleEndian: TextEncoding { TextEncoding(.utf32LittleEndian) }
+    /// UTF-32, the highest byte first. The label `utf-32` means this one.
+    public static var utf32BigEndian: TextEncoding { TextEncoding(.utf32BigEndian) }
+    /// Western European. The labels `iso-8859-1`, `latin1` and `us-ascii` mean this one, as in browsers.
+    public static var windows1252: TextEncoding { TextEncoding(.windows1252) }
+    /// Cyrillic.
+    public static var windows1251: TextEncoding { TextEncoding(.windows1251) }
+    /// ISO-8859-1 to the letter: each byte is the code point of its number. No label means it.
+    public static var isoLatin1: TextEncoding { TextEncoding(.isoLatin1) }
+    /// ASCII to the letter: bytes from 0x80 are malformed. No label means it.
+    public static var ascii: TextEncoding { TextEncoding(.ascii) }
+    /// Japanese, with Windows' additions.
+    public static var shiftJIS: TextEncoding { TextEncoding(.shiftJIS) }
+    /// Japanese.
+    public static var eucJP: TextEncoding { TextEncoding(.eucJP) }
+    /// Japanese, seven bits wide, with escape sequences.
+    public static var iso2022JP: TextEncoding { TextEncoding(.iso2022JP) }
+    /// Chinese, simplified. It is decoded as gb18030.
+    public static var gbk: TextEncoding { TextEncoding(.gbk) }
+    /// Chinese, simplified, and all of Unicode.
+    public static var gb18030: TextEncoding { TextEncoding(.gb18030) }
+    /// Chinese, traditional, with Hong Kong's additions.
+    public static var big5: TextEncoding { TextEncoding(.big5) }
+    /// Korean, with Windows' additions.
+    public static var eucKR: TextEncoding { TextEncoding(.eucKR) }
+}

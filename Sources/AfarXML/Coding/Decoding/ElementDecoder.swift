@@ -1,0 +1,124 @@
+import CLibxml2
+
+/// The decoder of one place, which is also its single-value container and the state that its keyed container has.
+///
+/// It is the link of the coding path too, so that a path is made only when somebody asks.
+final class ElementDecoder: Decoder {
+    let decoding: Decoding
+    let place: Place
+    let parent: ElementDecoder?
+    let key: (any CodingKey)?
+    /// Where the last look-up ended: the next key's element comes next in most documents.
+    var cursor: xmlNodePtr?
+    /// A bit for the name of each node before the cursor.
+    var passedNames: UInt64 = 0
+    /// The children and attributes by key, once there has been a reason to list them.
+    var index: NodeIndex?
+    /// How many elements this has as a list, once they have been counted.
+    var listCount: Int?
+    private var joinedText: UnsafeMutableBufferPointer<UInt8>?
+
+    init(_ place: Place, _ decoding: Decoding, inside parent: ElementDecoder?, key: (any CodingKey)?) {
+        self.place = place
+        self.decoding = decoding
+        self.parent = parent
+        self.key = key
+        cursor = place.isAttribute ? nil : place.node.pointee.children
+    }
+
+    deinit { joinedText?.deallocate() }
+
+    /// The text, which lives as long as this.
+    var keptText: UnsafeBufferPointer<UInt8> {
+        if let text = place.onlyText { return text }
+        let text =
+            joinedText
+            ?? place.withOwnText { text, _ in
+                let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
+                _ = copy.initialize(from: text)
+                return copy
+            }
+        joinedText = text
+        return UnsafeBufferPointer(text)
+    }
+
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var next: ElementDecoder? = self
+        while let decoder = next {
+            if let key = decoder.key { path.append(key) }
+            next = decoder.parent
+        }
+        return path.reversed()
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { decoding.options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        switch place.role {
+        case .value, .item, .content, .choice, .run:
+            if place.isNil { throw nothing([String: Any].self) }
+        case .absent:
+            throw nothing([String: Any].self)
+        case .ownText, .word, .choices:
+            throw mismatch([String: Any].self, "Expected an element with keys, found text")
+        }
+        return KeyedDecodingContainer(KeyedElements<Key>(self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        ListedElements(self)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    /// The elements of a list, where they are known from the index.
+    func indexedNamesakes(of node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
+        guard let index, let key else { return nil }
+        return (index.nodes[key.stringValue] ?? index.nodes[decoding.name(of: key)])?.filter {
+            Place($0, .value).isElement && $0.pointee.isNamesake(of: node.pointee)
+        }
+    }
+
+    /// The decoder for a type at this place: an enum's cases are names of elements, not what is in them.
+    @inline(never)
+    func adjusted(to kind: DecodedKind) -> ElementDecoder {
+        guard case .item = place.role else { return self }
+        switch kind {
+        case .choice:
+            return ElementDecoder(Place(place.node, .choice), decoding, inside: self, key: nil)
+        case .list(let element, isOfChoices: true):
+            return ElementDecoder(Place(place.node, .choices(element)), decoding, inside: self, key: nil)
+        case .own, .text, .scalar, .date, .data, .list, .placed: return self
+        }
+    }
+
+    /// The place of a value that is not there.
+    var absence: Place { Place(place.node, .absent) }
+
+    /// The place of a value that may be missing all the same: a list, which is empty then, or a wrapper, which may hold one.
+    func absence(for kind: DecodedKind) -> Place? {
+        switch kind {
+        case .list, .placed: absence
+        case .own, .text, .scalar, .date, .data, .choice: nil
+        }
+    }
+
+    /// The decoder of a place in this one.
+    func inner(_ place: Place, _ key: any CodingKey) -> ElementDecoder {
+        ElementDecoder(place, decoding, inside: self, key: key)
+    }
+}
+
+// MARK: A single value
+
+extension ElementDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { place.isNil }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try decoding.value(type, here: self)
+    }
+
+    func decode(_ type: Int128.Type) throws -> Int128 { try decoding.value(type, here: self) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try decoding.value(type, here: self) }
+}

@@ -1,0 +1,146 @@
+/// The encoder of one place, which is also its single-value container.
+final class ElementEncoder: Encoder {
+    let encoding: Encoding
+    let codingPath: [any CodingKey]
+    private let target: Target
+    private var made: OutputElement?
+    private var hasContent = false
+
+    /// Where a value is written.
+    enum Target {
+        /// An element; for a list, one for each of its elements, or one around them.
+        case element(in: OutputElement, name: String, namespace: String?, list: ListForm)
+        /// The inside of an element that is there already.
+        case content(OutputElement, items: String)
+        case attribute(of: OutputElement, name: String, namespace: String?)
+        case text(in: OutputElement)
+        case word(in: WordList)
+    }
+
+    enum ListForm {
+        /// The elements of the list are all called as the list is.
+        case repeated
+        /// The list is an element with its elements in it.
+        case wrapped(items: String)
+        /// The same, for a list that is an element of another.
+        case item(items: String)
+    }
+
+    init(_ target: Target, _ encoding: Encoding, codingPath: [any CodingKey]) {
+        self.target = target
+        self.encoding = encoding
+        self.codingPath = codingPath
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { encoding.options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        keyedContainer(type, isCase: false)
+    }
+
+    /// - Parameter isCase: Whether this is the content of an enum's case, whose value has the key `_0`.
+    func keyedContainer<Key: CodingKey>(_ type: Key.Type, isCase: Bool) -> KeyedEncodingContainer<Key> {
+        hasContent = true
+        let isText = if case .text = target { true } else { false }
+        return KeyedEncodingContainer(
+            KeyedOutput<Key>(element: element, encoder: self, form: isText ? .text : isCase ? .content : .element))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        hasContent = true
+        return ListedOutput(self, list)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    /// An element that holds nothing is written too.
+    func finish() {
+        if !hasContent, case .element = target { _ = element }
+    }
+
+    /// The encoder of a place in this one.
+    func inner(_ target: Target, _ key: any CodingKey) -> ElementEncoder {
+        ElementEncoder(target, encoding, codingPath: codingPath + [key])
+    }
+
+    /// The element whose inside this is; it is made when it is first needed.
+    private var element: OutputElement {
+        if let made { return made }
+        let element =
+            switch target {
+            case .element(let parent, let name, let namespace, _):
+                encoding.element(name, namespace, in: parent, codingPath: codingPath)
+            case .content(let element, _), .text(let element): element
+            case .attribute(let element, let name, _): refused(name, in: element)
+            case .word: refused("a word", in: nil)
+            }
+        made = element
+        return element
+    }
+
+    /// An element that is in no document: there can be none here.
+    private func refused(_ name: String, in element: OutputElement?) -> OutputElement {
+        encoding.fail(name, "An attribute or a list of words holds text only, and this value has keys", codingPath)
+        return OutputElement(QualifiedName(text: name), depth: (element?.depth ?? 0) + 1)
+    }
+
+    /// How the elements of a list are written that stands here.
+    private var list: ListedOutput.Form {
+        switch target {
+        case .element(let parent, let name, let namespace, .repeated):
+            .elements(in: parent, name: name, namespace: namespace)
+        case .element(_, _, _, .wrapped(let items)), .element(_, _, _, .item(let items)), .content(_, let items):
+            .elements(in: element, name: items, namespace: nil)
+        case .attribute(let element, let name, let namespace):
+            .words(
+                newList { encoding.setAttribute(name, namespace, of: element, to: .words($0), codingPath: codingPath) })
+        case .text(let element): .words(newList { element.append(.words($0)) })
+        case .word(let list): .words(list)
+        }
+    }
+
+    private func newList(_ add: (WordList) -> Void) -> WordList {
+        let list = WordList()
+        add(list)
+        return list
+    }
+}
+
+// MARK: A single value
+
+extension ElementEncoder: SingleValueEncodingContainer {
+    func encode<Value: Encodable>(_ value: Value) throws {
+        hasContent = true
+        let here = made.map { Target.content($0, items: encoding.options.itemName) } ?? target
+        try encoding.write(value, to: ElementEncoder(here, encoding, codingPath: codingPath))
+    }
+
+    func encode(_ value: Int128) throws { try write(value.xmlText) }
+    func encode(_ value: UInt128) throws { try write(value.xmlText) }
+
+    func encodeNil() throws {
+        hasContent = true
+        switch target {
+        case .element(_, _, _, .item): break
+        case .element, .content: guard case .xsiNil = encoding.options.nilEncodingStrategy else { return }
+        case .attribute, .text: return
+        case .word: throw encoding.error(Any?.none as Any, "A list of words can't hold nil", codingPath)
+        }
+        encoding.setAttribute(
+            "nil", XMLNamespaces.schemaInstance, of: element, to: .text("true"), codingPath: codingPath)
+    }
+
+    /// Writes text.
+    func write(_ text: String) throws {
+        hasContent = true
+        switch target {
+        case .element, .content, .text:
+            element.append(.text(try encoding.checked(text, codingPath)))
+        case .attribute(let element, let name, let namespace):
+            let text = try encoding.checked(text, codingPath)
+            encoding.setAttribute(name, namespace, of: element, to: .text(text), codingPath: codingPath)
+        case .word(let list):
+            try list.append(text, encoding, codingPath)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import AfarCore
+import Foundation
+
+/// What all places of one document share while a value is written.
+final class Encoding {
+    let options: XMLEncoder
+    var namespaces: OutputNamespaces
+    /// What went wrong where nothing could be thrown. It is thrown as soon as that can be.
+    private var failure: EncodingError?
+    private var stack = StackSpace()
+    private var validNames: Set<String> = []
+
+    /// The parser's limit, so that what is written can be read.
+    static let maximumDepth = XML.ParsingOptions().maximumDepth
+
+    init(_ options: XMLEncoder) throws {
+        self.options = options
+        namespaces = try OutputNamespaces(options.namespaces)
+    }
+
+    /// Writes a value as the outermost element.
+    func root<Value: Encodable>(of value: Value) throws -> OutputElement {
+        if Value.self is any XMLChoice.Type {
+            let holder = OutputElement(QualifiedName(text: ""), depth: 0)
+            try write(value, to: ElementEncoder(.content(holder, items: options.itemName), self, codingPath: []))
+            guard let root = holder.onlyElement else {
+                throw error(value, "The case of the enum is no element, and a document is one", [])
+            }
+            return root
+        }
+        let typeName = String(describing: Value.self)
+        let name = options.rootName ?? (XMLName.isValid(typeName) ? typeName : "root")
+        let root = element(name, options.rootNamespace, in: nil, codingPath: [])
+        try write(value, to: ElementEncoder(.content(root, items: options.itemName), self, codingPath: []))
+        return root
+    }
+
+    /// Writes a value at an encoder's place.
+    func write<Value: Encodable>(_ value: Value, to encoder: ElementEncoder) throws {
+        try check()
+        if try !writeLeaf(value, encoder) {
+            guard stack.enter() else {
+                throw error(
+                    "\(Value.self)",
+                    "The value lies in \(stack.depth) others, and this thread's stack has no room for more",
+                    encoder.codingPath)
+            }
+            defer { stack.leave() }
+            try value.encode(to: encoder)
+        }
+        encoder.finish()
+        try check()
+    }
+
+    /// Writes a value that is one piece of text; false for one that must encode itself. In a function of its own, since the
+    /// one above is on the stack many times.
+    @inline(never)
+    private func writeLeaf(_ value: some Encodable, _ encoder: ElementEncoder) throws -> Bool {
+        if let text = try text(of: value, encoder) {
+            try encoder.write(text)
+        } else if let date = value as? Date, case .custom(let write) = options.dateEncodingStrategy {
+            try write(date, encoder)
+        } else if let data = value as? Data, case .custom(let write) = options.dataEncodingStrategy {
+            try write(data, encoder)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private func check() throws {
+        if let failure { throw failure }
+    }
+
+    func fail(_ value: Any, _ description: String, _ codingPath: [any CodingKey]) {
+        failure = failure ?? error(value, description, codingPath)
+    }
+
+    func error(_ value: Any, _ description: String, _ codingPath: [any CodingKey]) -> EncodingError {
+        let path = codingPath.map { "/" + $0.stringValue }.joined()
+        return .invalidValue(
+            value,
+            EncodingError.Context(
+                codingPath: codingPath, debugDescription: description + (path.isEmpty ? "." : " (at \(path)).")))
+    }
+
+    /// The text of a value that is one by itself; nil for one that must encode itself.
+    private func text(of value: some Encodable, _ encoder: ElementEncoder) throws -> String? {
+        switch value {
+        case let value as String: return value
+        case let value as Decimal where value.isNaN:
+            throw error("NaN", "XML Schema has no decimal number that is none", encoder.codingPath)
+        case let value as any XMLScalar: return value.xmlText
+        case let value as Date:
+            switch options.dateEncodingStrategy {
+            case .deferredToDate, .custom: return nil
+            case .secondsSince1970: return value.timeIntervalSince1970.xmlText
+            case .millisecondsSince1970: return (value.timeIntervalSince1970 * 1000).xmlText
+            case .formatted(let formatter): return formatter.string(from: value)
+            case .iso8601:
+                guard let text = XMLDateTime.text(value) else {
+                    // Not the date itself: Foundation traps when it describes one that is far away.
+                    throw error(
+                        value.timeIntervalSinceReferenceDate, "The date can't be written in ISO 8601",
+                        encoder.codingPath)
+                }
+                return text
+            }
+        case let value as Data:
+            switch options.dataEncodingStrategy {
+            case .deferredToData, .custom: return nil
+            case .base64: return value.base64EncodedString()
+            case .hexadecimal: return XMLBinary.hexadecimalText(value)
+            }
+        default: return nil
+        }
+    }
+}
+
+// MARK: Elements
+
+extension Encoding {
+    /// A new element, which stands in its parent unless something is wrong with it.
+    func element(
+        _ name: String, _ namespace: String?, in parent: OutputElement?, codingPath: [any CodingKey]
+    ) -> OutputElement {
+        let depth = (parent?.depth ?? 0) + 1
+        let element = OutputElement(
+            namespaces.elementName(name, namespace, in: parent), depth: depth)
+        if depth > Self.maximumDepth {
+            fail(name, "Elements would lie deeper in each other than \(Self.maximumDepth)", codingPath)
+        } else if isValid(name, codingPath) {
+            parent?.append(.element(element))
+        }
+        return element
+    }
+
+    /// Sets an attribute of an element, unless something is wrong with it.
+    func setAttribute(
+        _ name: String, _ namespace: String?, of element: OutputElement, to value: OutputElement.Value,
+        codingPath: [any CodingKey]
+    ) {
+        guard isValid(name, codingPath) else { return }
+        let qualified = namespaces.attributeName(name, namespace)
+        if qualified == "xmlns" {
+            fail(name, "No attribute is called xmlns; XMLEncoder.namespaces declares namespaces", codingPath)
+        } else if !element.set(qualified, to: value) {
+            fail(name, "The element has an attribute \(name) already", codingPath)
+        }
+    }
+
+    /// Whether a type is an enum whose cases are elements, or a list of such.
+    func isChoice(_ type: any Any.Type) -> Bool {
+        (type as? any XMLList.Type)?.element is any XMLChoice.Type || type is any XMLChoice.Type
+    }
+
+    /// Text that can stand in a document.
+    func checked(_ text: String, _ codingPath: [any CodingKey]) throws -> String {
+        guard let character = XMLCharacters.firstForbidden(in: text) else { return text }
+        let code = String(character.value, radix: 16, uppercase: true)
+        throw error(
+            text,
+            "XML 1.0 can't carry the character U+\(String(repeating: "0", count: 4 - code.count))\(code); send it as Data",
+            codingPath)
+    }
+
+    private func isValid(_ name: String, _ codingPath: [any CodingKey]) -> Bool {
+        if validNames.contains(name) { return true }
+        guard XMLName.isValid(name) else {
+            let hint = name.contains(":") ? "; a namespace is given by XMLPlacement, not by a prefix" : ""
+            fail(name, "\(name.debugDescription) is no name for an element or attribute in XML\(hint)", codingPath)
+            return false
+        }
+        validNames.insert(name)
+        return true
+    }
+}

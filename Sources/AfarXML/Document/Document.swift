@@ -1,0 +1,89 @@
+package import CLibxml2
+public import Foundation
+
+extension XML {
+    /// A document: immutable, and safe to use from many tasks at once.
+    ///
+    /// Its nodes keep it alive, so that a node is never left dangling.
+    public final class Document: @unchecked Sendable {  // The tree is never written after the initializer.
+        /// libxml2's tree.
+        package let pointer: xmlDocPtr
+        /// What the parser found odd but went past, at most 100 things. For HTML: what was repaired.
+        public let warnings: [XML.Error]
+        private let rootPointer: xmlNodePtr
+
+        /// Parses a document.
+        ///
+        /// - Parameters:
+        ///   - data: The bytes.
+        ///   - contentType: The Content-Type that they came with, whose charset outranks the document's own declaration.
+        ///     The default is none.
+        ///   - options: How the document is read, and what it may be and hold.
+        /// - Throws: ``XML/Error`` with line, column, byte and path, for a document that is not well-formed or goes past a
+        ///   limit.
+        public convenience init(
+            _ data: Data, contentType: String? = nil, options: ParsingOptions = ParsingOptions()
+        ) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parse(data, contentType))
+        }
+
+        /// Parses a document that is text already; an encoding that it declares means nothing.
+        ///
+        /// - Parameters:
+        ///   - text: The document.
+        ///   - options: What the document may be and hold.
+        /// - Throws: ``XML/Error`` with line, column, byte and path, for a document that is not well-formed or goes past a
+        ///   limit.
+        public convenience init(_ text: String, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parse(text))
+        }
+
+        /// Parses an HTML page, as libxml2 does it: by the rules of HTML 4's time, which browsers have left behind. Whatever
+        /// is wrong with the page is repaired, and told by ``warnings``. Elements are in no namespace.
+        ///
+        /// - Parameters:
+        ///   - data: The bytes. Those that mean nothing in their encoding become U+FFFD.
+        ///   - contentType: The Content-Type that they came with, whose charset outranks the page's own `meta` element.
+        ///     The default is none.
+        ///   - options: How the page is read, and what it may hold.
+        /// - Throws: ``XML/Error`` for a page that has no element or goes past a limit.
+        public convenience init(
+            html data: Data, contentType: String? = nil, options: ParsingOptions = ParsingOptions()
+        ) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parseHTML(data, contentType))
+        }
+
+        /// Parses an HTML page that is text already. ``init(html:contentType:options:)`` says the rest.
+        public convenience init(html text: String, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
+            try self.init(owning: TreeParser(options).parseHTML(text))
+        }
+
+        /// Takes a tree over.
+        init(owning tree: Tree) throws(XML.Error) {
+            guard let root = xmlDocGetRootElement(tree.pointer) else {
+                xmlFreeDoc(tree.pointer)
+                throw XML.Error(.emptyDocument, "the document has no element")
+            }
+            pointer = tree.pointer
+            warnings = tree.warnings
+            rootPointer = root
+        }
+
+        deinit { xmlFreeDoc(pointer) }
+
+        /// The outermost element.
+        public var root: Element { Element(Node(document: self, pointer: rootPointer)) }
+
+        /// The document as a node: the parent of the outermost element and of what stands beside it.
+        public var node: Node {
+            // libxml2's documents and nodes begin alike.
+            Node(document: self, pointer: UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: xmlNode.self))
+        }
+    }
+}
+
+/// A tree that nobody owns yet.
+struct Tree {
+    let pointer: xmlDocPtr
+    let warnings: [XML.Error]
+}

@@ -1,0 +1,164 @@
+import CLibxml2
+import Foundation
+
+/// A parser context with the rules that it keeps and what it has said. Used by one thread at a time.
+final class ParseRun {
+    let context: xmlParserCtxtPtr
+    let rules: UnsafeMutablePointer<afar_xml_rules>
+    /// Takes over each tree that a stream makes.
+    var onTree: ((Tree) -> Void)?
+    /// Takes each event of a stream.
+    var onEvent: ((XML.Event) -> Void)?
+    private let options: XML.ParsingOptions
+    private var warnings: [XML.Error] = []
+    private var failure: XML.Error?
+
+    /// - Parameters:
+    ///   - context: A new one, which the run owns.
+    ///   - readsXML: Whether it reads XML. HTML has neither namespaces nor entities of its own.
+    init(_ context: xmlParserCtxtPtr?, _ options: XML.ParsingOptions, readsXML: Bool) throws(XML.Error) {
+        guard let context else { throw .outOfMemory }
+        self.context = context
+        self.options = options
+        rules = .allocate(capacity: 1)
+        rules.initialize(
+            to: afar_xml_rules(
+                maximum_depth: Int32(clamping: options.maximumDepth),
+                maximum_namespaces: Int32(clamping: options.maximumNamespaces),
+                refuses_doctype: options.documentType == .refused,
+                refusal: AFAR_XML_NOTHING_REFUSED,
+                wanted: nil,
+                open: 0,
+                found: { owner, tree in
+                    guard let tree else { return }
+                    let run = owner.map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue() }
+                    if let onTree = run?.onTree { onTree(Tree(pointer: tree, warnings: [])) } else { xmlFreeDoc(tree) }
+                },
+                owner: nil))
+        rules.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+        context.pointee._private = UnsafeMutableRawPointer(rules)
+        if readsXML { afar_xml_install_hooks(context) } else { afar_html_install_hooks(context) }
+        context.pointee.sax.pointee.serror = { context, problem in
+            guard let problem else { return }
+            ParseRun.of(context)?.note(problem.pointee)
+        }
+    }
+
+    deinit {
+        context.pointee.myDoc.map(xmlFreeDoc)
+        xmlFreeParserCtxt(context)
+        rules.deallocate()
+    }
+
+    /// What libxml2 is told for XML: that it reads nothing from elsewhere, counts lines past 65,535, and takes the bytes for
+    /// UTF-8 whatever they declare, because that is what they were made.
+    static let flags = Int32(
+        XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
+
+    /// The run that a parser context belongs to.
+    static func of(_ context: UnsafeMutableRawPointer?) -> ParseRun? {
+        context.flatMap { afar_xml_rules_of($0).pointee.owner }
+            .map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Hands a tree over that this run has made, or frees it and throws the first thing that was wrong with it.
+    func finish(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
+        do throws(XML.Error) {
+            try check()
+            try checkEnd()
+            guard let tree else { throw here(.malformed, "the document is not well-formed") }
+            return Tree(pointer: tree, warnings: warnings)
+        } catch {
+            tree.map(xmlFreeDoc)
+            throw error
+        }
+    }
+
+    /// Hands a page's tree over. Only limits are reasons to refuse one.
+    func finishHTML(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
+        guard rules.pointee.refusal == AFAR_XML_NOTHING_REFUSED, let tree else {
+            tree.map(xmlFreeDoc)
+            try check()
+            throw here(.emptyDocument, "the page has no element")
+        }
+        return Tree(pointer: tree, warnings: warnings)
+    }
+
+    /// Throws the first thing that was wrong until now.
+    func check() throws(XML.Error) {
+        switch rules.pointee.refusal {
+        case AFAR_XML_NOTHING_REFUSED: if let failure { throw failure }
+        case AFAR_XML_DOCTYPE_REFUSED:
+            throw here(.documentTypeRefused, "the document has a document type declaration, which the options refuse")
+        case AFAR_XML_ENTITY_REFUSED:
+            throw here(.entityRefused, "the document refers to an entity that XML does not define; none is expanded")
+        case AFAR_XML_TOO_DEEP:
+            throw here(.limitExceeded, "elements lie deeper in each other than \(options.maximumDepth)")
+        default:
+            throw here(
+                .limitExceeded,
+                "more than \(options.maximumNamespaces) namespace declarations are in force at one place")
+        }
+    }
+
+    /// libxml2 takes a NUL for the end of the document, whatever follows.
+    func checkEnd() throws(XML.Error) {
+        guard let input = context.pointee.input?.pointee, input.cur < input.end else { return }
+        throw here(.malformed, "something follows the document's end")
+    }
+
+    /// An error at the place that the parser has reached.
+    func here(_ kind: XML.Error.Kind, _ message: String) -> XML.Error {
+        let input = context.pointee.input
+        return XML.Error(
+            kind, message, line: (input?.pointee.line).map(Int.init), column: (input?.pointee.col).map(Int.init),
+            byteOffset: byteOffset, path: openElements)
+    }
+
+    private func note(_ problem: xmlError) {
+        guard failure == nil else { return }
+        let error = XML.Error(
+            XML.Error.Kind(problem), problem.text, line: Int(problem.line), column: Int(problem.int2),
+            byteOffset: byteOffset, path: openElements)
+        if problem.level != XML_ERR_WARNING, context.pointee.html == 0 {
+            failure = error
+        } else if warnings.count < Self.maximumWarnings {
+            warnings.append(error)
+        }
+    }
+
+    private static let maximumWarnings = 100
+
+    private var byteOffset: Int? {
+        guard let input = context.pointee.input?.pointee else { return nil }
+        return Int(input.consumed) + (input.cur - input.base)
+    }
+
+    private var openElements: String {
+        let names = UnsafeBufferPointer(start: context.pointee.nameTab, count: Int(context.pointee.nameNr))
+        return names.map { "/" + ($0.map { String(cString: $0) } ?? "") }.joined()
+    }
+}
+
+extension xmlError {
+    /// What libxml2 says, without its line end.
+    var text: String {
+        message.map { String(cString: $0).trimmingCharacters(in: .whitespacesAndNewlines) } ?? "unknown error \(code)"
+    }
+}
+
+extension XML.Error.Kind {
+    /// What kind of thing a parser's error is.
+    init(_ problem: xmlError) {
+        switch xmlParserErrors(UInt32(bitPattern: problem.code)) {
+        case XML_ERR_NO_MEMORY: self = .outOfMemory
+        case XML_ERR_DOCUMENT_EMPTY: self = .emptyDocument
+        case XML_ERR_INVALID_ENCODING: self = .invalidBytes
+        case XML_ERR_UNDECLARED_ENTITY, XML_WAR_UNDECLARED_ENTITY, XML_ERR_ENTITY_LOOP: self = .entityRefused
+        // Elsewhere libxml2 tells of its own limits by words alone.
+        case _ where ["too long", "too big", "Huge input"].contains(where: problem.text.contains): self = .limitExceeded
+        case XML_ERR_INVALID_CHAR where problem.text.hasPrefix("Input is not proper UTF-8"): self = .invalidBytes
+        default: self = .malformed
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import AfarSerializers
+
+extension XML {
+    /// How a document is read: its encoding, and what it may be and hold.
+    ///
+    /// Whatever is chosen: no file and no address is ever read, no entity is expanded that a document declares itself,
+    /// and libxml2's own limits hold (50,000 bytes for a name, 10 million for an attribute or a comment).
+    public struct ParsingOptions: Hashable, Sendable {
+        /// The greatest length of a document, in bytes. The default is 64 MiB; larger ones are better streamed. On a stream it
+        /// is that of each element that is made, give or take a chunk.
+        public var maximumBytes: Int
+        /// How deep elements may lie in each other. The default is 256, which is also the most that is possible.
+        public var maximumDepth: Int {
+            didSet { maximumDepth = min(maximumDepth, Self.greatestDepth) }
+        }
+        /// How many attributes an element may have. The default is 256. The time that they take grows with their square.
+        public var maximumAttributes: Int
+        /// How many namespace declarations may be in force at one place. The default is 256.
+        public var maximumNamespaces: Int
+        /// Whether a document type declaration is accepted. The default is not.
+        public var documentType: DocumentType
+
+        /// The encoding to use whatever else is said. The default is nil: a byte-order mark tells, else the charset of the
+        /// Content-Type, else the document's own declaration, else it is UTF-8 (RFC 7303, section 3).
+        public var encoding: TextEncoding?
+
+        /// Makes options.
+        public init(
+            maximumBytes: Int = 64 << 20,
+            maximumDepth: Int = 256,
+            maximumAttributes: Int = 256,
+            maximumNamespaces: Int = 256,
+            documentType: DocumentType = .refused,
+            encoding: TextEncoding? = nil
+        ) {
+            self.maximumBytes = maximumBytes
+            self.maximumDepth = min(maximumDepth, Self.greatestDepth)
+            self.maximumAttributes = maximumAttributes
+            self.maximumNamespaces = maximumNamespaces
+            self.documentType = documentType
+            self.encoding = encoding
+        }
+
+        private static let greatestDepth = 256
+    }
+}
+
+extension XML.ParsingOptions {
+    /// What happens to `<!DOCTYPE …>`.
+    public enum DocumentType: Hashable, Sendable {
+        /// The document is refused.
+        case refused
+        /// The declaration is read and kept out: its entities are not declared, the files it names are not read. A
+        /// reference to an entity other than the five that XML defines is an error.
+        case ignored
+    }
+}

@@ -1,0 +1,86 @@
+import AfarSerializers
+import CLibxml2
+import Foundation
+
+/// Makes trees of whole documents.
+struct TreeParser {
+    let options: XML.ParsingOptions
+
+    init(_ options: XML.ParsingOptions) { self.options = options }
+
+    /// Parses bytes.
+    func parse(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
+        try checkSize(data.count)
+        let encoding = try SourceEncoding(options, contentType).encoding(of: data)
+        guard encoding == .utf8 else { return try parse(SourceEncoding.text(of: data, encoding)) }
+        return try data.withBytes { bytes throws(XML.Error) in try parse(bytes) }
+    }
+
+    /// Parses text, whatever encoding it declares.
+    func parse(_ text: String) throws(XML.Error) -> Tree {
+        try Data(text.utf8).withBytes { bytes throws(XML.Error) in try parse(bytes) }
+    }
+
+    /// Parses a page's bytes.
+    func parseHTML(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
+        try checkSize(data.count)
+        return try parseHTML(SourceEncoding(options, contentType).textOfHTML(data))
+    }
+
+    /// Parses a page.
+    func parseHTML(_ text: String) throws(XML.Error) -> Tree {
+        try Data(text.utf8).withBytes { bytes throws(XML.Error) in
+            try checkSize(bytes.count)
+            try checkAttributes(of: bytes)
+            let run = try ParseRun(htmlNewParserCtxt(), options, readsXML: false)
+            let flags = HTML_PARSE_NONET.rawValue | HTML_PARSE_RECOVER.rawValue | HTML_PARSE_IGNORE_ENC.rawValue
+            let tree = htmlCtxtReadMemory(
+                run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, "UTF-8",
+                Int32(flags))
+            return try run.finishHTML(tree)
+        }
+    }
+
+    private func parse(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
+        try checkSize(bytes.count)
+        guard bytes.contains(where: { !$0.isXMLSpace }) else {
+            throw XML.Error(.emptyDocument, "there is nothing to parse but \(bytes.count) bytes of white space")
+        }
+        try checkAttributes(of: bytes)
+        let run = try ParseRun(xmlNewParserCtxt(), options, readsXML: true)
+        let tree = xmlCtxtReadMemory(
+            run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil, ParseRun.flags)
+        return try run.finish(tree)
+    }
+
+    private func checkSize(_ count: Int) throws(XML.Error) {
+        let limit = min(options.maximumBytes, Int(Int32.max))
+        guard count <= limit else {
+            throw XML.Error(.limitExceeded, "the document has \(count) bytes; \(limit) are allowed")
+        }
+    }
+
+    private func checkAttributes(of bytes: UnsafeRawBufferPointer) throws(XML.Error) {
+        var counter = AttributeCounter(options)
+        do throws(XML.Error) {
+            try counter.count(bytes)
+        } catch {
+            let line = bytes[..<(error.byteOffset ?? 0)].count { $0 == UInt8(ascii: "\n") } + 1
+            throw XML.Error(error.kind, error.message, line: line, byteOffset: error.byteOffset)
+        }
+    }
+}
+
+extension Data {
+    /// Works on the bytes, and throws what that throws.
+    func withBytes<Value, Failure>(
+        _ work: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try withUnsafeBytes { bytes in Result { () throws(Failure) in try work(bytes) } }.get()
+    }
+}
+
+extension UInt8 {
+    /// Whether this is XML's white space (XML 1.0, section 2.3).
+    var isXMLSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}

@@ -1,0 +1,63 @@
+import CLibxml2
+import Foundation
+
+/// A document that is parsed while its bytes come. Used by one thread at a time.
+final class PushRun {
+    let run: ParseRun
+    private let options: XML.ParsingOptions
+    private var source: SourceStream
+    private var counter: AttributeCounter
+    private var isEmpty = true
+    /// How many bytes have come since the tree that is being made was begun.
+    private var length = 0
+
+    /// - Parameter contentType: The Content-Type that the bytes come with.
+    init(_ options: XML.ParsingOptions, contentType: String?) throws(XML.Error) {
+        run = try ParseRun(xmlCreatePushParserCtxt(nil, nil, nil, 0, nil), options, readsXML: true)
+        self.options = options
+        source = SourceStream(SourceEncoding(options, contentType))
+        counter = AttributeCounter(options)
+        xmlCtxtUseOptions(run.context, ParseRun.flags)
+    }
+
+    /// Parses the next bytes.
+    func feed(_ chunk: Data) throws(XML.Error) { try feedUTF8(source.utf8(of: chunk)) }
+
+    /// Ends the document.
+    func finish() throws(XML.Error) {
+        try feedUTF8(source.finish())
+        guard !isEmpty else { throw XML.Error(.emptyDocument, "there is nothing to parse but white space") }
+        xmlParseChunk(run.context, nil, 0, 1)
+        try run.check()
+        try run.checkEnd()
+        guard run.context.pointee.wellFormed != 0 else {
+            throw run.here(.malformed, "the document is not well-formed")
+        }
+    }
+
+    private func feedUTF8(_ chunk: Data) throws(XML.Error) {
+        try chunk.withBytes { bytes throws(XML.Error) in
+            isEmpty = isEmpty && !bytes.contains { !$0.isXMLSpace }
+            try counter.count(bytes)
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = rest.prefix(Self.greatestPart)
+                rest = rest.dropFirst(part.count)
+                try feed(UnsafeRawBufferPointer(rebasing: part))
+            }
+        }
+    }
+
+    private func feed(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) {
+        xmlParseChunk(run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), 0)
+        try run.check()
+        length = run.rules.pointee.open > 0 ? length + bytes.count : 0
+        guard length <= options.maximumBytes else {
+            throw run.here(
+                .limitExceeded, "an element has more than the \(options.maximumBytes) bytes that are allowed")
+        }
+    }
+
+    /// libxml2 counts by `Int32` and looks ahead in what it has; this keeps it quick.
+    private static let greatestPart = 1 << 20
+}

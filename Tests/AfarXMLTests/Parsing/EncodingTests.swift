@@ -1,0 +1,104 @@
+import AfarCore
+import AfarSerializers
+import AfarXML
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Which encoding a document is read in: one that is given, else a byte-order mark's, else the Content-Type's, else the
+/// declared one, else UTF-8.
+@Suite struct EncodingTests {
+    /// A document's bytes, and what they mean. Each is read as a whole and in chunks.
+    private func check(
+        _ data: Data, _ contentType: String? = nil, _ options: XML.ParsingOptions = .init(), is text: String,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(
+            try XML.Document(data, contentType: contentType, options: options).root.text == text,
+            sourceLocation: location)
+        for step in [1, 2, 3, 50, 5_000] {
+            var parser = XML.ElementParser(matching: "/a", options: options) { $0.text }
+            parser.begin(head(contentType))
+            #expect(try parser.all(of: data, cutAt: step).map { try $0.get() } == [text], sourceLocation: location)
+        }
+    }
+
+    private func error(_ data: Data, _ contentType: String? = nil) throws -> XML.Error {
+        var parser = XML.ElementParser(matching: "/a") { $0.text }
+        parser.begin(head(contentType))
+        #expect(throws: AFError.self) { for result in parser.all(of: data, cutAt: 3) { _ = try result.get() } }
+        return try #require(throws: XML.Error.self) { _ = try XML.Document(data, contentType: contentType) }
+    }
+
+    private func head(_ contentType: String?) -> ResponseHead {
+        var fields = HTTPFields()
+        fields[.contentType] = contentType
+        return ResponseHead(status: 200, fields: fields, url: "http://localhost/")
+    }
+
+    @Test func withoutAnythingItIsUTF8() throws {
+        try check(Data("<a>ä€\u{1F600}</a>".utf8), is: "ä€\u{1F600}")
+        try check(Data("<?xml version='1.0'?><a>ä</a>".utf8), "text/xml", is: "ä")
+        #expect(try error(Data("<a>".utf8) + [0xE4] + Data("</a>".utf8)).kind == .invalidBytes)
+    }
+
+    @Test(arguments: ["iso-8859-1", "ISO_8859-1:1987", "windows-1252", "latin1"])
+    func theDeclaredOneIsUsed(label: String) throws {
+        let text = "<?xml version='1.0' encoding='\(label)'?><a>ä</a>"
+        try check(try #require(text.data(using: .isoLatin1)), is: "ä")
+    }
+
+    @Test func theContentTypeOutranksTheDeclaration() throws {
+        let text = "<?xml version='1.0' encoding='utf-8'?><a>ä</a>"
+        let latin = try #require(text.data(using: .isoLatin1))
+        try check(latin, "application/xml; charset=\"ISO-8859-1\"", is: "ä")
+        try check(Data(text.replacing("utf-8", with: "iso-8859-1").utf8), "text/xml;charset=utf-8", is: "ä")
+    }
+
+    @Test func aByteOrderMarkOutranksBoth() throws {
+        let text = "<?xml version='1.0' encoding='iso-8859-1'?><a>ä€</a>"
+        try check(Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8), "text/xml; charset=iso-8859-1", is: "ä€")
+        for (encoding, mark) in [
+            (String.Encoding.utf16LittleEndian, [0xFF, 0xFE] as [UInt8]), (.utf16BigEndian, [0xFE, 0xFF]),
+        ] {
+            let bytes = try #require(text.data(using: encoding))
+            try check(Data(mark) + bytes, "text/xml; charset=utf-8", is: "ä€")
+        }
+    }
+
+    @Test func oneThatIsGivenOutranksAll() throws {
+        let text = "<?xml version='1.0' encoding='utf-8'?><a>я</a>"
+        let bytes = try #require(text.data(using: .windowsCP1251))
+        try check(bytes, "text/xml; charset=utf-8", .init(encoding: .windows1251), is: "я")
+    }
+
+    @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian])
+    func wideUnitsAreSeenWithoutAMark(encoding: String.Encoding) throws {
+        let text = "<?xml version='1.0' encoding='utf-16'?><a>ä\u{1F600}</a>"
+        try check(try #require(text.data(using: encoding)), is: "ä\u{1F600}")
+    }
+
+    @Test func eastAsianOnesAreRead() throws {
+        let text = "<?xml version='1.0' encoding='Shift_JIS'?><a>日本</a>"
+        try check(try #require(text.data(using: .shiftJIS)), is: "日本")
+    }
+
+    @Test func unknownOnesAndWrongBytesAreErrors() throws {
+        #expect(try error(Data("<?xml version='1.0' encoding='no-such'?><a/>".utf8)).kind == .unsupportedEncoding)
+        #expect(try error(Data("<a/>".utf8), "text/xml; charset=no-such").kind == .unsupportedEncoding)
+        #expect(try error(Data("<a/>".utf8), "text/xml; charset=no-such").description.contains("no-such"))
+        let japanese = Data("<?xml version='1.0' encoding='Shift_JIS'?><a>".utf8) + [0x81, 0xFF] + Data("</a>".utf8)
+        #expect(try error(japanese).kind == .invalidBytes)
+        // It declares what it cannot be, as it could be read so far.
+        try check(Data("<?xml version='1.0' encoding='utf-16'?><a>ä</a>".utf8), is: "ä")
+    }
+
+    @Test func aResponsesCharsetCountsForDecodersToo() throws {
+        struct Value: Decodable { let b: String }
+        let data = try #require("<a><b>ä</b></a>".data(using: .isoLatin1))
+        let serializer = DecodableResponseSerializer<Value>(decoder: XMLDecoder())
+        let input = SerializationInput(
+            request: nil, head: head("text/xml; charset=iso-8859-1"), data: data, error: nil)
+        #expect(try serializer.serialize(input).b == "ä")
+    }
+}

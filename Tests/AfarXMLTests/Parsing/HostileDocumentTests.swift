@@ -1,0 +1,148 @@
+import AfarXML
+import Foundation
+import Testing
+
+/// What servers send that mean harm, or do it without meaning to.
+@Suite struct HostileDocumentTests {
+    private func error(_ data: Data, _ options: XML.ParsingOptions = .init()) -> XML.Error? {
+        #expect(throws: XML.Error.self) { _ = try XML.Document(data, options: options) }
+    }
+
+    private func error(_ text: String, _ options: XML.ParsingOptions = .init()) -> XML.Error? {
+        error(Data(text.utf8), options)
+    }
+
+    @Test(arguments: ["", " \n\t "]) func nothingIsNoDocument(text: String) {
+        #expect(error(text)?.kind == .emptyDocument)
+    }
+
+    @Test(arguments: [
+        "<a>", "<a", "<", "<a></b>", "<a/><b/>", "text", "<a b='1' b='2'/>", "<a b=1/>", "<a>&#0;</a>",
+        "<a>&#xD800;</a>",
+        "<a>]]></a>", "<a b='<'/>", "<?xml version='1.0'?>", "<a><!-- -- --></a>", "<p:a/>", "<a p:b='1'/>",
+        "<a xmlns:p=''/>", "<a/>text", "<a>\u{1}</a>", "<a>\u{FFFE}</a>", "<1/>", " <?xml version='1.0'?><a/>",
+        "<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='1'/>", "{\"json\": 1}", "<!-- only -->",
+    ])
+    func whatIsNotWellFormedIsRefused(text: String) throws {
+        let found = try #require(error(text))
+        #expect(found.kind == .malformed || found.kind == .emptyDocument)
+        #expect(found.line == 1)
+        #expect(!found.description.isEmpty)
+    }
+
+    @Test func anErrorNamesLineColumnByteAndPath() throws {
+        let found = try #require(error("<feed>\n  <entry>\n    <title>x</titel>\n</entry></feed>"))
+        #expect(found.line == 3)
+        #expect(found.column == 21)
+        #expect(found.byteOffset == 37)
+        #expect(found.path == "/feed/entry/title")
+        #expect(found.description.contains("line 3, column 21, in /feed/entry/title"))
+    }
+
+    @Test func everyTruncationIsAnError() {
+        let text = "<?xml version='1.0'?><a b='ä'><!-- c --><d>&lt;</d><![CDATA[e]]><?f g?></a>"
+        let bytes = Data(text.utf8)
+        for length in 0..<bytes.count {
+            #expect(throws: XML.Error.self) { _ = try XML.Document(bytes.prefix(length)) }
+        }
+        #expect(throws: Never.self) { _ = try XML.Document(bytes) }
+    }
+
+    @Test(arguments: ["<a>\0</a>", "<a/>\0", "<a/>\0<b/>", "\0<a/>", "<a b='\0'/>", "<a\0/>", "<a><!--\0--></a>"])
+    func aNulIsAnErrorWhereverItStands(text: String) {
+        #expect(error(text) != nil)
+    }
+
+    @Test func aDocumentTypeIsRefusedUnlessAskedFor() throws {
+        let text = "<!DOCTYPE plist PUBLIC '-//A//B' 'http://127.0.0.1:1/x.dtd'><plist>1</plist>"
+        let found = try #require(error(text))
+        #expect(found.kind == .documentTypeRefused)
+        #expect(found.line == 1)
+        let document = try XML.Document(text, options: XML.ParsingOptions(documentType: .ignored))
+        #expect(document.root.text == "1")
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE a [<!ENTITY e 'text'>]><a>&e;</a>",
+        "<!DOCTYPE a [<!ENTITY e 'text'>]><a b='&e;'/>",
+        "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><a>&e;</a>",
+        "<!DOCTYPE a [<!ENTITY % p SYSTEM 'file:///etc/passwd'> %p;]><a/>",
+        "<!DOCTYPE a [<!ENTITY % p '<!ENTITY e \"x\">'> %p;]><a>&e;</a>",
+        "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a>&e;</a>",
+        "<!DOCTYPE a PUBLIC 'p' 'http://127.0.0.1:1/x'><a>&nbsp;</a>",
+        "<a>&nbsp;</a>", "<a b='&nbsp;'/>",
+    ])
+    func noEntityIsExpanded(text: String) throws {
+        let found = try #require(error(text, XML.ParsingOptions(documentType: .ignored)))
+        #expect(found.kind == .entityRefused)
+        if text.hasPrefix("<!") { #expect(error(text)?.kind == .documentTypeRefused) }
+    }
+
+    @Test func entityBombsAreRefusedAtOnce() throws {
+        var text = "<!DOCTYPE a [<!ENTITY e0 'ha'>"
+        for level in 1...30 { text += "<!ENTITY e\(level) '" + String(repeating: "&e\(level - 1);", count: 10) + "'>" }
+        text += "]><a>&e30;</a>"
+        #expect(error(text)?.kind == .documentTypeRefused)
+        #expect(error(text, XML.ParsingOptions(documentType: .ignored))?.kind == .entityRefused)
+    }
+
+    @Test func attributesThatADocumentTypeWouldAddAreBounded() throws {
+        let text = "<!DOCTYPE a [<!ATTLIST a b CDATA 'default'>]><a/>"
+        let document = try XML.Document(text, options: XML.ParsingOptions(documentType: .ignored))
+        #expect(document.root["b"] == nil)
+    }
+
+    @Test(arguments: [257, 100_000]) func deepNestingIsRefused(depth: Int) throws {
+        let found = try #require(
+            error(String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)))
+        #expect(found.kind == .limitExceeded)
+        let deepest = String(repeating: "<a>", count: 256) + String(repeating: "</a>", count: 256)
+        #expect(try XML.Document(deepest).root.descendants.count { _ in true } == 255)
+        #expect(error(deepest, XML.ParsingOptions(maximumDepth: 255))?.kind == .limitExceeded)
+    }
+
+    @Test(arguments: [257, 60_000]) func crowdsOfAttributesAreRefused(count: Int) throws {
+        let attributes = (0..<count).map { " a\($0)='\($0)'" }.joined()
+        let found = try #require(error("<r>\n<a\(attributes)/></r>"))
+        #expect(found.kind == .limitExceeded)
+        #expect(found.line == 2)
+        #expect(found.byteOffset == 4)
+        let most = (0..<256).map { " a\($0)='=>='" }.joined()
+        #expect(try XML.Document("<a\(most)/>").root.attributes.count == 256)
+    }
+
+    @Test(arguments: [
+        "<!--> <![CDATA[ --><a%/><!-- ]]> -->", "<?x <!-- ?><a%/><?x --> ?>", "<r><![CDATA[<!--]]><a%/><!-- --></r>",
+        "<r b='>'><a%/></r>", "<r b='\"'><a%/></r>", "<r>\"<a%/></r>",
+    ])
+    func nothingHidesACrowdOfAttributes(text: String) {
+        let attributes = (0..<1_000).map { " a\($0)=''" }.joined()
+        #expect(error(text.replacing("%", with: attributes))?.kind == .limitExceeded)
+    }
+
+    @Test func whatOnlyLooksLikeAttributesIsNotCounted() throws {
+        let looks = String(repeating: "<a b='' c=''=''", count: 1_000) + String(repeating: "=", count: 1_000)
+        let document = try XML.Document(
+            "<r b='\(String(repeating: "=", count: 1_000))'><!--\(looks)--><![CDATA[\(looks)]]></r>")
+        #expect(document.root.text == looks)
+    }
+
+    @Test func crowdsOfNamespacesAreRefused() throws {
+        let level = (0..<200).map { " xmlns:p\($0)='u\($0)'" }.joined()
+        let text = "<a\(level)><b\(level)><c/></b></a>"
+        #expect(error(text)?.kind == .limitExceeded)
+        #expect(throws: Never.self) { _ = try XML.Document(text, options: XML.ParsingOptions(maximumNamespaces: 400)) }
+    }
+
+    @Test func aDocumentThatIsTooLongIsRefused() throws {
+        let found = try #require(error("<a>0123456789</a>", XML.ParsingOptions(maximumBytes: 16)))
+        #expect(found.kind == .limitExceeded)
+    }
+
+    @Test func vastNamesAttributesAndCommentsAreRefused() throws {
+        let vast = String(repeating: "x", count: 10_000_100)
+        #expect(error("<a b='\(vast)'/>")?.kind == .limitExceeded)
+        #expect(error("<a><!--\(vast)--></a>")?.kind == .limitExceeded)
+        #expect(error("<a\(vast.prefix(60_000))/>")?.kind == .limitExceeded)
+    }
+}

@@ -1,0 +1,98 @@
+import AfarXML
+import Foundation
+import Testing
+
+@Suite struct XPathTests {
+    let document: XML.Document
+
+    init() throws {
+        document = try XML.Document(
+            """
+            <shop xmlns="urn:shop" xmlns:x="urn:x"><item x:id="1"><price>2.50</price></item>
+            <item x:id="2"><price>10</price></item><other/></shop>
+            """)
+    }
+
+    @Test func nodesAreFoundByTheirNamespacesName() throws {
+        let names = ["s": "urn:shop", "y": "urn:x"]
+        let items = try document.xpath("/s:shop/s:item", namespaces: names).elements
+        #expect(items.map { $0.attribute("id", namespace: "urn:x") } == ["1", "2"])
+        #expect(try document.xpath("//s:item/@y:id", namespaces: names).nodes.map(\.text) == ["1", "2"])
+        #expect(
+            try document.xpath("//s:item/@y:id", namespaces: names).nodes.compactMap(\.attribute?.value) == ["1", "2"])
+        #expect(try items[1].xpath("s:price", namespaces: names).string == "10")
+        #expect(try items[1].xpath("../s:other", namespaces: names).nodes.map(\.name) == ["other"])
+        // Neither a name without a prefix nor the document's own prefix means the document's namespace.
+        #expect(try document.xpath("//item").nodes.isEmpty)
+    }
+
+    @Test func resultsHaveTheirTypes() throws {
+        let names = ["s": "urn:shop"]
+        #expect(try document.xpath("count(//s:item)", namespaces: names) == .number(2))
+        #expect(try document.xpath("sum(//s:price)", namespaces: names) == .number(12.5))
+        #expect(try document.xpath("string(//s:price)", namespaces: names) == .string("2.50"))
+        #expect(try document.xpath("boolean(//s:nothing)", namespaces: names) == .boolean(false))
+        let prices = try document.xpath("//s:price", namespaces: names)
+        #expect(prices.string == "2.50")
+        #expect(prices.number == 2.5)
+        #expect(prices.boolean)
+        #expect(try document.xpath("1 div 0").number == .infinity)
+        #expect(try document.xpath("1 div 0").string == "Infinity")
+        #expect(try document.xpath("'12'").number == 12)
+        #expect(try document.xpath("'x'").number.isNaN)
+        #expect(try document.xpath("true()").string == "true")
+        #expect(try document.xpath("7").nodes.isEmpty)
+    }
+
+    @Test func nodesComeInTheDocumentsOrderAndOnce() throws {
+        let names = ["s": "urn:shop"]
+        let both = try document.xpath("//s:other | //s:item[2] | //s:item", namespaces: names).nodes
+        #expect(both.map(\.localName) == ["item", "item", "other"])
+        #expect(Set(both).count == 3)
+    }
+
+    @Test(arguments: [
+        ("//item[", 7), ("//", 2), ("item)", 4), ("'open", 5), ("a b", 2), ("", 0), ("//item[@a=]", 10), ("1 +", 3),
+    ])
+    func anExpressionThatDoesNotCompileNamesThePlace(expression: String, place: Int) throws {
+        let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
+        #expect(error?.kind == .invalidXPath)
+        #expect(error?.byteOffset == place, "\(error?.description ?? "")")
+    }
+
+    @Test(arguments: ["p:item", "//p:item", "$variable", "unknown()", "p:unknown()", "count()", "id(1,2)", "count(1)"])
+    func whatIsNotThereIsAnError(expression: String) throws {
+        let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
+        #expect(error?.kind == .invalidXPath)
+    }
+
+    @Test func namespaceNodesAreRefused() throws {
+        let error = #expect(throws: XML.Error.self) { _ = try document.xpath("//namespace::*") }
+        #expect(error?.kind == .invalidXPath)
+        #expect(try document.xpath("count(/*/namespace::*)").number == 3)
+    }
+
+    @Test func anExpressionThatNeverEndsIsStopped() throws {
+        let many = try XML.Document("<a>" + String(repeating: "<b><c/></b>", count: 2_000) + "</a>")
+        let start = ContinuousClock.now
+        let error = #expect(throws: XML.Error.self) {
+            _ = try many.xpath("count(//*[count(//*[count(//*) > 1]) > 1])")
+        }
+        #expect(error?.kind == .xpathTooComplex)
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
+    @Test(arguments: [100, 1_000, 100_000])
+    func deeplyNestedExpressionsAreNoDanger(depth: Int) async throws {
+        let document = document
+        for (open, close) in [("(", ")"), ("a[", "]"), ("not(", ")"), ("-", "")] {
+            let expression = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
+            _ = await Task.detached { try? document.xpath(expression) }.value
+        }
+    }
+
+    @Test func aNulOrABadPrefixIsAnError() throws {
+        #expect(throws: XML.Error.self) { _ = try document.xpath("//a\0b") }
+        #expect(throws: XML.Error.self) { _ = try document.xpath("//a", namespaces: ["": "urn:shop"]) }
+    }
+}

@@ -1,0 +1,22 @@
+import AfarCore
+import AfarXML
+import Foundation
+
+/// Answers everything with the same document: what fetches it is not a matter of AfarXML.
+struct Library: Transport {
+    let capabilities = TransportCapabilities(name: "library", features: [])
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        try capabilities.check(exchange)
+        let head = ResponseHead(status: 200, url: exchange.url)
+        return TransportResponse(head: head, body: .data(Data("<library><book id='7'>Emma</book></library>".utf8)))
+    }
+}
+
+@main
+struct XMLConsumer {
+    static func main() async throws {
+        let document = try await Session(transport: Library()).request("http://library/").serializingXML().value
+        print(try document.xpath("concat(//book/@id, ': ', //book)").string)
+    }
+}

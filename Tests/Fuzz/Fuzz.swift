@@ -1,0 +1,89 @@
+import Foundation
+
+/// Feeds changed inputs to all that reads what strangers send: `make fuzz`.
+///
+/// Each subject has a process of its own, so that a crash is told of with the input that brought it about.
+///
+///     AFAR_FUZZ=1000 AFAR_FUZZ_SEED=7 AfarFuzz xml-tree json    so many inputs, another seed, these subjects only
+///     AfarFuzz --repeat xml-tree /tmp/afar-fuzz/xml-tree        one input
+@main
+struct Fuzz {
+    static func main() throws {
+        var arguments = CommandLine.arguments.dropFirst()
+        switch arguments.popFirst() {
+        case "--repeat"?:
+            guard let subject = subject(arguments.popFirst()), let path = arguments.popFirst() else { end("what?") }
+            let (isAccepted, time) = try FuzzRun.read(Data(contentsOf: URL(filePath: path)), with: subject)
+            print("\(subject.name): \(isAccepted ? "accepted" : "refused") in \(time)")
+        case "--alone"?:
+            guard let subject = subject(arguments.popFirst()) else { end("which?") }
+            runOnSmallStack { run(subject) }
+        case let first:
+            let names = [first].compactMap { $0 } + arguments
+            let subjects = names.isEmpty ? Subject.all : names.compactMap(subject)
+            guard names.isEmpty || subjects.count == names.count else {
+                end("The subjects are: \(Subject.all.map(\.name).joined(separator: " "))")
+            }
+            let failed = try subjects.filter { try !runAlone($0) }.map(\.name)
+            guard failed.isEmpty else { end("failed: \(failed.joined(separator: " "))") }
+        }
+    }
+
+    private static func subject(_ name: String?) -> Subject? { Subject.all.first { $0.name == name } }
+
+    private static func end(_ message: String) -> Never {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        exit(1)
+    }
+
+    // MARK: One process a subject
+
+    /// Returns whether all went well.
+    private static func runAlone(_ subject: Subject) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--alone", subject.name]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationReason == .uncaughtSignal else { return process.terminationStatus == 0 }
+        let reason = process.terminationStatus == SIGALRM ? "does not come to its end" : "signal \(process.terminationStatus)"
+        print("\(subject.name): \(reason), seed \(FuzzSettings.seed): --repeat \(subject.name) \(FuzzSettings.file(of: subject).path)")
+        return false
+    }
+
+    private static func run(_ subject: Subject) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let run = FuzzRun(
+            subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: 100_000),
+            file: FuzzSettings.file(of: subject))
+        do {
+            // A signal ends what does not end by itself.
+            let report = try run.run { alarm(30) }
+            let seconds = (clock.now - start).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+            let memory = [report.growth, ProcessMemory.peak].map { "\($0 >> 20) MiB" }
+            print(
+                "\(subject.name): \(report.accepted) accepted, \(report.refused) refused in \(seconds), the slowest in "
+                    + "\(report.slowest.formatted(.units(allowed: [.milliseconds]))); memory \(memory[0]) more, at most \(memory[1])")
+            guard report.growth < greatestGrowth, ProcessMemory.peak < greatestPeak else {
+                end("\(subject.name): that is too much memory")
+            }
+        } catch {
+            end("\(error)")
+        }
+    }
+
+    private static let greatestGrowth = 32 << 20
+    private static let greatestPeak = 512 << 20
+
+    /// As small as the stacks of threads are on Apple's platforms.
+    private static func runOnSmallStack(_ work: @escaping @Sendable () -> Void) {
+        let thread = Thread {
+            work()
+            exit(0)
+        }
+        thread.stackSize = 512 << 10
+        thread.start()
+        while true { sleep(1000) }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// Many inputs for one subject.
+struct FuzzRun {
+    let subject: Subject
+    let seed: UInt64
+    let count: Int
+    /// Where the input that is being read stands, so that it is there after a crash.
+    let file: URL
+
+    /// What came of it.
+    struct Report {
+        var accepted = 0
+        var refused = 0
+        /// The processor time of the input that took longest.
+        var slowest = Duration.zero
+        /// How much memory the process has gained since the first quarter of the inputs, in bytes.
+        var growth = 0
+    }
+
+    /// What must not be, and the input that brought it about.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// No input may take longer.
+    static let greatestTime = Duration.seconds(1)
+
+    /// - Parameter willRead: Called before each input.
+    func run(willRead: () -> Void = {}) throws -> Report {
+        let mutator = Mutator(subject)
+        let keeper = try InputKeeper(file)
+        var report = Report()
+        var memory = 0
+        for index in 0..<count {
+            if index == count / 4 { memory = ProcessMemory.resident }
+            var random = SeededGenerator(seed: seed &+ UInt64(index), subject.name.utf8)
+            let input = mutator.input(&random)
+            try keeper.keep(input)
+            willRead()
+            do {
+                let (isAccepted, time) = try Self.read(input, with: subject)
+                if isAccepted { report.accepted += 1 } else { report.refused += 1 }
+                report.slowest = max(report.slowest, time)
+            } catch {
+                throw Failure(
+                    description: "\(subject.name), seed \(seed), input \(index), kept in \(file.path): \(error.description)")
+            }
+        }
+        report.growth = ProcessMemory.resident - memory
+        keeper.remove()
+        return report
+    }
+
+    /// Reads one input.
+    static func read(
+        _ input: Data, with subject: Subject
+    ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
+        // Of the input alone, so that a file repeats what happened.
+        var random = SeededGenerator(seed: 0, input)
+        let start = threadTime
+        let isAccepted = try subject.read(input, &random)
+        let time = threadTime - start
+        guard time <= greatestTime else { throw Contradiction("it took \(time) of processor time") }
+        return (isAccepted, time)
+    }
+
+    /// The processor time that this thread has taken: what others do on the machine does not count.
+    private static var threadTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}

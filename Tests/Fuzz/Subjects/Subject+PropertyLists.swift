@@ -1,0 +1,42 @@
+import AfarSerializers
+import Foundation
+
+extension Subject {
+    static let propertyLists = [
+        Subject("plist-xml", seeds: seeds(.xml) + [Data(xmlPlist.utf8)], tokens: plistTokens) {
+            (input, _) throws(Contradiction) in read(input)
+        },
+        Subject("plist-binary", seeds: seeds(.binary), tokens: ["\u{0}", "bplist00", "\u{10}", "\u{8}\u{9}", "\u{7F}"]) {
+            (input, _) throws(Contradiction) in read(input)
+        },
+    ]
+
+    private static func read(_ input: Data) -> Bool {
+        let type = "application/x-plist"
+        let decoded = serialized(input, .decodable(of: JSONValue.self, decoder: PropertyListDecoder()), type) != nil
+        return serialized(input, PropertyListResponseSerializer(), type) != nil || decoded
+    }
+
+    private static func seeds(_ format: PropertyListSerialization.PropertyListFormat) -> [Data] {
+        let lists: [Any] = [
+            [
+                "id": 7, "name": "Ada", "tags": ["a", "b", "日本"], "ok": true, "ratio": -0.5, "bytes": Data([1, 2, 3]),
+                "when": Date(timeIntervalSince1970: 1e9), "deep": [["x": [[1]]], [:] as [String: Any]],
+            ] as [String: Any],
+            Array(0..<40), ["a", "a", "a"], "text", [String(repeating: "long ", count: 30): UInt64.max],
+        ]
+        return lists.compactMap {
+            try? PropertyListSerialization.data(fromPropertyList: $0, format: format, options: 0)
+        }
+    }
+
+    private static let xmlPlist =
+        "<plist version='1.0'><dict><key>a</key><array><integer>0x1F</integer><real>inf</real><data>QQ==</data></array></dict></plist>"
+
+    private static let plistTokens = [
+        "<dict>", "</dict>", "<array>", "</array>", "<key>a</key>", "<string>", "</string>", "<integer>", "</integer>", "-",
+        "<real>nan</real>", "<true/>", "<false/>", "<data>", "</data>", "<date>2026-11-21T10:00:00Z</date>", "<plist>",
+        "</plist>", "<!--", "-->", "<![CDATA[", "]]>", "&lt;", "&#x41;", "&x;", "<!DOCTYPE", "<?xml", "?>", "<array/>",
+        "9223372036854775808", "{a=", "(",
+    ]
+}

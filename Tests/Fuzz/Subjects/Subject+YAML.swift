@@ -1,0 +1,40 @@
+import Foundation
+
+#if YAML
+    import AfarYAML
+
+    extension Subject {
+        static let yaml = [
+            Subject("yaml", seeds: yamlSeeds, tokens: yamlTokens) { (input, _) throws(Contradiction) in
+                do {
+                    _ = try YAMLDataDecoder().decode(JSONValue.self, from: input)
+                    return true
+                } catch {
+                    _ = "\(error)"
+                    return false
+                }
+            },
+            Subject("yaml-stream", seeds: yamlSeeds, tokens: yamlTokens + ["\n---\n", "\n...\n", "%YAML 1.1\n"]) {
+                (input, random) throws(Contradiction) in
+                try sameHoweverCut(YAMLDocumentsParser<JSONValue>(), input, &random)
+            },
+        ]
+
+        private static let yamlSeeds = [
+            "id: 7\nname: Ada\ntags:\n  - a\n  - \"b\\n\"\nok: yes\nnothing: ~\n",
+            "&a [x, y]: *a\nb: &b {c: 1, d: [*a, 2.5e3]}\n<<: *b\n", "--- |\n  text\n   more\n--- >-\n  folded\n...\n# c\n",
+            "? complex key\n: !!str 12\n'single ''quoted''': !!binary QWRh\n? [a]\n", "a: &x [1]\nb: [*x, *x]\nc: [*x, *x]\n",
+        ]
+
+        private static let yamlTokens = [
+            "- ", ": ", "? ", "[", "]", "{", "}", ",", "&a ", "*a", "*a,", "<<: ", "!!", "!!int ", "|", ">", "\n", "\n  ",
+            "\t", "#", "---", "...", "\"", "'", "\\x", "\u{FEFF}", "\u{85}", "\u{2028}", "%TAG ! x", ".inf", "0x1F", "1:30",
+            "2026-11-21", "@", "`", "\0",
+        ]
+    }
+#else
+    extension Subject {
+        /// AfarYAML is not built without the package trait YAML.
+        static let yaml: [Subject] = []
+    }
+#endif

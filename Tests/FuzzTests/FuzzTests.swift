@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import AfarFuzz
+
+/// A little of what `make fuzz` does at length.
+@Suite(.serialized) struct FuzzTests {
+    @Test(arguments: Subject.all) func readersOfStrangersBytesKeepTheirPromises(subject: Subject) throws {
+        let isText = subject.name.hasPrefix("text-")
+        let run = FuzzRun(
+            subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: isText ? 300 : 1_000),
+            file: FuzzSettings.file(of: subject))
+        let report = try run.run()
+        // Inputs that are all refused at once, or all accepted, would show nothing.
+        #expect(report.accepted > 0)
+        let acceptsAll = ["html", "text-ISO-8859-1", "text-x-user-defined", "text-IBM866"].contains(subject.name)
+        #expect(acceptsAll || report.refused > 0)
+    }
+
+    @Test func inputsAreTheSameInEveryRun() throws {
+        let subject = try #require(Subject.json.first)
+        let inputs = (0..<2).map { _ in
+            (0..<50).map { index in
+                var random = SeededGenerator(seed: UInt64(index), subject.name.utf8)
+                return Mutator(subject).input(&random)
+            }
+        }
+        #expect(inputs[0] == inputs[1])
+        #expect(Set(inputs[0]).count > 40)
+    }
+
+    @Test func whatIsAtOddsIsToldWithItsInput() throws {
+        let subject = Subject("odd", seeds: ["seed"], tokens: []) { (input, _) throws(Contradiction) in
+            try Contradiction.check(input, Data("seed".utf8), "bytes")
+            return true
+        }
+        let file = FileManager.default.temporaryDirectory.appending(path: "afar-fuzz-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let run = FuzzRun(subject: subject, seed: 1, count: 1_000, file: file)
+        let failure = #expect(throws: FuzzRun.Failure.self) { _ = try run.run() }
+        #expect(failure?.description.contains(file.path) == true)
+        let input = try Data(contentsOf: file)
+        #expect(throws: Contradiction.self) { _ = try FuzzRun.read(input, with: subject) }
+    }
+}
