@@ -177,7 +177,9 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer"]),
+            name: "SourceCompatibilityTests",
+            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"]
+        ),
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [
