@@ -26,15 +26,15 @@ define install
 	fi
 endef
 
-SWIFT_FILES := Package.swift Sources Tests Benchmarks
+SWIFT_FILES := Package.swift Sources Plugins Tests Benchmarks
 
 # Where `make install` puts the tool. Root is asked for only where it is needed.
 PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench soak lint format build-packages \
-	test-packages bench-packages
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak lint \
+	format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -73,6 +73,10 @@ sanitize-address: test-packages ## Runs all tests under the address and leak san
 bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
+
+bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder and Foundation (ARGS="XML decode").
+	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
+	@Benchmarks/.build/release/SerializerBench $(ARGS)
 
 soak: bench-packages ## Makes 1.4 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak

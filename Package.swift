@@ -16,17 +16,21 @@ let package = Package(
         .library(name: "AfarLogging", targets: ["AfarLogging"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
+        .library(name: "AfarYAML", targets: ["AfarYAML"]),
+        .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .executable(name: "afar", targets: ["AfarCLI"]),
     ],
     traits: [
         .trait(name: "Logging", description: "AfarLogging: requests are logged with swift-log (brings that)."),
         .trait(name: "Tool", description: "The command-line tool `afar` (brings ArgumentParser)."),
+        .trait(name: "YAML", description: "AfarYAML: responses and parameters in YAML (brings Yams)."),
         .default(enabledTraits: []),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
         .target(name: "AfarCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]),
@@ -73,6 +77,15 @@ let package = Package(
         ),
         .target(name: "AfarTestServer"),
         .target(
+            name: "AfarYAML",
+            dependencies: [
+                "AfarCore", "AfarSerializers",
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
+            ],
+            path: "Plugins/AfarYAML"
+        ),
+        .target(name: "AfarNetworkActivity", dependencies: ["AfarCore"], path: "Plugins/AfarNetworkActivity"),
+        .target(
             name: "Afar",
             dependencies: [
                 "AfarCore", "AfarSerializers", "AfarCompression", "AfarURLSession",
@@ -82,7 +95,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarTestServer", "AfarXML",
+                "Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -126,6 +139,7 @@ let package = Package(
             dependencies: [
                 "AfarCore", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/Fuzz"
@@ -139,13 +153,25 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "AfarYAMLTests",
+            dependencies: [
+                "AfarYAML", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarNetworkActivityTests", dependencies: ["AfarNetworkActivity", "AfarCore", "AfarTesting"]),
+        .testTarget(
             name: "AfarTests", dependencies: ["Afar", "AfarTestServer"], exclude: ["Guarantees/README.md"]),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarLogging", "AfarTesting", "AfarTestServer",
+                "Afar", "AfarCore", "AfarLogging", "AfarNetworkActivity", "AfarTesting", "AfarTestServer", "AfarXML",
+                "AfarYAML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ]
         ),
         .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),

@@ -13,7 +13,7 @@ extension Contest {
         let plain = JSONResponseSerializer()
         return [
             Contest(
-                group: "json", title: "JSON: decode into structures", bytes: data.count,
+                title: "JSON: decode into structures", bytes: data.count,
                 entries: [
                     Entry(name: "JSONDecoder alone") { _ = try JSONDecoder().decode(Catalog.self, from: data) },
                     Entry(name: "serializer") { _ = try serializer.serialize(input) },
@@ -27,7 +27,7 @@ extension Contest {
                     },
                 ]),
             Contest(
-                group: "json", title: "JSON: into dictionaries and arrays", bytes: data.count,
+                title: "JSON: into dictionaries and arrays", bytes: data.count,
                 entries: [
                     Entry(name: "JSONSerialization alone") { _ = try JSONSerialization.jsonObject(with: data) },
                     Entry(name: "serializer") { _ = try plain.serialize(input) },

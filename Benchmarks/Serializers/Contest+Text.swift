@@ -17,7 +17,7 @@ extension Contest {
             var decoding = TextDecoding.strict
             decoding.encoding = encoding
             return Contest(
-                group: "text", title: "Text: \(title)", bytes: data.count,
+                title: "Text: \(title)", bytes: data.count,
                 entries: [
                     Entry(name: "Foundation's String") {
                         guard String(data: data, encoding: foundation) != nil else {

@@ -18,19 +18,19 @@ extension Contest {
 
         return [
             Contest(
-                group: "xml", title: "XML: parse 10 MB into a tree", bytes: data.count,
+                title: "XML: parse 10 MB into a tree", bytes: data.count,
                 entries: [
                     Entry(name: "libxml2 in C") { _ = raw_xml_parse(raw, Int32(raw.count)) },
                     Entry(name: "XML.Document") { _ = try XML.Document(data) },
                 ]),
             Contest(
-                group: "xml", title: "XML: an XPath expression over 10 MB", bytes: data.count,
+                title: "XML: an XPath expression over 10 MB", bytes: data.count,
                 entries: [
                     Entry(name: "libxml2 in C") { _ = raw_xml_xpath(rawDocument, wanted) },
                     Entry(name: "xpath") { _ = try document.xpath(wanted).nodes },
                 ]),
             Contest(
-                group: "xml", title: "XML: decode into structures", bytes: data.count,
+                title: "XML: decode into structures", bytes: data.count,
                 entries: [
                     Entry(name: "libxml2 in C, tree only") { _ = raw_xml_parse(raw, Int32(raw.count)) },
                     Entry(name: "AfarXML.XMLDecoder") {
@@ -41,7 +41,7 @@ extension Contest {
                     },
                 ]),
             Contest(
-                group: "xml", title: "XML: stream 10 MB in chunks of 64 KiB", bytes: data.count,
+                title: "XML: stream 10 MB in chunks of 64 KiB", bytes: data.count,
                 entries: [
                     Entry(name: "libxml2 in C, counting only") { _ = raw_xml_stream(raw, Int32(raw.count), 65_536) },
                     Entry(name: "XML.EventParser") { try pass(data, through: XML.EventParser()) },
@@ -50,7 +50,7 @@ extension Contest {
                     },
                 ]),
             Contest(
-                group: "xml", title: "XML: encode structures", bytes: small.count,
+                title: "XML: encode structures", bytes: small.count,
                 entries: [
                     Entry(name: "AfarXML.XMLEncoder") { _ = try AfarXML.XMLEncoder().encode(value) },
                     Entry(name: "XMLCoder") { _ = try XMLCoder.XMLEncoder().encode(value) },

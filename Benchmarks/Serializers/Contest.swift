@@ -3,7 +3,6 @@ import Measurement
 
 /// The same work, done in several ways.
 struct Contest {
-    let group: String
     let title: String
     /// How many bytes are worked on.
     let bytes: Int
@@ -18,7 +17,8 @@ struct Contest {
     }
 
     /// Takes turns, so that what else the machine does meets all alike, and counts the best turn of each.
-    func table(rounds: Int) -> Table {
+    func table(rounds: Int, of name: String?) -> Table {
+        let entries = entries.filter { entry in name.map(entry.name.contains) ?? true }
         var best = entries.map { _ in Double.infinity }
         for _ in 0..<rounds {
             for (index, entry) in entries.enumerated() {

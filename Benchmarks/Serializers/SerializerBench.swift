@@ -3,22 +3,26 @@ import Measurement
 
 /// Compares serializers with what does the same work elsewhere, in turns within one run, and shows the figures.
 ///
-/// `SerializerBench` shows all of them, `SerializerBench xml json` some, `SerializerBench memory 1024` the peak memory of a
-/// stream of so many mebibytes of XML.
+/// Arguments choose what is compared by words of the titles (`SerializerBench XML decode`); `--rounds 20` counts the best of
+/// so many turns, `--entry XMLDecoder` leaves the others out, for a profiler. `SerializerBench memory 1024` shows the peak
+/// memory of a stream of so many mebibytes of XML.
 @main struct SerializerBench {
     static func main() throws {
-        var arguments = CommandLine.arguments.dropFirst()
-        if arguments.first == "memory" {
-            try StreamedMemory(mebibytes: arguments.dropFirst().first.flatMap { Int($0) } ?? 1024).measure()
+        var words = Array(CommandLine.arguments.dropFirst())
+        func takeOption(_ name: String) -> String? {
+            guard let index = words.firstIndex(of: name), index + 1 < words.count else { return nil }
+            defer { words.removeSubrange(index...index + 1) }
+            return words[index + 1]
+        }
+        if words.first == "memory" {
+            try StreamedMemory(mebibytes: words.dropFirst().first.flatMap { Int($0) } ?? 1024).measure()
             return
         }
-        let rounds = arguments.firstIndex(of: "--rounds").flatMap { index in
-            defer { arguments = arguments[..<index] }
-            return arguments.dropFirst(index).first.flatMap { Int($0) }
-        }
-        let all = try Contest.xml() + Contest.text() + Contest.json()
-        for contest in all where arguments.isEmpty || arguments.contains(contest.group) {
-            print("\n\(contest.title)\n\(contest.table(rounds: rounds ?? 7).text)")
+        let rounds = takeOption("--rounds").flatMap { Int($0) } ?? 7
+        let entry = takeOption("--entry")
+        for contest in try Contest.xml() + Contest.text() + Contest.json()
+        where words.allSatisfy(contest.title.contains) {
+            print("\n\(contest.title)\n\(contest.table(rounds: rounds, of: entry).text)")
         }
     }
 }

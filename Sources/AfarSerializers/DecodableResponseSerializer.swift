@@ -48,7 +48,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
             return empty
         }
         do {
-            return try decoder.decode(T.self, from: data, of: input.head)
+            return try decoder.decodeChecked(T.self, from: data, of: input.head)
         } catch {
             throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
         }

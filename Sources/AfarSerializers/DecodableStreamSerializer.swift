@@ -27,7 +27,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     public func serialize(_ data: Data) throws -> T {
         let data = try dataPreprocessor.preprocess(data)
         do {
-            return try decoder.decode(T.self, from: data)
+            return try decoder.decodeChecked(T.self, from: data, of: nil)
         } catch {
             throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
         }

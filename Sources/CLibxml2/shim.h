@@ -4,7 +4,9 @@
 // What Swift cannot import of libxml2 (macros, variadic functions, `xmlFree`), and the hooks that run for every element,
 // which are faster here than as Swift closures.
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 // Debian's libxml2 converts with ICU, whose headers would clash with those of the ICU inside Foundation. They only lengthen
@@ -318,10 +320,7 @@ static inline bool afar_xml_count_attributes(
         switch (counter->place) {
         case AFAR_XML_TEXT:
             at = (const unsigned char *)memchr(at, '<', (size_t)(end - at));
-            if (at == NULL) {
-                counter->seen += count;
-                return true;
-            }
+            if (at == NULL) goto looked;
             counter->tag = counter->seen + (at - bytes);
             counter->place = AFAR_XML_TAG_BEGINS;
             break;
@@ -336,17 +335,25 @@ static inline bool afar_xml_count_attributes(
             else counter->place = AFAR_XML_TAG;
             break;
         case AFAR_XML_TAG:
+            while (counter->quote == 0 && byte != '"' && byte != '\'' && byte != '=' && byte != '>' && byte != '<') {
+                if (++at == end) goto looked;
+                byte = *at;
+            }
+            while (counter->quote != 0 && byte != counter->quote && byte != '<') {
+                if (++at == end) goto looked;
+                byte = *at;
+            }
             // A tag's beginning inside a tag is not well-formed: whatever the parser makes of it, it is counted anew.
             if (byte == '<') {
                 counter->tag = counter->seen + (at - bytes);
                 counter->place = AFAR_XML_TAG_BEGINS;
             } else if (counter->quote != 0) {
-                if (byte == counter->quote) counter->quote = 0;
+                counter->quote = 0;
             } else if (byte == '>') {
                 counter->place = AFAR_XML_TEXT;
-            } else if (byte == '"' || byte == '\'') {
+            } else if (byte != '=') {
                 counter->quote = byte;
-            } else if (byte == '=' && ++counter->attributes > maximum) {
+            } else if (++counter->attributes > maximum) {
                 return false;
             }
             break;
@@ -391,8 +398,34 @@ static inline bool afar_xml_count_attributes(
             break;
         }
     }
+looked:
     counter->seen += count;
     return true;
+}
+
+// MARK: The stack
+
+#ifdef __linux__
+// Declared only for those who define _GNU_SOURCE.
+extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
+#endif
+
+// Where the stack of the calling thread ends: its lowest address; 0 where the system does not say.
+static inline uintptr_t afar_stack_end(void) {
+#if defined(__APPLE__)
+    pthread_t thread = pthread_self();
+    return (uintptr_t)pthread_get_stackaddr_np(thread) - pthread_get_stacksize_np(thread);
+#elif defined(__linux__)
+    pthread_attr_t attributes;
+    void *start = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+    if (pthread_attr_getstack(&attributes, &start, &size) != 0) start = NULL;
+    pthread_attr_destroy(&attributes);
+    return (uintptr_t)start;
+#else
+    return 0;
+#endif
 }
 
 #endif

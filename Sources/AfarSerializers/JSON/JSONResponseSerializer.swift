@@ -38,11 +38,11 @@ public final class JSONResponseSerializer: ResponseSerializer {
     /// The value; `NSNull` for an allowed empty body.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/jsonSerializationFailed(error:)`` when the bytes are no
-    ///   JSON, and what ``ResponseSerializer/bytes(of:)`` throws.
+    ///   JSON, with an ``InvalidJSON`` that tells where, and what ``ResponseSerializer/bytes(of:)`` throws.
     public func serialize(_ input: SerializationInput) throws -> Any {
         guard let data = try bytes(of: input) else { return NSNull() }
         do {
-            return try JSONSerialization.jsonObject(with: data, options: options)
+            return try JSONText.object(with: data, options: options)
         } catch {
             throw AFError.responseSerializationFailed(reason: .jsonSerializationFailed(error: error))
         }

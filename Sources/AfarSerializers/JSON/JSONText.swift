@@ -6,12 +6,60 @@ enum JSONText {
     /// The encoding of a text without a byte-order mark.
     static func encoding(of bytes: Data) -> TextEncoding {
         let start = bytes.prefix(4).map { $0 == 0 }
-        switch (start.count, start) {
-        case (4, [true, true, true, false]): return .utf32BigEndian
-        case (4, [false, true, true, true]): return .utf32LittleEndian
-        case (2..., _) where start[0] && !start[1]: return .utf16BigEndian
-        case (2..., _) where !start[0] && start[1]: return .utf16LittleEndian
-        default: return .utf8
+        switch start {
+        case [true, true, true, false]: return .utf32BigEndian
+        case [false, true, true, true]: return .utf32LittleEndian
+        default: break
         }
+        guard start.count >= 2, start[0] != start[1] else { return .utf8 }
+        return start[0] ? .utf16BigEndian : .utf16LittleEndian
+    }
+
+    /// The text in UTF-8 without a byte-order mark. Plain UTF-8 costs a look at its first bytes.
+    ///
+    /// - Throws: A ``TextDecodingError``.
+    static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
+        let mark = ByteOrderMark.find(in: bytes)
+        let encoding = mark ?? encoding(of: bytes)
+        guard encoding != .utf8 else { return mark == nil ? bytes : bytes.dropFirst(3) }
+        return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)
+    }
+
+    /// Reads Foundation's values.
+    ///
+    /// - Throws: A ``TextDecodingError``, an ``InvalidJSON``, or Foundation's error where that knows better.
+    static func object(with bytes: Data, options: JSONSerialization.ReadingOptions) throws -> Any {
+        let text = try utf8(bytes)
+        do {
+            return try JSONSerialization.jsonObject(with: text, options: options)
+        } catch {
+            throw JSONFaultFinder.fault(in: text) ?? error
+        }
+    }
+
+    /// Decodes a value.
+    ///
+    /// - Throws: A `DecodingError`; `dataCorrupted` for what is no JSON, with a ``TextDecodingError`` or an ``InvalidJSON``
+    ///   underneath.
+    static func decode<T: Decodable>(_ type: T.Type, from bytes: Data, with decoder: JSONDecoder) throws -> T {
+        let text: Data
+        do {
+            text = try utf8(bytes)
+        } catch {
+            throw DecodingError.dataCorrupted(by: error)
+        }
+        do {
+            return try decoder.decode(type, from: text)
+        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+            throw JSONFaultFinder.fault(in: text).map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
+        }
+    }
+}
+
+extension DecodingError {
+    /// The error for data that is not even in the decoder's format.
+    static func dataCorrupted(by error: any LocalizedError) -> DecodingError {
+        .dataCorrupted(
+            Context(codingPath: [], debugDescription: error.errorDescription ?? "\(error)", underlyingError: error))
     }
 }

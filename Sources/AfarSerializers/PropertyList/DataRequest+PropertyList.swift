@@ -10,6 +10,7 @@ extension DataRequest {
     ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
     ///   - options: How the property list is read. The default is nothing special.
+    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -19,13 +20,14 @@ extension DataRequest {
         emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
         options: PropertyListSerialization.ReadOptions = [],
+        allowedFormats: Set<PropertyListSerialization.PropertyListFormat> = [.xml, .binary],
         completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void
     ) -> Self {
         response(
             queue: queue,
             responseSerializer: PropertyListResponseSerializer(
                 dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-                emptyRequestMethods: emptyRequestMethods, options: options),
+                emptyRequestMethods: emptyRequestMethods, options: options, allowedFormats: allowedFormats),
             completionHandler: completionHandler)
     }
 
@@ -37,18 +39,20 @@ extension DataRequest {
     ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
     ///   - options: How the property list is read. The default is nothing special.
+    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
     public func serializingPropertyList(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
-        options: PropertyListSerialization.ReadOptions = []
+        options: PropertyListSerialization.ReadOptions = [],
+        allowedFormats: Set<PropertyListSerialization.PropertyListFormat> = [.xml, .binary]
     ) -> DataTask<any Sendable> {
         serializingResponse(
             using: SendableSerializer(
                 PropertyListResponseSerializer(
                     dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-                    emptyRequestMethods: emptyRequestMethods, options: options)),
+                    emptyRequestMethods: emptyRequestMethods, options: options, allowedFormats: allowedFormats)),
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 }

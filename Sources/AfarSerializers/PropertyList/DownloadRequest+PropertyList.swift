@@ -12,6 +12,7 @@ extension DownloadRequest {
     ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
     ///   - options: How the property list is read. The default is nothing special.
+    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -21,13 +22,14 @@ extension DownloadRequest {
         emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
         options: PropertyListSerialization.ReadOptions = [],
+        allowedFormats: Set<PropertyListSerialization.PropertyListFormat> = [.xml, .binary],
         completionHandler: @escaping @Sendable (AFDownloadResponse<Any>) -> Void
     ) -> Self {
         response(
             queue: queue,
             responseSerializer: PropertyListResponseSerializer(
                 dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-                emptyRequestMethods: emptyRequestMethods, options: options),
+                emptyRequestMethods: emptyRequestMethods, options: options, allowedFormats: allowedFormats),
             completionHandler: completionHandler)
     }
 
@@ -41,18 +43,20 @@ extension DownloadRequest {
     ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
     ///   - options: How the property list is read. The default is nothing special.
+    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
     public func serializingPropertyList(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
-        options: PropertyListSerialization.ReadOptions = []
+        options: PropertyListSerialization.ReadOptions = [],
+        allowedFormats: Set<PropertyListSerialization.PropertyListFormat> = [.xml, .binary]
     ) -> DownloadTask<any Sendable> {
         serializingDownload(
             using: SendableSerializer(
                 PropertyListResponseSerializer(
                     dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-                    emptyRequestMethods: emptyRequestMethods, options: options)),
+                    emptyRequestMethods: emptyRequestMethods, options: options, allowedFormats: allowedFormats)),
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 }

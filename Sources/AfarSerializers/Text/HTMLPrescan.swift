@@ -14,9 +14,9 @@ struct HTMLPrescan {
 
     private mutating func run() -> String? {
         while !rest.isEmpty {
-            if skip(prefix: "<!--") {
-                // The dashes may be those that the comment has begun with.
-                rest = rest.isEmpty ? rest : rest[(rest.startIndex - 2)...]
+            if begins(with: "<!--") {
+                // The dashes of its end may be those of its beginning.
+                rest = rest.dropFirst(2)
                 skip(past: "-->")
             } else if begins(with: "<meta"), rest.dropFirst(5).first.map({ Self.isSpace($0) || $0 == 0x2F }) == true {
                 rest = rest.dropFirst(5)

@@ -20,6 +20,14 @@ struct SampleTransport: Transport {
 
 /// The service that the guides talk about.
 enum SampleServer {
+    static let shop = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <shop currency="EUR">
+          <item id="1"><title>Tea</title><price>4.5</price><tag>green</tag><tag>fresh</tag></item>
+          <item id="2"><title>Teapot</title><price unit="CHF">20</price><soldOut>2026-01-02T03:04:05Z</soldOut></item>
+        </shop>
+        """
+
     static let shared = Task {
         let server = try await TestServer.start()
         server.route("/users/0") { _ in .text("no such user", status: 404) }
@@ -41,6 +49,13 @@ enum SampleServer {
             return .text("The vault is open")
         }
         server.route("/motd") { _ in .text("Be kind.") }
+        server.route("/shop.xml") { _ in .content("application/xml", Data(shop.utf8)) }
+        server.route("/page.html") { _ in
+            .content("text/html", Data("<title>Links</title><p><a href=/one>1<p><a href='/two'>2</a>".utf8))
+        }
+        server.route("/old.xml") { _ in
+            .content("text/xml", Data("<!DOCTYPE note SYSTEM 'note.dtd'><note>plain</note>".utf8))
+        }
         server.route("/tags") { _ in .text("red,green,blue") }
         server.route("/settings") { _ in
             let list = try PropertyListEncoder().encode(["theme": "dark"])

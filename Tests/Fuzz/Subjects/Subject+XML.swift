@@ -44,7 +44,8 @@ extension Subject {
             let place = random.isOne(in: 2) ? library.node : library.root.first(named: "book")?.node ?? library.node
             do throws(XML.Error) {
                 let found = try place.xpath(
-                    expression, namespaces: ["p": "http://p/"], maximumSteps: random.isOne(in: 8) ? 10_000_000 : 100_000)
+                    expression, namespaces: ["p": "http://p/"], maximumSteps: random.isOne(in: 8) ? 10_000_000 : 100_000
+                )
                 _ = (found.string, found.number, found.boolean, found.nodes.map(\.path), found.elements.map(\.name))
                 return true
             } catch {
@@ -80,31 +81,37 @@ extension Subject {
           <x:entry id="2"><when>2026-11-20</when><ok>true</ok><ratio>-1.5E3</ratio><bytes>QWRh</bytes></x:entry>
         </feed>
         """,
-        "<feed><entry id='1'><count>17</count><kind>news</kind><ok>1</ok></entry><entry id='2'><count>-3</count></entry></feed>",
+        "<feed><entry id='1'><count>17</count><ok>1</ok></entry><entry id='2'><count>-3</count></entry></feed>",
         "<item name='a'><item name='b'><item name='c'>x</item></item><item/></item>",
         "<a><![CDATA[<&]]]]><![CDATA[>]]><?target data?><b xml:space='preserve'> <c/> </b></a>",
-        "<!DOCTYPE a [<!ENTITY e 'x'><!ELEMENT a ANY>]><a>&amp;<b xsi:nil='true' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'/></a>",
+        "<!DOCTYPE a [<!ENTITY e 'x'><!ELEMENT a ANY>]><a>&amp;<b/></a>",
+        """
+        <feed xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><entry id='1'><count xsi:nil='true'/></entry></feed>
+        """,
         "<?xml version='1.0' encoding='ISO-8859-1'?><a b='\u{E9}'>\u{E9}</a>",
     ]
 
     private static let xmlTokens = [
         "<", ">", "</", "/>", "<a>", "</a>", "<b>", "</b>", "<item>", "<b c='d'/>", "&lt;", "&#0;", "&#x10FFFF;", "&e;",
         "<![CDATA[", "]]>", "<!--", "-->", "<?", "?>", "<?xml version='1.0' encoding='UTF-16'?>", "encoding='gbk'",
-        "<!DOCTYPE a [", "<!ENTITY e SYSTEM 'file:///etc/passwd'>", "<!ENTITY % p 'x'>", "%p;", "<!ATTLIST a b CDATA 'c'>",
-        "xmlns=''", " xmlns:p='u'", " xmlns:xml='x'", "p:", " b='", "\"", "xml:space='preserve'", "\u{FEFF}", "]]", "=''",
+        "<!DOCTYPE a [", "<!ENTITY e SYSTEM 'file:///etc/passwd'>", "<!ENTITY % p 'x'>", "%p;",
+        "<!ATTLIST a b CDATA 'c'>",
+        "xmlns=''", " xmlns:p='u'", " xmlns:xml='x'", "p:", " b='", "\"", "xml:space='preserve'", "\u{FEFF}", "]]",
+        "=''",
         "<count>", "999999999999999999999", "NaN", "INF", "0000-00-00T24:61:61Z", "<entry>",
     ]
 
     private static let htmlSeeds = [
-        "<!DOCTYPE html><html><head><meta charset=utf-8><title>T</title></head><body><p>One<p>Two<br>&nbsp;&eacute;</body></html>",
-        "<table><tr><td>1<td>2<tr><td><b><i>x</b></i></table><form><input name=a value='b'><select><option>1<option>2</select></form>",
+        "<!DOCTYPE html><html><head><meta charset=utf-8><title>T</title></head><body><p>One<p>Two<br>&nbsp;&eacute;</html>",
+        "<table><tr><td>1<td>2<tr><td><b><i>x</b></i></table><form><input name=a value='b'><select><option>1</select>",
         "<p><a href=\"x\">y</a><script>if (a<b) { \"</p>\" }</script><style>p > a {}</style><!-- c --></p>",
         "<meta http-equiv='Content-Type' content='text/html; charset=shift_jis'><ul><li>\u{65E5}<li>b<ul><li>c</ul></ul>",
     ]
 
     private static let htmlTokens = [
         "<", ">", "</", "<p>", "<div>", "<table>", "<tr>", "<td>", "<b>", "<i>", "</b>", "<body>", "<html>", "<head>",
-        "<script>", "</script>", "<!--", "-->", "&nbsp;", "&#", "&#x", "&amp", "<a href=", "<br/>", "<form>", "<select>",
+        "<script>", "</script>", "<!--", "-->", "&nbsp;", "&#", "&#x", "&amp", "<a href=", "<br/>", "<form>",
+        "<select>",
         "<option>", "<meta charset=", "<title>", "<textarea>", "<svg:x>", "<!DOCTYPE", "<?php", " class='", "\"",
     ]
 
@@ -112,14 +119,18 @@ extension Subject {
         "//book[@id='2']/title", "count(/library/book)", "string(//title[1])", "/library/book[position() < last()]/@id",
         "//p:note/text() | //comment() | //processing-instruction('x')", "sum(//price) div 2 + -1 * (3 mod 2)",
         "substring-before(concat(//title, '-', normalize-space(' a ')), '-')", "not(contains(//title, 'x')) and true()",
-        "translate(string(.), 'abc', 'AB')", "ancestor-or-self::*[self::book or self::library]/following-sibling::node()",
-        "id('2')/../namespace::*", "format-number(1, '#')", "book[price > 10][2]/preceding::*", "//*[name() = local-name()]",
+        "translate(string(.), 'abc', 'AB')",
+        "ancestor-or-self::*[self::book or self::library]/following-sibling::node()",
+        "id('2')/../namespace::*", "format-number(1, '#')", "book[price > 10][2]/preceding::*",
+        "//*[name() = local-name()]",
     ]
 
     private static let xpathTokens = [
-        "/", "//", "..", ".", "@", "*", "[", "]", "(", ")", "|", "and ", "or ", "div ", "mod ", "-", "+", "=", "!=", "<=",
+        "/", "//", "..", ".", "@", "*", "[", "]", "(", ")", "|", "and ", "or ", "div ", "mod ", "-", "+", "=", "!=",
+        "<=",
         "'", "\"", "::", "ancestor::", "namespace::", "following::", "$x", "p:", "q:", "text()", "node()", "last()",
-        "position()", "count(", "string(", "concat(", "id(", "sum(", "substring(", "round(", "1e999", "0.5", "-0", "//*",
+        "position()", "count(", "string(", "concat(", "id(", "sum(", "substring(", "round(", "1e999", "0.5", "-0",
+        "//*",
         "[//*]", "[1]", "processing-instruction(",
     ]
 
@@ -146,7 +157,9 @@ extension Subject {
     /// Asks for everything that can be asked for.
     private static func visit(_ document: XML.Document) {
         for element in chain([document.root], document.root.descendants) {
-            _ = (element.name, element.text.utf8.count, element.line, element.namespaceURI, element.namespaceDeclarations)
+            _ = (
+                element.name, element.text.utf8.count, element.line, element.namespaceURI, element.namespaceDeclarations
+            )
             for attribute in element.attributes { _ = (attribute.name, attribute.value, attribute.parent) }
             for node in element.nodes { _ = (node.kind, node.text.utf8.count, node.parent, node.prefix) }
             _ = (element.next, element.previous, element.first(named: "b"), element["c"])
@@ -169,10 +182,9 @@ extension Subject {
         let options = XML.ParsingOptions(documentType: .ignored)
         do throws(XML.Error) {
             let again = try XML.Document(text, options: options).xmlString(prettyPrinted: prettyPrinted)
-            try? Contradiction.check(again, text, "")
             guard again == text else { throw XML.Error(.malformed, "it is not the same: \(again)") }
         } catch {
-            throw Contradiction("what was written, pretty or not (\(prettyPrinted)), is not read again: \(error): \(text)")
+            throw Contradiction("what was written, pretty: \(prettyPrinted), is not read again: \(error): \(text)")
         }
     }
 

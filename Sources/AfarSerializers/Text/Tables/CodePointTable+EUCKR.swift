@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// Made by Tests/EncodingTables/generate from the indexes of https://encoding.spec.whatwg.org.
+// Made by Tests/EncodingTables/generate.swift from the indexes of https://encoding.spec.whatwg.org.
 
 extension CodePointTable {
     /// The index euc-kr.

@@ -2,6 +2,7 @@
 enum DecodedKind {
     /// Its own initializer reads it.
     case own
+    case text
     case scalar(any XMLScalar.Type)
     case date
     case data
@@ -9,6 +10,14 @@ enum DecodedKind {
     case list(element: any Decodable.Type, isOfChoices: Bool)
     case choice
     case placed(XMLPlacement)
+
+    /// Whether a value is one piece of text.
+    var isLeaf: Bool {
+        switch self {
+        case .text, .scalar, .date, .data: true
+        case .own, .list, .choice, .placed: false
+        }
+    }
 }
 
 /// Arrays and sets, of whatever.

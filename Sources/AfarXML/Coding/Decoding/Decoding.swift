@@ -17,6 +17,7 @@ final class Decoding {
     private var keyTypes: [ObjectIdentifier: Bool] = [:]
     private var choices: [Choice: Bool] = [:]
     private var lastLocated: String?
+    var stack = StackSpace()
 
     private struct Choice: Hashable {
         let type: ObjectIdentifier
@@ -43,6 +44,7 @@ final class Decoding {
 
     private static func kind(of type: any Decodable.Type) -> DecodedKind {
         switch type {
+        case is String.Type: .text
         case is Date.Type: .date
         case is Data.Type: .data
         case let scalar as any XMLScalar.Type: .scalar(scalar)

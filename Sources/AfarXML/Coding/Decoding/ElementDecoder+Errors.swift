@@ -20,6 +20,13 @@ extension ElementDecoder {
         return decoding.failure("Expected \(type), found xsi:nil", at: place, { .valueNotFound(type, $0) }, codingPath)
     }
 
+    /// The error for a value that lies in more others than this thread has room for.
+    func tooDeep(_ depth: Int) -> DecodingError {
+        decoding.failure(
+            "The value lies in \(depth) others, and this thread's stack has no room for more", at: place,
+            DecodingError.dataCorrupted, codingPath)
+    }
+
     /// The error for a key that nothing was found for.
     func missing(_ key: any CodingKey) -> DecodingError {
         let name = decoding.name(of: key)

@@ -190,7 +190,7 @@ extension xmlNode {
 
     /// One of 64 bits for the name, by its address: a document has each name once.
     @inline(__always)
-    var nameBit: UInt64 { 1 << (UInt64(UInt(bitPattern: name)) &* 0x9E37_79B9_7F4A_7C15 >> 58) }
+    var nameBit: UInt64 { 1 &<< ((UInt64(UInt(bitPattern: name)) &* 0x9E37_79B9_7F4A_7C15) >> 58) }
 
     /// Whether this is of a namespace; "" is none.
     func isIn(_ namespace: String) -> Bool {

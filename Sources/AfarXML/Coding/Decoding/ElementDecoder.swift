@@ -54,11 +54,11 @@ final class ElementDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         switch place.role {
-        case .value, .item, .content, .choice:
+        case .value, .item, .content, .choice, .run:
             if place.isNil { throw nothing([String: Any].self) }
         case .absent:
             throw nothing([String: Any].self)
-        case .run, .ownText, .word, .choices:
+        case .ownText, .word, .choices:
             throw mismatch([String: Any].self, "Expected an element with keys, found text")
         }
         return KeyedDecodingContainer(KeyedElements<Key>(self))
@@ -78,6 +78,19 @@ final class ElementDecoder: Decoder {
         }
     }
 
+    /// The decoder for a type at this place: an enum's cases are names of elements, not what is in them.
+    @inline(never)
+    func adjusted(to kind: DecodedKind) -> ElementDecoder {
+        guard case .item = place.role else { return self }
+        switch kind {
+        case .choice:
+            return ElementDecoder(Place(place.node, .choice), decoding, inside: self, key: nil)
+        case .list(let element, isOfChoices: true):
+            return ElementDecoder(Place(place.node, .choices(element)), decoding, inside: self, key: nil)
+        case .own, .text, .scalar, .date, .data, .list, .placed: return self
+        }
+    }
+
     /// The place of a value that is not there.
     var absence: Place { Place(place.node, .absent) }
 
@@ -85,7 +98,7 @@ final class ElementDecoder: Decoder {
     func absence(for kind: DecodedKind) -> Place? {
         switch kind {
         case .list, .placed: absence
-        case .own, .scalar, .date, .data, .choice: nil
+        case .own, .text, .scalar, .date, .data, .choice: nil
         }
     }
 

@@ -67,7 +67,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
         case .placed(let placement): find(key, placement)
         case .choice: find(key, isChoice: type)
         case .list(let choices, isOfChoices: true): find(key, areChoices: choices)
-        case .own, .scalar, .date, .data, .list: find(key)
+        case .own, .text, .scalar, .date, .data, .list: find(key)
         }
     }
 

@@ -20,7 +20,9 @@ extension Place {
             }
             next = step.pointee.parent
         }
-        return steps.reversed().map { "/" + $0 }.joined()
+        let names = steps.reversed().map { "/" + $0 }
+        // Nobody reads all of a long one.
+        return names.count <= 20 ? names.joined() : (names.prefix(4) + ["/…"] + names.suffix(12)).joined()
     }
 
     private static func number(of element: xmlNodePtr) -> String {

@@ -7,6 +7,7 @@ final class Encoding {
     var namespaces: OutputNamespaces
     /// What went wrong where nothing could be thrown. It is thrown as soon as that can be.
     private var failure: EncodingError?
+    private var stack = StackSpace()
     private var validNames: Set<String> = []
 
     /// The parser's limit, so that what is written can be read.
@@ -37,6 +38,24 @@ final class Encoding {
     /// Writes a value at an encoder's place.
     func write<Value: Encodable>(_ value: Value, to encoder: ElementEncoder) throws {
         try check()
+        if try !writeLeaf(value, encoder) {
+            guard stack.enter() else {
+                throw error(
+                    "\(Value.self)",
+                    "The value lies in \(stack.depth) others, and this thread's stack has no room for more",
+                    encoder.codingPath)
+            }
+            defer { stack.leave() }
+            try value.encode(to: encoder)
+        }
+        encoder.finish()
+        try check()
+    }
+
+    /// Writes a value that is one piece of text; false for one that must encode itself. In a function of its own, since the
+    /// one above is on the stack many times.
+    @inline(never)
+    private func writeLeaf(_ value: some Encodable, _ encoder: ElementEncoder) throws -> Bool {
         if let text = try text(of: value, encoder) {
             try encoder.write(text)
         } else if let date = value as? Date, case .custom(let write) = options.dateEncodingStrategy {
@@ -44,10 +63,9 @@ final class Encoding {
         } else if let data = value as? Data, case .custom(let write) = options.dataEncodingStrategy {
             try write(data, encoder)
         } else {
-            try value.encode(to: encoder)
+            return false
         }
-        encoder.finish()
-        try check()
+        return true
     }
 
     private func check() throws {
@@ -79,7 +97,10 @@ final class Encoding {
             case .formatted(let formatter): return formatter.string(from: value)
             case .iso8601:
                 guard let text = XMLDateTime.text(value) else {
-                    throw error(value, "The date can't be written in ISO 8601", encoder.codingPath)
+                    // Not the date itself: Foundation traps when it describes one that is far away.
+                    throw error(
+                        value.timeIntervalSinceReferenceDate, "The date can't be written in ISO 8601",
+                        encoder.codingPath)
                 }
                 return text
             }

@@ -39,9 +39,9 @@ extension XMLAttribute: Decodable where Value: Decodable {
 
 extension KeyedDecodingContainer {
     /// Reads an optional value, which is nil where the key is missing.
-    public func decode<Value: Decodable>(_ type: XMLAttribute<Value?>.Type, forKey key: Key) throws -> XMLAttribute<
-        Value?
-    > {
+    public func decode<Value: Decodable>(
+        _ type: XMLAttribute<Value?>.Type, forKey key: Key
+    ) throws -> XMLAttribute<Value?> {
         try decodeIfPresent(type, forKey: key) ?? XMLAttribute(wrappedValue: nil)
     }
 }

@@ -37,7 +37,9 @@ extension XMLChild: Decodable where Value: Decodable {
 
 extension KeyedDecodingContainer {
     /// Reads an optional value, which is nil where the key is missing.
-    public func decode<Value: Decodable>(_ type: XMLChild<Value?>.Type, forKey key: Key) throws -> XMLChild<Value?> {
+    public func decode<Value: Decodable>(
+        _ type: XMLChild<Value?>.Type, forKey key: Key
+    ) throws -> XMLChild<Value?> {
         try decodeIfPresent(type, forKey: key) ?? XMLChild(wrappedValue: nil)
     }
 }

@@ -39,7 +39,9 @@ extension XMLText: Decodable where Value: Decodable {
 
 extension KeyedDecodingContainer {
     /// Reads an optional value, which is nil where the key is missing.
-    public func decode<Value: Decodable>(_ type: XMLText<Value?>.Type, forKey key: Key) throws -> XMLText<Value?> {
+    public func decode<Value: Decodable>(
+        _ type: XMLText<Value?>.Type, forKey key: Key
+    ) throws -> XMLText<Value?> {
         try decodeIfPresent(type, forKey: key) ?? XMLText(wrappedValue: nil)
     }
 }

@@ -40,8 +40,9 @@ extension XMLWrapped: Decodable where Value: Decodable {
 
 extension KeyedDecodingContainer {
     /// Reads an optional value, which is nil where the key is missing.
-    public func decode<Value: Decodable>(_ type: XMLWrapped<Value?>.Type, forKey key: Key) throws -> XMLWrapped<Value?>
-    {
+    public func decode<Value: Decodable>(
+        _ type: XMLWrapped<Value?>.Type, forKey key: Key
+    ) throws -> XMLWrapped<Value?> {
         try decodeIfPresent(type, forKey: key) ?? XMLWrapped(wrappedValue: nil)
     }
 }

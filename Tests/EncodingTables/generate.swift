@@ -1,9 +1,8 @@
-#!/usr/bin/env swift
 // Writes the tables of Sources/AfarSerializers/Text/Tables, and the checksums that the tests compare them with, from the
 // data that belongs to the Encoding Standard:
 //
 //     curl -O https://encoding.spec.whatwg.org/encodings.json -O https://encoding.spec.whatwg.org/indexes.json
-//     Tests/EncodingTables/generate .
+//     swift Tests/EncodingTables/generate.swift .
 
 import Foundation
 
@@ -67,7 +66,7 @@ let indexes = try JSONDecoder()
     .decode([String: Index].self, from: Data(contentsOf: folder.appending(path: "indexes.json")))
 let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 let tables = root.appending(path: "Sources/AfarSerializers/Text/Tables")
-let notice = "// Made by Tests/EncodingTables/generate from the indexes of https://encoding.spec.whatwg.org.\n"
+let notice = "// Made by Tests/EncodingTables/generate.swift from the indexes of https://encoding.spec.whatwg.org.\n"
 
 func write(_ text: String, to file: URL) throws { try Data(text.utf8).write(to: file) }
 
@@ -117,16 +116,18 @@ try write(
 
     """, to: tables.appending(path: "TextEncoding+StandardLabels.swift"))
 
-let sums = (multiByte + singleByte + ["gb18030-ranges"]).map { name in
-    "        \"\(name)\": 0x\(String(checksum(indexes[name]?.numbers ?? []), radix: 16, uppercase: true)),"
+let sums = (multiByte + singleByte).map { name in
+    let numbers = indexes[name]?.numbers ?? []
+    return "        \"\(name)\": (\(numbers.count), 0x\(String(checksum(numbers), radix: 16, uppercase: true))),"
 }
 try write(
     """
     // swift-format-ignore-file
     \(notice)
     enum IndexChecksums {
-        /// FNV-1a of each index's code points, each as four bytes, the lowest first, 0 where the index has none.
-        static let all: [String: UInt64] = [
+        /// The length of each index, and FNV-1a of its code points, each as four bytes, the lowest first, 0 where the index
+        /// has none.
+        static let all: [String: (length: Int, checksum: UInt64)] = [
     \(sums.joined(separator: "\n"))
         ]
     }

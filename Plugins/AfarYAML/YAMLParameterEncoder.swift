@@ -1,0 +1,51 @@
+public import AfarCore
+import Foundation
+import Yams
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// An `Encodable` value as a YAML body.
+public struct YAMLParameterEncoder: ParameterEncoder {
+    /// Whether keys are sorted, so that equal values give equal bodies.
+    public var sortsKeys: Bool
+
+    /// Makes an encoder.
+    ///
+    /// - Parameter sortsKeys: Whether keys are sorted. The default is false.
+    public init(sortsKeys: Bool = false) { self.sortsKeys = sortsKeys }
+
+    /// The request with the parameters as its body. The content type `application/yaml` (RFC 9512) is set unless there is
+    /// one.
+    ///
+    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
+    public func encode<Parameters: Encodable & Sendable>(
+        _ parameters: Parameters?, into request: URLRequest
+    ) throws -> URLRequest {
+        guard let parameters else { return request }
+        var request = request
+        let encoder = YAMLEncoder()
+        encoder.options.sortKeys = sortsKeys
+        encoder.options.allowUnicode = true
+        do {
+            request.httpBody = Data(try encoder.encode(parameters).utf8)
+        } catch {
+            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+        }
+        if request.headers["Content-Type"] == nil { request.headers.update(.contentType("application/yaml")) }
+        return request
+    }
+}
+
+extension ParameterEncoder where Self == YAMLParameterEncoder {
+    /// An encoder of YAML bodies.
+    public static var yaml: YAMLParameterEncoder { YAMLParameterEncoder() }
+
+    /// An encoder of YAML bodies.
+    ///
+    /// - Parameter sortsKeys: Whether keys are sorted.
+    public static func yaml(sortsKeys: Bool) -> YAMLParameterEncoder { YAMLParameterEncoder(sortsKeys: sortsKeys) }
+}

@@ -1,0 +1,136 @@
+import CYaml
+
+/// Looks at a document without making anything of it, and refuses what would cost too much.
+///
+/// It reads the events of the C library that Yams stands on, which Yams itself keeps to itself: by the time that Yams has
+/// made nodes of them it is too late.
+struct YAMLScan {
+    private let limits: YAMLLimits
+    private var open: [Collection] = []
+    private var anchors: [String: Extent] = [:]
+    private var nodes = 0
+    private var line = 1
+
+    /// What a node costs, with each alias counted as what it stands for.
+    private struct Extent {
+        var nodes = 1
+        var height = 0
+        /// The keys that come into a mapping into which this is merged.
+        var mergedKeys = 0
+    }
+
+    /// A sequence or a mapping whose end has not come.
+    private struct Collection {
+        let isMapping: Bool
+        let anchor: String?
+        var extent = Extent()
+        var isAtValue = false
+        var isMerging = false
+    }
+
+    /// Refuses a document beyond the limits. Nothing is said about whether it is valid.
+    ///
+    /// - Throws: ``YAMLLimitExceeded``.
+    static func check(_ text: String, _ limits: YAMLLimits) throws(YAMLLimitExceeded) {
+        guard text.utf8.count <= limits.maximumSize else {
+            throw YAMLLimitExceeded(limit: .size, maximum: limits.maximumSize, line: nil)
+        }
+        var scan = YAMLScan(limits: limits)
+        var text = text
+        let result = text.withUTF8 { bytes in
+            Result { () throws(YAMLLimitExceeded) in try scan.read(bytes) }
+        }
+        try result.get()
+    }
+
+    private init(limits: YAMLLimits) { self.limits = limits }
+
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(YAMLLimitExceeded) {
+        var parser = yaml_parser_t()
+        guard yaml_parser_initialize(&parser) == 1 else { return }
+        defer { yaml_parser_delete(&parser) }
+        yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
+        while true {
+            var event = yaml_event_t()
+            // What is no YAML is refused again by Yams, which tells why.
+            guard yaml_parser_parse(&parser, &event) == 1 else { return }
+            defer { yaml_event_delete(&event) }
+            guard event.type != YAML_STREAM_END_EVENT else { return }
+            line = Int(event.start_mark.line) + 1
+            try take(event)
+        }
+    }
+
+    private mutating func take(_ event: yaml_event_t) throws(YAMLLimitExceeded) {
+        switch event.type {
+        case YAML_DOCUMENT_START_EVENT:
+            anchors = [:]
+        case YAML_SEQUENCE_START_EVENT:
+            try begin(Collection(isMapping: false, anchor: Self.name(event.data.sequence_start.anchor)))
+        case YAML_MAPPING_START_EVENT:
+            try begin(Collection(isMapping: true, anchor: Self.name(event.data.mapping_start.anchor)))
+        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT:
+            guard let collection = open.popLast() else { return }
+            try add(collection.extent, anchor: collection.anchor)
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            try require(.scalarLength, scalar.length, atMost: limits.maximumScalarLength)
+            try count(1)
+            try add(Extent(), anchor: Self.name(scalar.anchor), isMergeKey: Self.isMergeKey(scalar))
+        case YAML_ALIAS_EVENT:
+            // An alias for nothing is refused by Yams.
+            let extent = Self.name(event.data.alias.anchor).flatMap { anchors[$0] } ?? Extent()
+            try require(.depth, open.count + extent.height, atMost: limits.maximumDepth)
+            try count(extent.nodes)
+            try add(extent, anchor: nil)
+        default: break
+        }
+    }
+
+    private mutating func begin(_ collection: Collection) throws(YAMLLimitExceeded) {
+        open.append(collection)
+        try require(.depth, open.count, atMost: limits.maximumDepth)
+        try count(1)
+    }
+
+    private mutating func count(_ more: Int) throws(YAMLLimitExceeded) {
+        nodes += more
+        try require(.nodes, nodes, atMost: limits.maximumNodes)
+    }
+
+    /// Adds a node that is complete to what it lies in.
+    private mutating func add(
+        _ extent: Extent, anchor: String?, isMergeKey: Bool = false
+    ) throws(YAMLLimitExceeded) {
+        if let anchor { anchors[anchor] = extent }
+        guard var parent = open.popLast() else { return }
+        parent.extent.nodes += extent.nodes
+        parent.extent.height = max(parent.extent.height, extent.height + 1)
+        if !parent.isMapping {
+            parent.extent.mergedKeys += extent.mergedKeys
+        } else if parent.isAtValue {
+            parent.extent.mergedKeys += parent.isMerging ? extent.mergedKeys : 1
+            try require(.mappingCount, parent.extent.mergedKeys, atMost: limits.maximumMappingCount)
+        }
+        parent.isMerging = !parent.isAtValue && isMergeKey
+        parent.isAtValue.toggle()
+        open.append(parent)
+    }
+
+    private func require(
+        _ limit: YAMLLimitExceeded.Limit, _ value: Int, atMost maximum: Int
+    ) throws(YAMLLimitExceeded) {
+        guard value <= maximum else { throw YAMLLimitExceeded(limit: limit, maximum: maximum, line: line) }
+    }
+
+    private static func name(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {
+        pointer.map { String(cString: $0) }
+    }
+
+    /// Whether a scalar can be a key that merges (https://yaml.org/type/merge.html). One in quotation marks counts as well.
+    private static func isMergeKey(_ scalar: yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar) -> Bool {
+        String(decoding: UnsafeBufferPointer(start: scalar.value, count: min(scalar.length, 3)), as: UTF8.self) == "<<"
+            || name(scalar.tag) == "tag:yaml.org,2002:merge"
+    }
+}

@@ -1,0 +1,24 @@
+public import Foundation
+
+/// What is wrong with a text that should be JSON, and where.
+public struct InvalidJSON: LocalizedError, Sendable, Hashable {
+    /// What is wrong there.
+    public let problem: String
+    /// The line, counted from 1.
+    public let line: Int
+    /// The character in the line (a Unicode scalar), counted from 1.
+    public let column: Int
+    /// The byte in the text, which is UTF-8 without a byte-order mark; counted from 0.
+    public let byteOffset: Int
+
+    /// Makes an error.
+    public init(problem: String, line: Int, column: Int, byteOffset: Int) {
+        self.problem = problem
+        self.line = line
+        self.column = column
+        self.byteOffset = byteOffset
+    }
+
+    /// What is wrong and where, for a person.
+    public var errorDescription: String? { "\(problem) at line \(line), column \(column) (byte \(byteOffset))" }
+}

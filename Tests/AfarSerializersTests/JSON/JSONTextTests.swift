@@ -1,0 +1,120 @@
+import AfarCore
+import AfarSerializers
+import Foundation
+import Testing
+
+/// JSON as servers send it: in other encodings, broken, nested.
+@Suite struct JSONTextTests {
+    private struct Named: Codable, Equatable {
+        let name: String
+    }
+
+    /// Arrays in arrays.
+    private struct Nest: Decodable {
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            while !container.isAtEnd { _ = try container.decode(Nest.self) }
+        }
+    }
+
+    private func input(_ data: Data) -> SerializationInput {
+        SerializationInput(request: nil, head: ResponseHead(status: 200, url: "http://h/"), data: data, error: nil)
+    }
+
+    private static let encodings: [(String.Encoding, [UInt8])] = [
+        (.utf8, [0xEF, 0xBB, 0xBF]), (.utf16LittleEndian, [0xFF, 0xFE]), (.utf16BigEndian, [0xFE, 0xFF]),
+        (.utf32LittleEndian, [0xFF, 0xFE, 0x00, 0x00]), (.utf32BigEndian, [0x00, 0x00, 0xFE, 0xFF]),
+    ]
+
+    @Test(arguments: encodings) func everyUnicodeEncodingIsRead(encoding: String.Encoding, mark: [UInt8]) throws {
+        let text = try #require(#"{"name":"Zoë 🍋"}"#.data(using: encoding))
+        for bytes in [text, Data(mark) + text] {
+            #expect(try DecodableResponseSerializer<Named>().serialize(input(bytes)) == Named(name: "Zoë 🍋"))
+            #expect(try DecodableStreamSerializer<Named>().serialize(bytes) == Named(name: "Zoë 🍋"))
+            #expect(try JSONResponseSerializer().serialize(input(bytes)) as? [String: String] == ["name": "Zoë 🍋"])
+        }
+        let fragment = try #require("7".data(using: encoding))
+        #expect(try JSONResponseSerializer().serialize(input(Data(mark) + fragment)) as? Int == 7)
+        #expect(try DecodableResponseSerializer<Int>().serialize(input(fragment)) == 7)
+    }
+
+    @Test func malformedUTF16IsATypedError() throws {
+        let bytes = Data([0x5B, 0x00, 0x22, 0x00, 0x00, 0xD8, 0x22, 0x00, 0x5D, 0x00])
+        let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
+        #expect(
+            (error?.underlyingError as? TextDecodingError)?.reason
+                == .malformedBytes(encoding: .utf16LittleEndian, offset: 4))
+    }
+
+    // MARK: Where it is broken
+
+    @Test(arguments: [
+        ("{\n  \"é\": x}", 2, 8, 9), ("[1, 2", 1, 6, 5), ("[1 2]", 1, 4, 3), ("{\"a\" 1}", 1, 6, 5),
+        ("{a: 1}", 1, 2, 1),
+        ("[1,]", 1, 4, 3), ("{\"a\":1,}", 1, 8, 7), ("\"a\tb\"", 1, 3, 2), ("\"\\x\"", 1, 2, 1), ("[01]", 1, 2, 1),
+        ("[1.]", 1, 2, 1), ("[-]", 1, 2, 1), ("[1e+]", 1, 2, 1), ("tru", 1, 1, 0), ("1 2", 1, 3, 2), ("[\"a", 1, 2, 1),
+        ("[\r\n\n}", 3, 1, 4), ("\"\\u12G4\"", 1, 2, 1), ("", 1, 1, 0), (" ", 1, 2, 1), ("]", 1, 1, 0),
+        ("[\"\\", 1, 2, 1),
+    ])
+    func theErrorTellsWhere(text: String, line: Int, column: Int, offset: Int) throws {
+        // An empty body is another error.
+        let bytes = Data((text.isEmpty ? "\u{FEFF}" : text).utf8)
+        let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
+        let fault = try #require(error?.underlyingError as? InvalidJSON)
+        #expect((fault.line, fault.column, fault.byteOffset) == (line, column, offset), "\(fault.problem)")
+        #expect(error?.localizedDescription.contains("line \(line), column \(column)") == true)
+        let other = #expect(throws: AFError.self) { try DecodableResponseSerializer<[Int]>().serialize(input(bytes)) }
+        guard case .dataCorrupted(let context) = other?.underlyingError as? DecodingError else {
+            Issue.record("another error: \(String(describing: other))")
+            return
+        }
+        #expect(context.underlyingError as? InvalidJSON == fault)
+        #expect(other?.localizedDescription.contains("line \(line), column \(column)") == true)
+    }
+
+    @Test func bytesThatAreNoUTF8AreTold() {
+        let error = #expect(throws: AFError.self) {
+            try JSONResponseSerializer().serialize(input(Data("[1,\n\"a".utf8) + [0xFF] + Data("\"]".utf8)))
+        }
+        #expect((error?.underlyingError as? InvalidJSON)?.line == 2)
+    }
+
+    @Test(arguments: [
+        "[]", "{}", "[[],{}]", "{\"a\":{\"b\":[1,-0.5e+10,true,false,null,\"\\u00e9\\n\"]}}", " 0 ", "\"\"",
+    ])
+    func whatIsWellFormedHasNoFault(text: String) throws {
+        // The decoder fails, because of the type, and its own error stays.
+        let error = #expect(throws: AFError.self) {
+            try DecodableResponseSerializer<Named>().serialize(input(Data(text.utf8)))
+        }
+        #expect((error?.underlyingError as? DecodingError) != nil)
+        if case .dataCorrupted = error?.underlyingError as? DecodingError { Issue.record("\(text) is not corrupt") }
+    }
+
+    @Test(arguments: ["[", "{\"a\":"]) func deepNestingIsATypedError(opening: String) throws {
+        for depth in [513, 100_000] {
+            let bytes = Data(String(repeating: opening, count: depth).utf8)
+            let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
+            #expect(error?.localizedDescription.contains("512 deep") == true)
+            let other = #expect(throws: AFError.self) {
+                try DecodableResponseSerializer<Nest>().serialize(input(bytes))
+            }
+            #expect(other?.localizedDescription.contains("512 deep") == true)
+        }
+        let bytes = Data((String(repeating: "[", count: 512) + String(repeating: "]", count: 512)).utf8)
+        _ = try JSONResponseSerializer().serialize(input(bytes))
+        _ = try DecodableResponseSerializer<Nest>().serialize(input(bytes))
+    }
+
+    // MARK: Decoders
+
+    @Test func anotherDecoderGetsTheBytesAsTheyAre() throws {
+        struct Counter: DataDecoder {
+            func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
+                try JSONDecoder().decode(type, from: Data("\(data.count)".utf8))
+            }
+        }
+        let serializer = DecodableResponseSerializer<Int>(decoder: Counter())
+        #expect(try serializer.serialize(input(Data([0xFF, 0xFE, 0x31, 0x00]))) == 4)
+    }
+}

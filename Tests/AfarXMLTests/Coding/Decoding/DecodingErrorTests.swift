@@ -1,0 +1,79 @@
+import AfarXML
+import Foundation
+import Testing
+
+/// What an error tells.
+@Suite struct DecodingErrorTests {
+    struct Entry: Decodable {
+        var title: String
+        @XMLAttribute var id: Int
+    }
+    struct Feed: Decodable { var entry: [Entry] }
+
+    @Test func aMissingKeyTellsPathAndLine() throws {
+        let text = "<feed>\n<entry id='1'><title/></entry>\n<entry id='2'/>\n</feed>"
+        let error = #expect(throws: DecodingError.self) { try decoded(Feed.self, text) }
+        guard case .keyNotFound(let key, let context)? = error else { throw error ?? .empty }
+        #expect(key.stringValue == "title")
+        #expect(context.codingPath.map(\.stringValue) == ["entry", "1"])
+        #expect(context.debugDescription == "Found no element or attribute named title at /feed/entry[2], line 3.")
+    }
+
+    @Test func aWrongValueTellsItself() throws {
+        let text = "<f:feed xmlns:f='urn:f'>\n<f:entry id='x'><f:title/></f:entry></f:feed>"
+        let error = #expect(throws: DecodingError.self) { try decoded(Feed.self, text) }
+        guard case .dataCorrupted(let context)? = error else { throw error ?? .empty }
+        #expect(context.codingPath.map(\.stringValue) == ["entry", "0", "id"])
+        #expect(
+            context.debugDescription
+                == "Expected an integer from \(Int.min) to \(Int.max), found \"x\" at /feed/entry/@id, line 2.")
+    }
+
+    @Test func longTextIsShortened() {
+        let text = "<x>\(String(repeating: "a", count: 100_000))</x>"
+        let error = #expect(throws: DecodingError.self) { try decoded(Int.self, text) }
+        #expect((error?.context?.debugDescription.count ?? 1000) < 200)
+    }
+
+    @Test func whatATypeThrowsIsLocated() {
+        struct Even: Decodable {
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                guard try container.decode(Int.self) % 2 == 0 else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "It is odd.")
+                }
+            }
+        }
+        let error = #expect(throws: DecodingError.self) {
+            try decoded([[Even]].self, "<x><y><z>2</z>\n<z>3</z></y></x>")
+        }
+        #expect(error?.context?.debugDescription == "It is odd. The element is at /x/y/z[2], line 2.")
+    }
+
+    @Test func otherErrorsAreLeftAsTheyAre() {
+        struct Refusal: Error {}
+        struct Strict: Decodable { init(from decoder: any Decoder) throws { throw Refusal() } }
+        #expect(throws: Refusal.self) { try decoded([Strict].self, "<x><y/></x>") }
+    }
+
+    @Test func aBrokenDocumentTellsWhatTheParserSays() throws {
+        for text in ["", "<a>", "<a></b>", "no", "<a/><b/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"] {
+            let error = #expect(throws: DecodingError.self, "\(text)") { try decoded(String.self, text) }
+            guard case .dataCorrupted(let context)? = error else { throw error ?? .empty }
+            #expect(context.underlyingError is XML.Error)
+        }
+    }
+
+    @Test func limitsAreTheDecoders() {
+        let options = XML.ParsingOptions(maximumDepth: 2)
+        #expect(throws: DecodingError.self) {
+            try decoded(String.self, "<a><b><c/></b></a>", XMLDecoder(parsingOptions: options))
+        }
+    }
+
+    @Test func containersThatDoNotFit() {
+        struct Keyed: Decodable { var a: Int }
+        let error = #expect(throws: DecodingError.self) { try decoded([String: Keyed].self, #"<x k="v"/>"#) }
+        #expect(error?.context?.debugDescription.contains("/x/@k") == true)
+    }
+}

@@ -1,0 +1,28 @@
+import AfarXML
+import Foundation
+
+/// Reads a value from text.
+func decoded<Value: Decodable>(
+    _ type: Value.Type = Value.self, _ text: String, _ decoder: XMLDecoder = XMLDecoder()
+) throws -> Value {
+    try decoder.decode(type, from: Data(text.utf8))
+}
+
+/// Writes a value as text without a declaration.
+func encoded(_ value: some Encodable, _ encoder: XMLEncoder = XMLEncoder()) throws -> String {
+    var encoder = encoder
+    encoder.outputFormatting.insert(.withoutDeclaration)
+    return try encoder.encodeToString(value)
+}
+
+extension DecodingError {
+    /// What all cases carry.
+    var context: Context? {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            context
+        @unknown default: nil
+        }
+    }
+}
