@@ -17,17 +17,12 @@ extension Subject {
         Subject("xml-push", seeds: xmlSeeds, tokens: xmlTokens) { (input, random) throws(Contradiction) in
             let options = parsingOptions(&random)
             let chunks = random.chunks(of: input)
-            let events = results(of: XML.EventParser(options: options), [input])
-            try Contradiction.check(
-                joined(events), joined(results(of: XML.EventParser(options: options), chunks)), "events, cut")
+            let isWhole = try checkCuts(XML.EventParser(options: options), input, chunks, joined)
             let pattern = random.pick(["//b", "a/c", "feed/*", "/feed/x:entry | item", "*"]) ?? "*"
-            let parser = XML.ElementParser(matching: pattern, namespaces: ["x": "http://x/"], options: options) {
+            let elements = XML.ElementParser(matching: pattern, namespaces: ["x": "http://x/"], options: options) {
                 $0.xmlString()
             }
-            try Contradiction.check(
-                results(of: parser, [input]).map(outcome), results(of: parser, chunks).map(outcome), "elements, cut")
-            // A page's encoding is found by its first bytes there, and an element may be longer than a document here.
-            let isWhole = !events.contains { if case .failure = $0 { true } else { false } }
+            _ = try checkCuts(elements, input, chunks) { $0 }
             let isDocument = (try? XML.Document(input, options: options)) != nil
             try Contradiction.check(isWhole, isDocument, "whether it is a document, for the stream and for the tree")
             return isWhole
@@ -188,20 +183,35 @@ extension Subject {
         }
     }
 
-    /// A text may come in several pieces.
-    private static func joined(_ events: [Result<XML.Event, AFError>]) -> [String] {
-        var lines: [String] = []
+    /// Checks that a document gives the same however it is cut, and tells whether it is one. What is none gives the same too,
+    /// but may be given up a little earlier when more of it is there.
+    private static func checkCuts<Parser: DataStreamParser, Shape: Equatable>(
+        _ parser: Parser, _ input: Data, _ chunks: [Data], _ shape: ([Parser.Value]) -> [Shape]
+    ) throws(Contradiction) -> Bool {
+        let runs = [results(of: parser, [input]), results(of: parser, chunks)]
+        let values = runs.map { shape($0.compactMap { try? $0.get() }) }
+        let isWhole = runs.map { $0.allSatisfy { if case .success = $0 { true } else { false } } }
+        try Contradiction.check(isWhole[0], isWhole[1], "\(Parser.self), cut: whether it is a document")
+        let count = isWhole[0] ? max(values[0].count, values[1].count) : min(values[0].count, values[1].count)
+        try Contradiction.check(
+            Array(values[0].prefix(count)), Array(values[1].prefix(count)), "\(Parser.self), cut")
+        return isWhole[0]
+    }
+
+    /// The events with texts made whole, which may come in several pieces. One at the end is left out.
+    private static func joined(_ events: [XML.Event]) -> [XML.Event] {
+        var joined: [XML.Event] = []
         var text = ""
         for event in events {
-            if case .success(.text(let piece)) = event {
+            if case .text(let piece) = event {
                 text += piece
                 continue
             }
-            if !text.isEmpty { lines.append("text \(text)") }
+            if !text.isEmpty { joined.append(.text(text)) }
             text = ""
-            lines.append(outcome(event))
+            joined.append(event)
         }
-        return lines + [text]
+        return joined
     }
 
     private static func told<Value>(_ decode: () throws -> Value) -> Bool {
