@@ -161,7 +161,9 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "AfarNetworkActivityTests", dependencies: ["AfarNetworkActivity", "AfarCore", "AfarTesting"]),
+            name: "AfarNetworkActivityTests",
+            dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
+        ),
         .testTarget(
             name: "AfarTests", dependencies: ["Afar", "AfarTestServer"], exclude: ["Guarantees/README.md"]),
         .testTarget(
@@ -174,7 +176,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ]
         ),
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarTestServer"]),
+        .testTarget(
+            name: "SourceCompatibilityTests", dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer"]),
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [

@@ -83,6 +83,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
     public var isNetworkActivityIndicatorVisible: Bool { state.withLock { $0.indicator.isVisible } }
 
     /// Called when the indicator is to be shown (true) or hidden (false).
+    @preconcurrency
     public var networkActivityIndicatorVisibilityChanged: (@Sendable (Bool) -> Void)? {
         get { state.withLock { $0.visibilityChanged } }
         set {
@@ -129,8 +130,8 @@ public final class NetworkActivityIndicatorManager: Sendable {
         state.withLock { state in
             guard !state.isEnabled else { return }
             state.isEnabled = true
-            state.observers =
-                began.map { observe($0) { $0.attemptDidBegin($1) } } + ended.map { observe($0) { $0.attemptDidEnd($1) } }
+            state.observers = began.map { observe($0) { manager, attempt in manager.attemptDidBegin(attempt) } }
+            state.observers += ended.map { observe($0) { manager, attempt in manager.attemptDidEnd(attempt) } }
         }
     }
 

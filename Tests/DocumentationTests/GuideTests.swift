@@ -164,6 +164,41 @@ import Testing
         #expect(await Output.has("Read 100000 bytes"))
     }
 
+    @Test func linesAndEventsAreHeard() async throws {
+        await EventSamples.lines()
+        #expect(await Output.has("Noted scones"))
+        #expect(await Output.has("All notes are there"))
+        EventSamples.handler()
+        #expect(await Output.has("Heard of tea"))
+        let failure = JSONStreamError(reason: .mayBeTruncated, framing: .line, number: 17)
+        EventSamples.badLine(.responseSerializationFailed(reason: .customSerializationFailed(error: failure)))
+        #expect(await Output.has("Line 17 is at fault"))
+        try await EventSamples.answer()
+        #expect(await Output.has("word: forty"))
+        #expect(await Output.has("word: two"))
+        #expect(try EventSamples.decoded(ServerSentEvent(data: #"{"name":"tea","pence":120}"#)).pence == 120)
+        try await EventSamples.prices()
+        #expect(await Output.has(#"Price 2: {"name":"tea","pence":121}"#))
+        #expect(EventSamples.goingOn().reconnection.maximumFailures == 10)
+        EventSamples.measurements()
+        #expect(await Output.has("Measured -2.0"))
+    }
+
+    @Test func aPlugInLooksBuiltIn() async throws {
+        try await PluginSamples.decoder()
+        #expect(await Output.has("web runs 3 times"))
+        PluginSamples.handler()
+        #expect(await Output.has("3 of web"))
+        try await PluginSamples.awaited()
+        #expect(await Output.has("web, awaited"))
+        try await PluginSamples.streamed()
+        #expect(await Output.has("Streamed db"))
+        try await PluginSamples.sent()
+        #expect(await Output.has("application/yaml: name: web\nreplicas: 5\n"))
+        try await YAMLSamples.limited()
+        #expect(await Output.has("web, within limits"))
+    }
+
     @Test func uploadsArrive() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "table.csv")

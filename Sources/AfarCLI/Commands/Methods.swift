@@ -26,6 +26,7 @@ struct Get: MethodCommand {
             "afar get :8080/users/1 -H 'Authorization: Bearer TOKEN' --check-status",
             "afar get example.com --timing > page.html",
             "afar get :8080/events --stream | grep error",
+            "afar get :8080/feed --sse",
         ])
     static let method = HTTPMethod.get
     @OptionGroup(visibility: .hidden) var body: BodyOptions
@@ -34,11 +35,13 @@ struct Get: MethodCommand {
 
     func run() async throws {
         let plan = try RequestPlan(Self.method, request.address, request.sending, body)
-        if streaming.stream {
+        if let format = streaming.format {
             guard request.sending.retry == 0 else {
-                throw Failure(.usage, "What --stream has printed cannot be taken back, so --retry does not go with it.")
+                let option = format == .bytes ? "--stream" : "--sse"
+                throw Failure(
+                    .usage, "What \(option) has printed cannot be taken back, so --retry does not go with it.")
             }
-            try await StreamRunner(plan: plan, options: request).run()
+            try await StreamRunner(plan: plan, options: request, format: format).run()
         } else {
             try await RequestRunner(plan: plan, options: request).run()
         }

@@ -11,6 +11,7 @@ struct RequestRunner {
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
+        let spinner = Spinner(waitingFor: plan.url, options)
         let session = options.sending.makeSession { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
@@ -19,6 +20,8 @@ struct RequestRunner {
         }
         Retries(limit: options.sending.retry).apply(to: request)
         let report = ResponseReport(plan: plan, options: options, inspector: inspector, printer: printer)
-        try report.print(await report.response(of: request), of: request)
+        let response = await report.response(of: request)
+        spinner?.stop()
+        try await report.print(response, of: request)
     }
 }

@@ -14,17 +14,25 @@ final class StreamOutput: Sendable {
     }
 
     /// Starts the request, and returns when its last byte is written.
-    func completion(of request: DataStreamRequest) async -> DataStreamRequest.Completion {
+    func completion(of request: DataStreamRequest, as format: StreamFormat) async -> DataStreamRequest.Completion {
         await withCheckedContinuation { continuation in
+            switch format {
             // A terminal gets text, of which nothing can steer it.
-            if style.isPretty {
+            case .bytes where style.isPretty:
                 request.responseStreamString(on: queue) { [self] stream in
                     if let text = stream.value { try write(Data(TerminalText.safe(text).utf8)) }
                     if let completion = stream.completion { continuation.resume(returning: completion) }
                 }
-            } else {
+            case .bytes:
                 request.responseStream(on: queue) { [self] stream in
                     if let bytes = stream.value { try write(bytes) }
+                    if let completion = stream.completion { continuation.resume(returning: completion) }
+                }
+            case .events, .jsonEvents:
+                let printer = EventPrinter(style: style, isJSON: format == .jsonEvents)
+                request.responseStreamServerSentEvents(on: queue) { [self] stream in
+                    if let event = stream.value { try write(Data(printer.text(event).utf8)) }
+                    if let error = stream.error { fail(Failure(.response, error.localizedDescription)) }
                     if let completion = stream.completion { continuation.resume(returning: completion) }
                 }
             }

@@ -6,6 +6,15 @@ import Foundation
 struct StreamRunner {
     let plan: RequestPlan
     let options: RequestOptions
+    let format: StreamFormat
+
+    init(plan: RequestPlan, options: RequestOptions, format: StreamFormat) {
+        var plan = plan
+        if format != .bytes, plan.headers["Accept"] == nil { plan.headers.add(.accept("text/event-stream")) }
+        self.plan = plan
+        self.options = options
+        self.format = format
+    }
 
     func run() async throws {
         let inspector = Inspector(options.inspection, color: options.colors.color)
@@ -26,10 +35,22 @@ struct StreamRunner {
             output.fail(StandardOutput.Closed())
             request.cancel()
         }
-        let completion = await output.completion(of: request)
+        let completion = await output.completion(of: request, as: format)
         inspector.showEnd(of: request)
         try output.check()
-        if let error = completion.error { throw Failure(error, url: plan.url) }
+        if let error = completion.error {
+            throw error.isResponseValidationError ? noEvents(error) : Failure(error, url: plan.url)
+        }
         if let head = request.responseHead { try options.output.check(head, url: plan.url) }
+    }
+
+    /// The response is no stream of events.
+    private func noEvents(_ error: AFError) -> Failure {
+        let place = URLText.withoutUserinfo(plan.url)
+        if let status = error.responseCode {
+            return Failure(.httpStatus, "\(place) answered \(StatusLine.text(of: status)), and no stream of events.")
+        }
+        let type = error.responseContentType.map { TerminalText.line($0) } ?? "no content type"
+        return Failure(.response, "\(place) answered with \(type), not text/event-stream. --stream prints it as it is.")
     }
 }

@@ -30,6 +30,7 @@ enum JSONText {
     /// - Throws: A ``TextDecodingError``, an ``InvalidJSON``, or Foundation's error where that knows better.
     static func object(with bytes: Data, options: JSONSerialization.ReadingOptions) throws -> Any {
         let text = try utf8(bytes)
+        if let fault = faultThatCrashes(text) { throw fault }
         do {
             return try JSONSerialization.jsonObject(with: text, options: options)
         } catch {
@@ -48,11 +49,18 @@ enum JSONText {
         } catch {
             throw DecodingError.dataCorrupted(by: error)
         }
+        if let fault = faultThatCrashes(text) { throw DecodingError.dataCorrupted(by: fault) }
         do {
             return try decoder.decode(type, from: text)
         } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
             throw JSONFaultFinder.fault(in: text).map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
         }
+    }
+
+    /// Foundation on Linux traps when arrays and objects are nested too deep and the text ends there. No text that ends in an
+    /// opening bracket is JSON, so none is given to it.
+    private static func faultThatCrashes(_ text: Data) -> InvalidJSON? {
+        text.last == UInt8(ascii: "[") || text.last == UInt8(ascii: "{") ? JSONFaultFinder.fault(in: text) : nil
     }
 }
 

@@ -23,7 +23,8 @@ extension DataStreamRequest {
         stream: @escaping Handler<T, AFError>
     ) -> Self {
         responseStream(
-            using: JSONLinesParser<T>(decoder: decoder, maximumLineLength: maximumLineLength), on: queue, stream: stream)
+            using: JSONLinesParser<T>(decoder: decoder, maximumLineLength: maximumLineLength), on: queue, stream: stream
+        )
     }
 }
 

@@ -26,6 +26,9 @@ enum Endpoints {
         .init("/drip", "Sends ?bytes, chunked and evenly over ?seconds", Streams.drip),
         .init("/chunked/{n}", "n chunks, each a line of text", Streams.chunks),
         .init("/stream/{n}", "n lines, each a JSON object, chunked", Streams.lines),
+        .init(
+            "/events/{n}", "Server-sent events with the IDs 1 to n, after that in Last-Event-ID; 204 after the last",
+            Streams.events),
 
         // Many bytes
         .init("/bytes/{n}", "n pseudo-random bytes of a ?seed, see PseudoRandomBytes", Payload.random),

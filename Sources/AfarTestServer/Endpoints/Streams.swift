@@ -34,4 +34,13 @@ enum Streams {
             for index in 0..<count { try body.write(#"{"id":\#(index),"text":"line \#(index)"}"# + "\n") }
         }
     }
+
+    static func events(_ request: ServerRequest) throws -> ServerResponse {
+        let count = try request.count("n")
+        let last = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
+        guard count > 0, last >= 0, last < count else { return ServerResponse(status: 204) }
+        return ServerResponse(headers: ["Content-Type": "text/event-stream"]) { body in
+            for id in (last + 1)...count { try body.write("event: tick\nid: \(id)\ndata: event \(id)\n\n") }
+        }
+    }
 }

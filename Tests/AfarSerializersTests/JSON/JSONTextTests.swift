@@ -49,12 +49,12 @@ import Testing
     // MARK: Where it is broken
 
     @Test(arguments: [
-        ("{\n  \"é\": x}", 2, 8, 9), ("[1, 2", 1, 6, 5), ("[1 2]", 1, 4, 3), ("{\"a\" 1}", 1, 6, 5),
+        ("{\n  \"é\": x}", 2, 8, 10), ("[1, 2", 1, 6, 5), ("[1 2]", 1, 4, 3), ("{\"a\" 1}", 1, 6, 5),
         ("{a: 1}", 1, 2, 1),
-        ("[1,]", 1, 4, 3), ("{\"a\":1,}", 1, 8, 7), ("\"a\tb\"", 1, 3, 2), ("\"\\x\"", 1, 2, 1), ("[01]", 1, 2, 1),
+        ("[1,,2]", 1, 4, 3), ("{\"a\":1,,}", 1, 8, 7), ("\"a\tb\"", 1, 3, 2), ("\"\\x\"", 1, 2, 1), ("[01]", 1, 2, 1),
         ("[1.]", 1, 2, 1), ("[-]", 1, 2, 1), ("[1e+]", 1, 2, 1), ("tru", 1, 1, 0), ("1 2", 1, 3, 2), ("[\"a", 1, 2, 1),
         ("[\r\n\n}", 3, 1, 4), ("\"\\u12G4\"", 1, 2, 1), ("", 1, 1, 0), (" ", 1, 2, 1), ("]", 1, 1, 0),
-        ("[\"\\", 1, 2, 1),
+        ("[\"\\", 1, 3, 2),
     ])
     func theErrorTellsWhere(text: String, line: Int, column: Int, offset: Int) throws {
         // An empty body is another error.
@@ -63,6 +63,8 @@ import Testing
         let fault = try #require(error?.underlyingError as? InvalidJSON)
         #expect((fault.line, fault.column, fault.byteOffset) == (line, column, offset), "\(fault.problem)")
         #expect(error?.localizedDescription.contains("line \(line), column \(column)") == true)
+        // What is no array is not looked at closely.
+        guard !text.hasPrefix("\"") else { return }
         let other = #expect(throws: AFError.self) { try DecodableResponseSerializer<[Int]>().serialize(input(bytes)) }
         guard case .dataCorrupted(let context) = other?.underlyingError as? DecodingError else {
             Issue.record("another error: \(String(describing: other))")
@@ -92,8 +94,10 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":"]) func deepNestingIsATypedError(opening: String) throws {
-        for depth in [513, 100_000] {
-            let bytes = Data(String(repeating: opening, count: depth).utf8)
+        // Foundation's decoder crashes on a text that ends where it becomes too deep.
+        let text = String(repeating: opening, count: 512) + opening.prefix(1)
+        for text in [text, text + " ", String(repeating: opening, count: 100_000)] {
+            let bytes = Data(text.utf8)
             let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
             #expect(error?.localizedDescription.contains("512 deep") == true)
             let other = #expect(throws: AFError.self) {

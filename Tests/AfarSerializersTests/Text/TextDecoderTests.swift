@@ -29,7 +29,7 @@ import Testing
         (.iso2022JP, "日本語 text"),
     ])
     func whatFoundationWritesIsRead(encoding: TextEncoding, sample: String) throws {
-        let bytes = try #require(sample.data(using: try #require(encoding.stringEncoding)))
+        let bytes = try sample.bytes(in: encoding)
         for cut in 0...bytes.count {
             let text = text(of: [bytes.prefix(cut), bytes.dropFirst(cut)], in: encoding)
             #expect(text == sample)
@@ -93,7 +93,7 @@ import Testing
     ]
 
     @Test(arguments: marks) func aMarkIsLeftOutWhereverItIsCut(encoding: TextEncoding, mark: [UInt8]) throws {
-        let bytes = Data(mark) + (try #require("Aé".data(using: try #require(encoding.stringEncoding))))
+        let bytes = try Data(mark) + "Aé".bytes(in: encoding)
         for cut in 0...bytes.count {
             let chunks = [bytes.prefix(cut), bytes.dropFirst(cut)]
             #expect(text(of: chunks, in: encoding) == "Aé")

@@ -52,7 +52,7 @@ import Testing
         (.utf32BigEndian, "application/json"),
     ])
     func jsonShowsItsEncoding(encoding: TextEncoding, contentType: String) throws {
-        let bytes = try #require(#"{"a":"é"}"#.data(using: try #require(encoding.stringEncoding)))
+        let bytes = try #"{"a":"é"}"#.bytes(in: encoding)
         let text = try TextDecoding.automatic.decode(bytes, contentType: contentType)
         #expect(text.text == #"{"a":"é"}"#)
         #expect(text.encoding == encoding)
@@ -72,7 +72,7 @@ import Testing
 
     @Test func xmlOfWideUnitsIsRecognized() throws {
         for encoding in [TextEncoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian] {
-            let bytes = try #require(#"<?xml version="1.0"?><a/>"#.data(using: try #require(encoding.stringEncoding)))
+            let bytes = try #"<?xml version="1.0"?><a/>"#.bytes(in: encoding)
             let text = try TextDecoding.automatic.decode(bytes, contentType: "text/xml")
             #expect(text.encoding == encoding)
             #expect(text.text.hasPrefix("<?xml"))

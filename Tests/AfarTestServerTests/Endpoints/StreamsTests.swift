@@ -42,4 +42,15 @@ struct StreamsTests {
             #expect(last?["id"] as? Int == 19)
         }
     }
+
+    @Test func sendsEventsAfterTheLast() async throws {
+        try await withServer { server in
+            let answer = try await Curl.get(server.url("/events/2"))
+            #expect(answer.values("Content-Type") == ["text/event-stream"])
+            #expect(answer.text == "event: tick\nid: 1\ndata: event 1\n\nevent: tick\nid: 2\ndata: event 2\n\n")
+            let rest = try await Curl.get(server.url("/events/2"), "--header", "Last-Event-ID: 1")
+            #expect(rest.text == "event: tick\nid: 2\ndata: event 2\n\n")
+            #expect(try await Curl.get(server.url("/events/2"), "--header", "Last-Event-ID: 2").status == 204)
+        }
+    }
 }

@@ -24,16 +24,10 @@ enum StreamSamples {
     }
 
     static func awaited() async throws {
-        var rest = ""
         let request = AF.streamRequest("https://api.example.com/feed").validate()
-        for await stream in request.streamTask().streamingStrings() {
+        for await stream in request.streamTask().streamingJSONLines(Note.self) {
             if let error = stream.completion?.error { throw error }
-            rest += stream.value ?? ""
-            while let end = rest.firstIndex(of: "\n") {
-                let note = try JSONDecoder().decode(Note.self, from: Data(rest[..<end].utf8))
-                print("Note \(note.id): \(note.text)")
-                rest.removeSubrange(...end)
-            }
+            if let note = stream.value { print("Note \(note.id): \(note.text)") }
         }
     }
 

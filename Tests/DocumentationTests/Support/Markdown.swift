@@ -5,12 +5,13 @@ import Testing
 struct Markdown: Sendable, CustomTestStringConvertible {
     static let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
-    /// The README and every page under Docs.
+    /// The README, the plug-ins' README and every page under Docs.
     static let pages: [Markdown] = {
         let docs = try? FileManager.default.contentsOfDirectory(
             at: root.appending(path: "Docs"), includingPropertiesForKeys: nil)
         let files = (docs ?? []).filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
-        return ([root.appending(path: "README.md")] + files).map(Markdown.init)
+        let readMes = ["README.md", "Plugins/README.md"].map { root.appending(path: $0) }
+        return (readMes + files).map(Markdown.init)
     }()
 
     let url: URL

@@ -102,6 +102,26 @@ enum SampleServer {
                 }
             }
         }
+        server.route("/answer") { _ in
+            .content("text/event-stream", Data("event: word\ndata: forty\n\nevent: word\ndata: two\n\n".utf8))
+        }
+        server.route("/prices") { request in
+            guard let last = Int(request.headers["Last-Event-ID"] ?? "0"), last < 2 else {
+                return ServerResponse(status: 204)
+            }
+            let event = "retry: 1\nid: \(last + 1)\ndata: {\"name\":\"tea\",\"pence\":\(120 + last)}\n\n"
+            return .content("text/event-stream", Data(event.utf8))
+        }
+        server.route("/measurements") { _ in .text("1.5;x;-2;") }
+        server.route("/deployment") { _ in
+            .content("application/yaml", Data("name: web\nreplicas: 3\n".utf8))
+        }
+        server.route("/deployments", methods: ["GET"]) { _ in
+            .content("application/yaml", Data("name: web\nreplicas: 3\n---\nname: db\nreplicas: 1\n".utf8))
+        }
+        server.route("/deployments", methods: ["POST"]) { request in
+            .text("\(request.headers["Content-Type"] ?? "no type"): \(request.text ?? "")")
+        }
         for path in ["/tables", "/people", "/backups", "/videos"] { server.route(path, receipt) }
         server.route("/countdown") { request in
             guard server.requestCount(path: "/countdown") > 1 else { return .text("busy", status: 503) }

@@ -11,10 +11,9 @@ final class Decoding {
     let placesAutomatically: Bool
     /// The nodes live as long as this.
     private let document: XML.Document
-    private var kinds: [ObjectIdentifier: DecodedKind] = [:]
-    private var lastKind: (type: ObjectIdentifier, kind: DecodedKind)?
+    private var kinds = TypeTable<DecodedKind>()
     private var names: [String: String] = [:]
-    private var keyTypes: [ObjectIdentifier: Bool] = [:]
+    private var keyTypes = TypeTable<Bool>()
     private var choices: [Choice: Bool] = [:]
     private var lastLocated: String?
     var stack = StackSpace()
@@ -35,11 +34,7 @@ final class Decoding {
     /// What the decoder must know of a type.
     func kind(of type: any Decodable.Type) -> DecodedKind {
         let identifier = ObjectIdentifier(type)
-        if let lastKind, lastKind.type == identifier { return lastKind.kind }
-        let kind = kinds[identifier] ?? Self.kind(of: type)
-        kinds[identifier] = kind
-        lastKind = (identifier, kind)
-        return kind
+        return kinds.recentValue(for: identifier) ?? kinds.value(for: identifier) { Self.kind(of: type) }
     }
 
     private static func kind(of type: any Decodable.Type) -> DecodedKind {
@@ -63,10 +58,8 @@ final class Decoding {
     /// Whether keys of a type say themselves where values stand.
     func haveKeysPlacements(_ type: any CodingKey.Type) -> Bool {
         let identifier = ObjectIdentifier(type)
-        if let known = keyTypes[identifier] { return known }
-        let known = type is any XMLCodingKey.Type
-        keyTypes[identifier] = known
-        return known
+        return keyTypes.recentValue(for: identifier)
+            ?? keyTypes.value(for: identifier) { type is any XMLCodingKey.Type }
     }
 
     /// The name in the document that a key stands for, where names are not changed by a closure.

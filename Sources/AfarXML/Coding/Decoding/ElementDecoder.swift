@@ -14,6 +14,8 @@ final class ElementDecoder: Decoder {
     var passedNames: UInt64 = 0
     /// The children and attributes by key, once there has been a reason to list them.
     var index: NodeIndex?
+    /// How many elements this has as a list, once they have been counted.
+    var listCount: Int?
     private var joinedText: UnsafeMutableBufferPointer<UInt8>?
 
     init(_ place: Place, _ decoding: Decoding, inside parent: ElementDecoder?, key: (any CodingKey)?) {

@@ -17,12 +17,14 @@ struct ListedElements: UnkeyedDecodingContainer {
     var isAtEnd: Bool { next == nil }
 
     var count: Int? {
+        if let count = list.listCount { return count }
         var count = currentIndex
         var rest = next
         while let place = rest {
             count += 1
             rest = walk.after(place, at: count)
         }
+        list.listCount = count
         return count
     }
 

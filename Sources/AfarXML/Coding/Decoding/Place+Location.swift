@@ -25,19 +25,23 @@ extension Place {
         return names.count <= 20 ? names.joined() : (names.prefix(4) + ["/…"] + names.suffix(12)).joined()
     }
 
+    /// Which of its namesakes an element is, in brackets, if there are some.
     private static func number(of element: xmlNodePtr) -> String {
-        var before = 0
-        var sibling = xmlPreviousElementSibling(element)
-        while let other = sibling {
-            if xmlStrEqual(other.pointee.name, element.pointee.name) != 0 { before += 1 }
-            sibling = xmlPreviousElementSibling(other)
+        guard let before = namesakes(of: element, xmlPreviousElementSibling) else { return "[…]" }
+        if before > 0 { return "[\(before + 1)]" }
+        return namesakes(of: element, xmlNextElementSibling) == 0 ? "" : "[1]"
+    }
+
+    /// How many siblings in one direction bear the same name; nil among very many, since a list of as many errors would
+    /// take the square of its length.
+    private static func namesakes(of element: xmlNodePtr, _ next: (xmlNodePtr?) -> xmlNodePtr?) -> Int? {
+        var count = 0
+        var sibling = next(element)
+        for _ in 0..<1000 {
+            guard let other = sibling else { return count }
+            if xmlStrEqual(other.pointee.name, element.pointee.name) != 0 { count += 1 }
+            sibling = next(other)
         }
-        guard before == 0 else { return "[\(before + 1)]" }
-        sibling = xmlNextElementSibling(element)
-        while let other = sibling {
-            if xmlStrEqual(other.pointee.name, element.pointee.name) != 0 { return "[1]" }
-            sibling = xmlNextElementSibling(other)
-        }
-        return ""
+        return nil
     }
 }

@@ -88,6 +88,8 @@ final class Encoding {
     private func text(of value: some Encodable, _ encoder: ElementEncoder) throws -> String? {
         switch value {
         case let value as String: return value
+        case let value as Decimal where value.isNaN:
+            throw error("NaN", "XML Schema has no decimal number that is none", encoder.codingPath)
         case let value as any XMLScalar: return value.xmlText
         case let value as Date:
             switch options.dateEncodingStrategy {

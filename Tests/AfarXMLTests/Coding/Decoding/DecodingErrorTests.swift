@@ -50,6 +50,19 @@ import Testing
         #expect(error?.context?.debugDescription == "It is odd. The element is at /x/y/z[2], line 2.")
     }
 
+    @Test func manyErrorsTakeNoLongTime() throws {
+        struct Lenient: Decodable {
+            var isNumber: Bool
+            init(from decoder: any Decoder) throws {
+                isNumber = (try? decoder.singleValueContainer().decode(Int.self)) != nil
+            }
+        }
+        let text = "<x>\(String(repeating: "<y>a</y>", count: 20_000))<y>1</y></x>"
+        let values = try decoded([Lenient].self, text)
+        #expect(values.count == 20_001)
+        #expect(values.filter(\.isNumber).count == 1)
+    }
+
     @Test func otherErrorsAreLeftAsTheyAre() {
         struct Refusal: Error {}
         struct Strict: Decodable { init(from decoder: any Decoder) throws { throw Refusal() } }

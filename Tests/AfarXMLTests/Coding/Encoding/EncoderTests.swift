@@ -158,6 +158,11 @@ import Testing
         #expect(try encoded([Date(timeIntervalSince1970: 1.5)], milliseconds) == "<root><item>1500.0</item></root>")
     }
 
+    @Test func aDecimalThatIsNoNumberIsAnError() {
+        let error = #expect(throws: EncodingError.self) { try encoded(["a": Decimal.nan]) }
+        #expect(error?.context?.codingPath.map(\.stringValue) == ["a"])
+    }
+
     @Test func whatATypeThrowsComesThrough() {
         struct Refusal: Error {}
         struct Strict: Encodable { func encode(to encoder: any Encoder) throws { throw Refusal() } }

@@ -1,0 +1,8 @@
+/// What a response that is printed while it comes consists of.
+enum StreamFormat {
+    case bytes
+    /// Server-sent events, for people to read.
+    case events
+    /// Server-sent events, each a JSON object in a line.
+    case jsonEvents
+}

@@ -1,0 +1,48 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+/// What is on the terminal while a request takes long.
+struct SpinnerTests {
+    @Test func aLongRequestIsShown() async throws {
+        let server = try await TestServer.start()
+        let outcome = try await Tool.runWithErrorsOnTerminal(
+            "get", server.url("/delay/1.5").absoluteString, environment: ["LC_ALL": "C"])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.errors.contains("\r| Waiting for 127.0.0.1"))
+        #expect(outcome.errors.contains("\r/ Waiting for 127.0.0.1"))
+        // Nothing of it stays.
+        #expect(Screen.text(outcome.errors) == "")
+        #expect(outcome.text.contains("\"method\""))
+    }
+
+    @Test func aShortRequestShowsNothing() async throws {
+        let server = try await TestServer.start()
+        let outcome = try await Tool.runWithErrorsOnTerminal("get", server.url("/get").absoluteString)
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == "")
+    }
+
+    @Test func aPipeGetsNothing() async throws {
+        let server = try await TestServer.start()
+        let outcome = try await Tool.run("get", server.url("/delay/1.3").absoluteString)
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == "")
+    }
+
+    @Test func aFailureStandsInALineOfItsOwn() async throws {
+        let server = try await RawServer.start([.receiveHead, .wait(1.5), .close])
+        let outcome = try await Tool.runWithErrorsOnTerminal(
+            "get", server.url.absoluteString, environment: ["LC_ALL": "C.UTF-8"])
+        #expect(outcome.status == 6)
+        #expect(outcome.errors.contains("\r⠋ Waiting for 127.0.0.1"))
+        #expect(Screen.text(outcome.errors).hasPrefix("afar: The response from "))
+    }
+
+    @Test func verboseIsNotDisturbed() async throws {
+        let server = try await TestServer.start()
+        let outcome = try await Tool.runWithErrorsOnTerminal(
+            "get", server.url("/delay/1.3").absoluteString, "--verbose", environment: ["LC_ALL": "C"])
+        #expect(!outcome.errors.contains("Waiting for"))
+    }
+}

@@ -1,0 +1,21 @@
+import AfarCore
+import Foundation
+
+extension DataStreamParser {
+    /// What a parser makes of a body that comes in chunks of a size.
+    func results(of body: Data, chunkSize: Int) -> [Result<Value, AFError>] {
+        var parser = self
+        var rest = body
+        var results: [Result<Value, AFError>] = []
+        while !rest.isEmpty {
+            // A slice, whose indices don't begin at 0.
+            results += parser.parse(rest.prefix(chunkSize))
+            rest = rest.dropFirst(chunkSize)
+        }
+        return results + parser.finish()
+    }
+
+    func results(of body: String, chunkSize: Int = .max) -> [Result<Value, AFError>] {
+        results(of: Data(body.utf8), chunkSize: chunkSize)
+    }
+}

@@ -1,0 +1,81 @@
+import AfarCore
+import AfarSerializers
+import Foundation
+import Testing
+
+/// JSON text sequences (RFC 7464) in chunks of every size.
+@Suite struct JSONTextSequenceParserTests {
+    struct Item: Codable, Sendable, Equatable { let id: Int }
+
+    static let parser = JSONTextSequenceParser<Item>()
+
+    private static func error<T>(_ result: Result<T, AFError>) -> JSONStreamError? {
+        result.error?.underlyingError as? JSONStreamError
+    }
+
+    @Test(arguments: [1, 2, 5, 1000])
+    func chunksMayEndAnywhere(size: Int) throws {
+        let body = "\u{1E}{\"id\":1}\n\u{1E}{\n  \"id\": 2\n}\n\u{1E}\u{1E}{\"id\":3}\u{1E}{\"id\":4}"
+        #expect(try Self.parser.results(of: body, chunkSize: size).map { try $0.get().id } == [1, 2, 3, 4])
+    }
+
+    /// The line's end after a value is enough; the next separator may take hours.
+    @Test func aValueIsThereWithTheLineEndAfterIt() throws {
+        var parser = Self.parser
+        #expect(parser.parse(Data("\u{1E}{\n\"id\":1\n".utf8)).isEmpty)
+        #expect(parser.parse(Data("}".utf8)).isEmpty)
+        #expect(try parser.parse(Data("\n".utf8)).map { try $0.get().id } == [1])
+        #expect(parser.finish().isEmpty)
+    }
+
+    @Test func bracketsInTextCloseNothing() throws {
+        let parser = JSONTextSequenceParser<[String]>()
+        let body = "\u{1E}[\"}]\",\n\"\\\"]\",\n\"\\\\\"\n]\n"
+        #expect(try parser.results(of: body, chunkSize: 1).map { try $0.get() } == [["}]", "\"]", "\\"]])
+    }
+
+    @Test func whatBreaksOffIsAFailureAndTheNextIsRead() {
+        let results = Self.parser.results(of: "\u{1E}{\"id\":1\u{1E}{\"id\":2}\n")
+        #expect(results.compactMap(\.value) == [Item(id: 2)])
+        #expect(results.compactMap(Self.error).map(\.number) == [1])
+    }
+
+    /// RFC 7464, section 2.4: 12 may have been 123.
+    @Test(arguments: ["12", "true", "null", "-1.5"])
+    func aNumberOrLiteralNeedsWhiteSpaceAfterIt(text: String) {
+        let parser = JSONTextSequenceParser<Double?>()
+        let cut = parser.results(of: "\u{1E}\(text)\u{1E}7\n")
+        #expect(cut.last?.value == 7)
+        guard case .mayBeTruncated = cut.first.flatMap(Self.error)?.reason else {
+            Issue.record("no failure: \(cut)")
+            return
+        }
+        #expect(JSONTextSequenceParser<String>().results(of: "\u{1E}\"text\"").compactMap(\.value) == ["text"])
+    }
+
+    @Test func bytesOutsideOfRecordsAreReportedOnce() {
+        let results = Self.parser.results(of: "{\"id\":1}\n\u{1E}{\"id\":2}\n junk more\n\u{1E}{\"id\":3}\n")
+        #expect(results.compactMap(\.value) == [Item(id: 2), Item(id: 3)])
+        let errors = results.compactMap(Self.error)
+        #expect(errors.count == 2)
+        for error in errors {
+            guard case .outsideOfRecord = error.reason else {
+                Issue.record("another reason: \(error)")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: [1, 1000])
+    func aRecordThatIsTooLongIsPassedOver(size: Int) {
+        let parser = JSONTextSequenceParser<String>(maximumLength: 6)
+        let results = parser.results(of: "\u{1E}\"1234\"\n\u{1E}\"12345\"\n\u{1E}\"next\"\n", chunkSize: size)
+        #expect(results.compactMap(\.value) == ["1234", "next"])
+        let errors = results.compactMap(Self.error)
+        #expect(errors.count == 1)
+        guard case .tooLong(limit: 6) = errors.first?.reason else {
+            Issue.record("another reason: \(errors)")
+            return
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import AfarSerializers
+
+/// How long an event source waits before it connects again.
+@Suite struct ReconnectionTests {
+    typealias Reconnection = EventSource.Reconnection
+
+    @Test func afterEventsItIsTheUsualTime() {
+        let rules = Reconnection(delay: .seconds(3))
+        #expect(rules.delay(after: 0, told: nil, chance: 1) == .seconds(3))
+        #expect(rules.delay(after: 0, told: .milliseconds(10), chance: 1) == .milliseconds(10))
+        #expect(rules.delay(after: 0, told: .zero, chance: 1) == .zero)
+    }
+
+    @Test func itGrowsUpToALimit() {
+        let rules = Reconnection(delay: .seconds(3), maximumDelay: .seconds(20), jitter: 0)
+        let delays = (1...5).map { rules.delay(after: $0, told: nil, chance: 1) }
+        #expect(delays == [.seconds(3), .seconds(6), .seconds(12), .seconds(20), .seconds(20)])
+    }
+
+    @Test func theServerMayAskForMoreThanTheLimit() {
+        let rules = Reconnection(maximumDelay: .seconds(20), jitter: 0)
+        #expect(rules.delay(after: 3, told: .seconds(60), chance: 0) == .seconds(60))
+    }
+
+    @Test func aServerThatAsksForNoPauseAndSaysNothingIsNotAskedWithoutOne() {
+        let rules = Reconnection(jitter: 0)
+        #expect(rules.delay(after: 1, told: .zero, chance: 0) == .milliseconds(100))
+        #expect(rules.delay(after: 3, told: .zero, chance: 0) == .milliseconds(400))
+    }
+
+    @Test func chanceMakesItLonger() {
+        let rules = Reconnection(delay: .seconds(10), jitter: 0.5)
+        #expect(rules.delay(after: 1, told: nil, chance: 0) == .seconds(10))
+        #expect(rules.delay(after: 1, told: nil, chance: 1) == .seconds(15))
+    }
+
+    @Test(arguments: [
+        Reconnection(delay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max), multiplier: .infinity, jitter: 1),
+        Reconnection(delay: .seconds(Int64.min), maximumDelay: .seconds(Int64.min), multiplier: -.infinity, jitter: -1),
+        Reconnection(multiplier: .nan, jitter: .nan),
+    ])
+    func noRulesAreTooMuch(rules: Reconnection) {
+        for failures in [0, 1, 2, 1000, .max] {
+            let delay = rules.delay(after: failures, told: nil, chance: 1)
+            #expect(delay >= .zero)
+            #expect(delay <= .seconds(2 * 31_536_000))
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Events over as many connections as it takes.
+@Suite struct EventSourceTests {
+    static let kinds = TransportKind.all(with: [.streamedDelivery])
+    static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+    static let noMore = RawServer.Step.respond("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+
+    /// Waits that take no time, and are written down.
+    private final class Pauses: Sendable {
+        private let noted = Locked<[Duration]>([])
+        var all: [Duration] { noted.withLock { $0 } }
+
+        func source(
+            _ session: Session, _ server: RawServer, lastEventID: String = "", jitter: Double = 0,
+            maximumFailures: Int? = nil
+        ) -> EventSource {
+            var source = session.serverSentEvents(
+                server.url, lastEventID: lastEventID,
+                reconnection: .init(jitter: jitter, maximumFailures: maximumFailures))
+            source.pause = { [noted] duration in noted.withLock { $0.append(duration) } }
+            return source
+        }
+    }
+
+    private static func id(in head: String) -> String? {
+        let line = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("last-event-id:") }
+        return line.map { $0.dropFirst("last-event-id:".count).trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test(arguments: kinds)
+    func theNextConnectionNamesTheLastEvent(kind: TransportKind) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "id: 1\ndata: a\n\nid: ü\ndata: b\n\nid: lost\ndata: cut"), .close],
+            [.respond(Self.head + "data: c\n\n"), .close],
+            [.respond(Self.head + "id\ndata: d\n\n"), .close],
+            [Self.noMore],
+        ])
+        let pauses = Pauses()
+        let session = kind.session()
+        var events: [ServerSentEvent] = []
+        for try await event in pauses.source(session, server) { events.append(event) }
+        #expect(events.map(\.data) == ["a", "b", "c", "d"])
+        #expect(events.map(\.id) == ["1", "ü", "ü", ""])
+        #expect(server.requests.map(Self.id) == [nil, "ü", "ü", nil])
+        #expect(pauses.all == [.seconds(3), .seconds(3), .seconds(3)])
+        let first = try #require(server.requests.first).lowercased()
+        #expect(first.contains("accept: text/event-stream\r\n"))
+        #expect(first.contains("cache-control: no-store\r\n"))
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func aConnectionThatIsLostIsMadeAgain(kind: TransportKind) async throws {
+        let server = try await RawServer.start(scripts: [
+            [
+                .respond(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + "f\r\nid: 1\ndata: a\n\n\r\n"), .close,
+            ],
+            [.receiveHead, .close],
+            [.receiveHead, .close],
+            [.respond(Self.head + "data: b\n\n"), .close],
+            [Self.noMore],
+        ])
+        let pauses = Pauses()
+        let session = kind.session()
+        var data: [String] = []
+        for try await event in pauses.source(session, server) { data.append(event.data) }
+        #expect(data == ["a", "b"])
+        #expect(server.requests.map(Self.id).compactMap { $0 }.allSatisfy { $0 == "1" })
+        // The connections that brought nothing make the wait longer, the next event makes it short again.
+        #expect(pauses.all.first == .seconds(3))
+        #expect(pauses.all.last == .seconds(3))
+        #expect(pauses.all.contains(.seconds(6)))
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func theServerSaysHowLongToWait(kind: TransportKind) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "retry: 20\n\ndata: a\n\n"), .close],
+            [.respond(Self.head + "data: b\n\nretry: 70000\n\n"), .close],
+            [.respond(Self.head), .close],
+            [Self.noMore],
+        ])
+        let pauses = Pauses()
+        let session = kind.session()
+        var data: [String] = []
+        for try await event in pauses.source(session, server) { data.append(event.data) }
+        #expect(data == ["a", "b"])
+        #expect(pauses.all == [.milliseconds(20), .seconds(70), .seconds(70)])
+        await server.stop()
+    }
+
+    /// The waits are real ones here.
+    @Test func theWaitIsWaited() async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "retry: 30\ndata: a\n\n"), .close], [Self.noMore],
+        ])
+        let session = TransportKind.curl.session()
+        let clock = ContinuousClock()
+        var came: ContinuousClock.Instant?
+        for try await _ in session.serverSentEvents(server.url) { came = clock.now }
+        #expect(try clock.now - #require(came) >= .milliseconds(30))
+        #expect(server.requests.count == 2)
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func theFirstIDCanBeGiven(kind: TransportKind) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "data: a\n\n"), .close], [Self.noMore],
+        ])
+        let session = kind.session()
+        var ids: [String] = []
+        for try await event in Pauses().source(session, server, lastEventID: "41") { ids.append(event.id) }
+        #expect(ids == ["41"])
+        #expect(server.requests.map(Self.id) == ["41", "41"])
+        await server.stop()
+    }
+
+    // MARK: The end
+
+    @Test(
+        arguments: kinds,
+        [
+            "HTTP/1.1 500 Oops\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\ndata",
+        ])
+    func anAnswerThatIsNoStreamIsThrown(kind: TransportKind, answer: String) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "data: a\n\n"), .close], [.respond(answer)],
+        ])
+        let session = kind.session()
+        var iterator = Pauses().source(session, server).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        let error = await #expect(throws: AFError.self) { try await iterator.next() }
+        #expect(error?.isResponseValidationError == true)
+        #expect(try await iterator.next() == nil)
+        #expect(server.requests.count == 2)
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func anEventThatIsTooLargeIsThrown(kind: TransportKind) async throws {
+        let server = try await RawServer.start([.respond(Self.head + "data: \(String(repeating: "x", count: 100))\n\n")]
+        )
+        let session = kind.session()
+        var iterator = session.serverSentEvents(server.url, maximumEventSize: 50).makeAsyncIterator()
+        let error = await #expect(throws: AFError.self) { try await iterator.next() }
+        #expect(error?.underlyingError is ServerSentEventTooLarge)
+        try await server.peerClosed(0)
+        await server.stop()
+    }
+
+    @Test func aRequestThatCannotBeMadeIsThrown() async throws {
+        let session = TransportKind.curl.session()
+        var iterator = session.serverSentEvents("http://[bad").makeAsyncIterator()
+        let error = await #expect(throws: AFError.self) { try await iterator.next() }
+        #expect(error?.isInvalidURLError == true)
+    }
+
+    @Test func failuresCanBeCounted() async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "data: a\n\n"), .close], [.respond(Self.head), .close], [.receiveHead, .close],
+        ])
+        let pauses = Pauses()
+        let session = TransportKind.curl.session()
+        var iterator = pauses.source(session, server, maximumFailures: 2).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        let error = await #expect(throws: AFError.self) { try await iterator.next() }
+        #expect(error?.isSessionTaskError == true)
+        #expect(pauses.all == [.seconds(3), .seconds(3)])
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func leavingTheLoopClosesTheConnection(kind: TransportKind) async throws {
+        let server = try await RawServer.start([.respond(Self.head + "data: a\n\n")])
+        let session = kind.session()
+        for try await event in session.serverSentEvents(server.url) where event.data == "a" { break }
+        try await server.peerClosed(0)
+        await server.stop()
+    }
+
+    @Test(arguments: kinds)
+    func cancellingTheTaskEndsTheLoop(kind: TransportKind) async throws {
+        let server = try await RawServer.start([.respond(Self.head + "data: a\n\n")])
+        let session = kind.session()
+        let came = Signal()
+        let task = Task {
+            var count = 0
+            for try await _ in session.serverSentEvents(server.url) {
+                count += 1
+                came.set()
+            }
+            return count
+        }
+        await came.wait()
+        task.cancel()
+        #expect(try await task.value == 1)
+        try await server.peerClosed(0)
+        await server.stop()
+    }
+
+    @Test func cancellingTheTaskEndsTheWait() async throws {
+        let server = try await RawServer.start([.respond(Self.head + "data: a\n\n"), .close])
+        let session = TransportKind.curl.session()
+        let waits = Signal()
+        var source = session.serverSentEvents(server.url)
+        source.pause = { _ in
+            waits.set()
+            try await Task.sleep(for: .seconds(3600))
+        }
+        let task = Task { [source] in
+            var count = 0
+            for try await _ in source { count += 1 }
+            return count
+        }
+        await waits.wait()
+        task.cancel()
+        #expect(try await task.value == 1)
+        await server.stop()
+    }
+
+    // MARK: Retries
+
+    /// A retrier's attempt is one more connection: it names the last event as well.
+    @Test func aRetryNamesTheLastEvent() async throws {
+        let server = try await RawServer.start(scripts: [
+            [
+                .respond(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + "f\r\nid: 1\ndata: a\n\n\r\n"), .reset,
+            ],
+            [.respond(Self.head + "data: b\n\n"), .close],
+            [Self.noMore],
+        ])
+        let session = TransportKind.curl.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
+        let pauses = Pauses()
+        var events: [ServerSentEvent] = []
+        for try await event in pauses.source(session, server) { events.append(event) }
+        #expect(events == [ServerSentEvent(data: "a", id: "1"), ServerSentEvent(data: "b", id: "1")])
+        #expect(server.requests.map(Self.id) == [nil, "1", "1"])
+        #expect(pauses.all == [.seconds(3)])
+        await server.stop()
+    }
+
+    // MARK: Much
+
+    /// 100 MB of events are more than all buffers between server and loop hold.
+    @Test(arguments: TransportKind.all(with: [.streamedDelivery, .backpressure]))
+    func aLoopThatLingersHoldsTheServerBack(kind: TransportKind) async throws {
+        let total = 2_000
+        let written = Locked(0)
+        let server = try await TestServer.start()
+        server.route("/events") { _ in
+            ServerResponse(headers: ["Content-Type": "text/event-stream"]) { body in
+                let event = "data: " + String(repeating: "x", count: 50_000) + "\n\n"
+                for _ in 0..<total {
+                    try body.write(event)
+                    written.withLock { $0 += 1 }
+                }
+            }
+        }
+        let session = kind.session()
+        var count = 0
+        for try await event in session.serverSentEvents(server.url("/events")) {
+            #expect(event.data.utf8.count == 50_000)
+            count += 1
+            if count == 1 {
+                var before = -1
+                // Quiet for half a second is as long as it needs to be sure that the server stands still.
+                while case let now = written.withLock({ $0 }), now != before {
+                    before = now
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+                #expect(before < total / 2)
+            }
+            if count == total { break }
+        }
+        #expect(count == total)
+        await server.stop()
+    }
+}

@@ -1,0 +1,84 @@
+import Afar
+
+struct Price: Decodable {
+    let name: String
+    let pence: Int
+}
+
+struct NotANumber: Error {}
+
+struct Measurements: DataStreamParser {
+    private var rest = Data()
+
+    mutating func parse(_ chunk: Data) -> [Result<Double, AFError>] {
+        rest += chunk
+        let parts = rest.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        rest = Data(parts.last ?? Data())
+        if rest.count > 100 {
+            rest = Data()
+            return [.failure(.responseSerializationFailed(reason: .customSerializationFailed(error: NotANumber())))]
+        }
+        return parts.dropLast().map { part in
+            guard let number = Double(String(decoding: part, as: UTF8.self)) else {
+                return .failure(.responseSerializationFailed(reason: .customSerializationFailed(error: NotANumber())))
+            }
+            return .success(number)
+        }
+    }
+}
+
+enum EventSamples {
+    static func lines() async {
+        let task = AF.streamRequest("https://api.example.com/feed").validate().streamTask()
+        for await stream in task.streamingJSONLines(Note.self) {
+            switch stream.event {
+            case .stream(.success(let note)): print("Noted \(note.text)")
+            case .stream(.failure(let error)): print("Left out: \(error.localizedDescription)")
+            case .complete(let completion): print(completion.error?.localizedDescription ?? "All notes are there")
+            }
+        }
+    }
+
+    static func handler() {
+        AF.streamRequest("https://api.example.com/feed").validate().responseStreamJSONLines(of: Note.self) { stream in
+            if let note = stream.value { print("Heard of \(note.text)") }
+        }
+    }
+
+    static func badLine(_ error: AFError) {
+        if let error = error.underlyingError as? JSONStreamError { print("Line \(error.number) is at fault") }
+    }
+
+    static func answer() async throws {
+        let request = AF.streamRequest("https://api.example.com/answer", headers: [.accept("text/event-stream")])
+        for await stream in request.streamTask().streamingServerSentEvents() {
+            if let event = stream.value { print("\(event.event): \(event.data)") }
+            if let error = stream.completion?.error { throw error }
+        }
+    }
+
+    static func decoded(_ event: ServerSentEvent) throws -> Price {
+        let price = try event.decode(Price.self)
+        return price
+    }
+
+    static func prices() async throws {
+        for try await event in AF.serverSentEvents("https://api.example.com/prices") {
+            print("Price \(event.id): \(event.data)")
+        }
+    }
+
+    static func goingOn() -> EventSource {
+        let prices = AF.serverSentEvents(
+            "https://api.example.com/prices",
+            lastEventID: "41",
+            reconnection: .init(delay: .seconds(1), maximumDelay: .seconds(30), maximumFailures: 10))
+        return prices
+    }
+
+    static func measurements() {
+        AF.streamRequest("https://api.example.com/measurements").responseStream(using: Measurements()) { stream in
+            if let number = stream.value { print("Measured \(number)") }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Afar
+import AfarTesting
+import Testing
+import Yams
+
+struct Deployment: Codable, Equatable {
+    var name: String
+    var replicas: Int
+}
+
+struct YAML: DataDecoder {
+    func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
+        try YAMLDecoder().decode(type, from: data)
+    }
+}
+
+struct YAMLSerializer<T: Decodable>: ResponseSerializer {
+    func serialize(_ input: SerializationInput) throws -> T {
+        guard let data = try bytes(of: input) else {
+            throw AFError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(T.self)"))
+        }
+        do {
+            return try YAML().decode(T.self, from: data)
+        } catch {
+            throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
+        }
+    }
+
+    func serialize(
+        request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+    ) throws -> T {
+        try serialize(SerializationInput(request: request, response: response, data: data, error: error))
+    }
+}
+
+extension ResponseSerializer {
+    static func yaml<T: Decodable>(of type: T.Type) -> YAMLSerializer<T> where Self == YAMLSerializer<T> {
+        YAMLSerializer()
+    }
+}
+
+extension DataRequest {
+    @preconcurrency
+    @discardableResult
+    func responseYAML<T: Decodable>(
+        of type: T.Type = T.self,
+        queue: DispatchQueue? = .main,
+        completionHandler: @escaping @Sendable (AFDataResponse<T>) -> Void
+    ) -> Self {
+        response(queue: queue, responseSerializer: .yaml(of: type), completionHandler: completionHandler)
+    }
+
+    func serializingYAML<T: Decodable & Sendable>(
+        _ type: T.Type = T.self, automaticallyCancelling: Bool = true
+    ) -> DataTask<T> {
+        serializingResponse(using: .yaml(of: type), automaticallyCancelling: automaticallyCancelling)
+    }
+}
+
+struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
+    struct TooLarge: Error {}
+
+    private let separator = Data("\n---\n".utf8)
+    private let limit = 1 << 20
+    private var rest = Data()
+
+    mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
+        rest += chunk
+        var documents: [Result<T, AFError>] = []
+        while let end = rest.range(of: separator) {
+            documents.append(decode(rest[..<end.lowerBound]))
+            rest.removeSubrange(..<end.upperBound)
+        }
+        if rest.count > limit {
+            rest = Data()
+            documents.append(.failure(.responseSerializationFailed(reason: .decodingFailed(error: TooLarge()))))
+        }
+        return documents
+    }
+
+    mutating func finish() -> [Result<T, AFError>] { rest.isEmpty ? [] : [decode(rest)] }
+
+    private func decode(_ document: Data) -> Result<T, AFError> {
+        Result { try YAML().decode(T.self, from: document) }
+            .mapError { .responseSerializationFailed(reason: .decodingFailed(error: $0)) }
+    }
+}
+
+struct YAMLBody: ParameterEncoder {
+    func encode<Parameters: Encodable & Sendable>(
+        _ parameters: Parameters?, into request: URLRequest
+    ) throws -> URLRequest {
+        guard let parameters else { return request }
+        var request = request
+        do {
+            request.httpBody = Data(try YAMLEncoder().encode(parameters).utf8)
+        } catch {
+            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+        }
+        if request.headers["Content-Type"] == nil { request.headers.update(.contentType("application/yaml")) }
+        return request
+    }
+}
+
+extension ParameterEncoder where Self == YAMLBody {
+    static var yaml: YAMLBody { YAMLBody() }
+}
+
+@Suite struct YAMLSerializerTests {
+    @Test func aValueIsDecoded() async throws {
+        let session = Session(
+            transport: MockTransport { _ in .data(Data("name: web\nreplicas: 3\n".utf8), type: "application/yaml") })
+
+        let task = session.request("https://api.example.com/deployment").serializingYAML(Deployment.self)
+
+        #expect(try await task.value == Deployment(name: "web", replicas: 3))
+    }
+
+    @Test func whatIsNoYAMLIsADecodingFailure() async {
+        let session = Session(transport: MockTransport { _ in .data(Data("name: [".utf8)) })
+
+        let task = session.request("https://api.example.com/deployment").serializingYAML(Deployment.self)
+
+        #expect(await task.response.error?.underlyingError is DecodingError)
+    }
+
+    @Test(arguments: [1, 3, 100])
+    func documentsMayComeInAnyPieces(size: Int) async {
+        var response = MockResponse.data(Data("name: a\nreplicas: 1\n---\nname: b\nreplicas: 2\n".utf8))
+        response.chunkSize = size
+        let session = Session(transport: MockTransport { [response] _ in response })
+
+        var names: [String] = []
+        let task = session.streamRequest("https://api.example.com/deployments").streamTask()
+        for await stream in task.streamingResponses(parsedUsing: YAMLDocuments<Deployment>()) {
+            if let deployment = stream.value { names.append(deployment.name) }
+        }
+
+        #expect(names == ["a", "b"])
+    }
+}
+
+enum PluginSamples {
+    static func decoder() async throws {
+        let deployment = try await AF.request("https://api.example.com/deployment")
+            .serializingDecodable(Deployment.self, decoder: YAML())
+            .value
+        print("\(deployment.name) runs \(deployment.replicas) times")
+    }
+
+    static func handler() {
+        AF.request("https://api.example.com/deployment").validate().responseYAML(of: Deployment.self) { response in
+            if let deployment = response.value { print("\(deployment.replicas) of \(deployment.name)") }
+        }
+    }
+
+    static func awaited() async throws {
+        let deployment = try await AF.request("https://api.example.com/deployment")
+            .validate()
+            .serializingYAML(Deployment.self)
+            .value
+        print("\(deployment.name), awaited")
+    }
+
+    static func streamed() async throws {
+        let task = AF.streamRequest("https://api.example.com/deployments").validate().streamTask()
+        for await stream in task.streamingResponses(parsedUsing: YAMLDocuments<Deployment>()) {
+            if let deployment = stream.value { print("Streamed \(deployment.name)") }
+            if let error = stream.completion?.error { throw error }
+        }
+    }
+
+    static func sent() async throws {
+        let deployment = Deployment(name: "web", replicas: 5)
+        let answer = try await AF.request(
+            "https://api.example.com/deployments", method: .post, parameters: deployment, encoder: .yaml
+        ).serializingString().value
+        print(answer)
+    }
+}
