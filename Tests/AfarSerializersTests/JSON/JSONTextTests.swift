@@ -145,23 +145,4 @@ import Testing
         let serializer = DecodableResponseSerializer<Int>(decoder: Counter())
         #expect(try serializer.serialize(input(Data([0xFF, 0xFE, 0x31, 0x00]))) == 4)
     }
-
-    @Test func mutatedTextsNeverCrash() throws {
-        var random = RandomBytes(seed: 11)
-        let sample = Data(#"{"a":[1,2.5e3,{"b":"\u00e9 \"é\" 🍋","c":null}],"d":true,"e":{"f":[[],{}]},"g":-0.1}"#.utf8)
-        let wide = try #require(String(decoding: sample, as: UTF8.self).data(using: .utf16))
-        var failures = 0
-        for number in 0..<RandomBytes.count(else: 2000) {
-            let bytes = random.mutated(number % 4 == 0 ? wide : sample)
-            guard !bytes.isEmpty else { continue }
-            do {
-                _ = try JSONResponseSerializer().serialize(input(bytes))
-            } catch {
-                failures += 1
-                #expect(error is AFError)
-                #expect(throws: AFError.self) { try DecodableResponseSerializer<Nest>().serialize(input(bytes)) }
-            }
-        }
-        #expect(failures > 0)
-    }
 }
