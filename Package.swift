@@ -137,9 +137,11 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarXML",
+                "AfarCore", "AfarSerializers", "AfarXML", "AfarYAML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
             path: "Tests/Fuzz"
         ),

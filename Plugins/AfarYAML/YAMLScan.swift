@@ -77,7 +77,8 @@ struct YAMLScan {
             let scalar = event.data.scalar
             try require(.scalarLength, scalar.length, atMost: limits.maximumScalarLength)
             try count(1)
-            try add(Extent(), anchor: Self.name(scalar.anchor), isMergeKey: Self.isMergeKey(scalar))
+            let isMergeKey = Self.isMergeKey(scalar.value, length: scalar.length, tag: scalar.tag)
+            try add(Extent(), anchor: Self.name(scalar.anchor), isMergeKey: isMergeKey)
         case YAML_ALIAS_EVENT:
             // An alias for nothing is refused by Yams.
             let extent = Self.name(event.data.alias.anchor).flatMap { anchors[$0] } ?? Extent()
@@ -95,7 +96,7 @@ struct YAMLScan {
     }
 
     private mutating func count(_ more: Int) throws(YAMLLimitExceeded) {
-        nodes += more
+        nodes = nodes.adding(more)
         try require(.nodes, nodes, atMost: limits.maximumNodes)
     }
 
@@ -105,12 +106,13 @@ struct YAMLScan {
     ) throws(YAMLLimitExceeded) {
         if let anchor { anchors[anchor] = extent }
         guard var parent = open.popLast() else { return }
-        parent.extent.nodes += extent.nodes
+        parent.extent.nodes = parent.extent.nodes.adding(extent.nodes)
         parent.extent.height = max(parent.extent.height, extent.height + 1)
         if !parent.isMapping {
-            parent.extent.mergedKeys += extent.mergedKeys
+            parent.extent.mergedKeys = parent.extent.mergedKeys.adding(extent.mergedKeys)
         } else if parent.isAtValue {
-            parent.extent.mergedKeys += parent.isMerging ? extent.mergedKeys : 1
+            let keys = parent.isMerging ? extent.mergedKeys : 1
+            parent.extent.mergedKeys = parent.extent.mergedKeys.adding(keys)
             try require(.mappingCount, parent.extent.mergedKeys, atMost: limits.maximumMappingCount)
         }
         parent.isMerging = !parent.isAtValue && isMergeKey
@@ -129,8 +131,18 @@ struct YAMLScan {
     }
 
     /// Whether a scalar can be a key that merges (https://yaml.org/type/merge.html). One in quotation marks counts as well.
-    private static func isMergeKey(_ scalar: yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar) -> Bool {
-        String(decoding: UnsafeBufferPointer(start: scalar.value, count: min(scalar.length, 3)), as: UTF8.self) == "<<"
-            || name(scalar.tag) == "tag:yaml.org,2002:merge"
+    private static func isMergeKey(
+        _ value: UnsafePointer<yaml_char_t>?, length: Int, tag: UnsafeMutablePointer<yaml_char_t>?
+    ) -> Bool {
+        let begin = UnsafeBufferPointer(start: value, count: value == nil ? 0 : min(length, 3))
+        return begin.elementsEqual("<<".utf8) || name(tag) == "tag:yaml.org,2002:merge"
+    }
+}
+
+extension Int {
+    /// The sum, or the largest number where there is none: limits may be as large as that.
+    fileprivate func adding(_ other: Int) -> Int {
+        let (sum, isTooMuch) = addingReportingOverflow(other)
+        return isTooMuch ? .max : sum
     }
 }

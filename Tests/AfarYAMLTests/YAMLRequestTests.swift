@@ -55,15 +55,15 @@ import Testing
     }
 
     @Test func failuresAreDecodingFailures() async {
-        let request = Self.session("- 1\n").request("http://example.com/")
-        let error = await request.serializingYAML(Service.self).response.error
+        let session = Self.session("- 1\n")
+        let error = await session.request("http://example.com/").serializingYAML(Service.self).response.error
         guard case .responseSerializationFailed(.decodingFailed(let cause)) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
         }
         #expect(cause is DecodingError)
-        let limited = Self.session(Service.yaml).request("http://example.com/")
-        let limits = YAMLLimits(maximumSize: 10)
+        let limits = YAMLLimits(maximumSize: 3)
+        let limited = session.request("http://example.com/")
         #expect(await limited.serializingYAML(Service.self, limits: limits).response.error?.limit == .size)
     }
 
@@ -143,7 +143,8 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 10, 1000])
     func everyDocumentIsAValue(size: Int) async {
-        let request = Self.session(Self.documents, chunkSize: size).streamRequest("http://example.com/")
+        let session = Self.session(Self.documents, chunkSize: size)
+        let request = session.streamRequest("http://example.com/")
         var names: [String] = []
         var errors: [AFError] = []
         for await stream in request.streamTask().streamingYAML(Service.self) {
@@ -158,7 +159,8 @@ import Testing
     func aDocumentThatIsTooLargeIsPassedOver(size: Int) async {
         let large = "name: \(String(repeating: "x", count: 200))\nports: []\n"
         let yaml = "name: a\nports: []\n---\n\(large)---\nname: b\nports: []\n"
-        let request = Self.session(yaml, chunkSize: size).streamRequest("http://example.com/")
+        let session = Self.session(yaml, chunkSize: size)
+        let request = session.streamRequest("http://example.com/")
         var names: [String] = []
         var errors: [AFError] = []
         let limits = YAMLLimits(maximumSize: 100)

@@ -2,9 +2,11 @@ import ArgumentParser
 
 extension CommandConfiguration {
     /// Makes a configuration whose help ends with examples, one a line.
-    init(abstract: String, usage: String? = nil, discussion: String = "", examples: [String]) {
+    init(
+        commandName: String? = nil, abstract: String, usage: String? = nil, discussion: String = "", examples: [String]
+    ) {
         self.init(
-            abstract: abstract, usage: usage,
+            commandName: commandName, abstract: abstract, usage: usage,
             discussion: (discussion.isEmpty ? "" : discussion + "\n\n") + Self.section(examples))
     }
 

@@ -1,4 +1,5 @@
 import AfarXML
+import Foundation
 
 /// XML as text for people.
 enum XMLText {

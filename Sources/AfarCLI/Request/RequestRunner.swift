@@ -22,6 +22,6 @@ struct RequestRunner {
         let report = ResponseReport(plan: plan, options: options, inspector: inspector, printer: printer)
         let response = await report.response(of: request)
         spinner?.stop()
-        try await report.print(response, of: request)
+        try report.print(response, of: request)
     }
 }

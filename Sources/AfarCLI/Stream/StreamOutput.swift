@@ -32,7 +32,9 @@ final class StreamOutput: Sendable {
                 let printer = EventPrinter(style: style, isJSON: format == .jsonEvents)
                 request.responseStreamServerSentEvents(on: queue) { [self] stream in
                     if let event = stream.value { try write(Data(printer.text(event).utf8)) }
-                    if let error = stream.error { fail(Failure(.response, error.localizedDescription)) }
+                    if let error = stream.error {
+                        fail(Failure(.response, (error.underlyingError ?? error).localizedDescription))
+                    }
                     if let completion = stream.completion { continuation.resume(returning: completion) }
                 }
             }

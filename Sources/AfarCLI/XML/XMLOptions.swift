@@ -3,7 +3,7 @@ import ArgumentParser
 /// What is shown of a document.
 struct XMLOptions: ParsableArguments {
     @Option(
-        parsing: .unconditionalSingleValue,
+        parsing: .unconditional,
         help: ArgumentHelp("Show only what this XPath 1.0 expression gives.", valueName: "expression"))
     var xpath: String?
 

@@ -18,7 +18,7 @@ extension DataDecoder {
         _ json: Data, as type: T.Type, _ framing: JSONStreamError.Framing, _ number: Int
     ) -> Result<T, AFError> {
         do {
-            return .success(try decode(type, from: json))
+            return .success(try decodeChecked(type, from: json, of: nil))
         } catch {
             return .failure(JSONStreamError(.undecodable(error), framing, number).asAFError)
         }

@@ -39,7 +39,7 @@ struct LineSplitter: Sendable {
         guard !isPassing else { return }
         partial += bytes
         // One more may be a CR that belongs to the line's end.
-        guard partial.count > maximumLength + 1 else { return }
+        guard partial.count - 1 > maximumLength else { return }
         partial = Data()
         isPassing = true
         lines.append(.tooLong)

@@ -28,7 +28,7 @@ public struct ServerSentEvent: Hashable, Sendable {
         _ type: T.Type = T.self, using decoder: any DataDecoder = JSONDecoder()
     ) throws(AFError) -> T {
         do {
-            return try decoder.decode(type, from: Data(data.utf8))
+            return try decoder.decodeChecked(type, from: Data(data.utf8), of: nil)
         } catch {
             throw .responseSerializationFailed(reason: .decodingFailed(error: error))
         }

@@ -74,6 +74,12 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int.min, -1, 0, .max])
+    func anyLimitWillDo(limit: Int) {
+        let results = JSONLinesParser<Item>(maximumLineLength: limit).results(of: "\n{\"id\":1}\n", chunkSize: 1)
+        #expect(results.compactMap(\.value).count == (limit == .max ? 1 : 0))
+    }
+
     /// What has been passed over is not kept: one line of 64 MiB, with a limit of 1 MiB.
     @Test func anEndlessLineIsReportedOnce() {
         var parser = JSONLinesParser<Item>()
@@ -81,6 +87,16 @@ import Testing
         let failures = (0..<1024).flatMap { _ in parser.parse(chunk) }
         #expect(failures.count == 1)
         #expect(parser.parse(Data("\n{\"id\":7}\n".utf8)).compactMap(\.value) == [Item(id: 7)])
+    }
+
+    /// Foundation's decoder ends the process when arrays are nested too deep and the text ends there.
+    @Test(arguments: ["[", "{\"a\":", "[{\"a\":["])
+    func aLineThatIsNestedTooDeepIsAFailure(bracket: String) {
+        let line = String(repeating: bracket, count: 2_000)
+        let results = Self.parser.results(of: line + "\n{\"id\":1}\n" + line)
+        #expect(results.map(\.isSuccess) == [false, true, false])
+        let sequence = JSONTextSequenceParser<Item>().results(of: "\u{1E}\(line)\u{1E}{\"id\":1}\n")
+        #expect(sequence.map(\.isSuccess) == [false, true])
     }
 
     @Test func theErrorSaysWhichLineAndWhatToDo() {

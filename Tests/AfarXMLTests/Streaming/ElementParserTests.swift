@@ -49,6 +49,21 @@ import Testing
         #expect(kept.allSatisfy { $0.parent == nil && $0.document.root == $0 })
     }
 
+    /// Its names are not shared with the parser, so that equal ones are at different addresses.
+    @Test func aKeptElementIsDecodedLikeAnyOther() throws {
+        struct Value: Decodable, Equatable {
+            let b: String
+            let a: [String]
+            let c: [Choice]
+        }
+        enum Choice: Decodable, Equatable, XMLChoice { case x(Int), y(Int) }
+        var parser = XML.ElementParser(matching: "v") { $0 }
+        let text = "<r><v><a>1</a><x>1</x><b>2</b><a>3</a><y>2</y><x>3</x><a>4</a></v></r>"
+        let element = try #require(parser.all(of: Data(text.utf8), cutAt: 9).first).get()
+        let value = try XMLDecoder().decode(Value.self, from: element)
+        #expect(value == Value(b: "2", a: ["1", "3", "4"], c: [.x(1), .y(2), .x(3)]))
+    }
+
     @Test func aBrokenDocumentIsTheLastThingTold() throws {
         var parser = XML.ElementParser(matching: "a") { $0.text }
         let results = parser.all(of: Data("<r><a>1</a><a>2</a><b></r>".utf8), cutAt: 5)

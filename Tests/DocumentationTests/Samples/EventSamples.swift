@@ -1,6 +1,6 @@
 import Afar
 
-struct Price: Decodable {
+struct Quote: Decodable {
     let name: String
     let pence: Int
 }
@@ -57,8 +57,8 @@ enum EventSamples {
         }
     }
 
-    static func decoded(_ event: ServerSentEvent) throws -> Price {
-        let price = try event.decode(Price.self)
+    static func decoded(_ event: ServerSentEvent) throws -> Quote {
+        let price = try event.decode(Quote.self)
         return price
     }
 

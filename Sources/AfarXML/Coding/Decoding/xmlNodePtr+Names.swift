@@ -14,9 +14,12 @@ extension UnsafeMutablePointer<xmlNode> {
         return name[other.count] == 0
     }
 
-    /// One of 64 bits for the name, by its address: a document has each name once.
+    /// One of 64 bits for the name, by how it begins. Not by its address: in what a stream keeps, equal names are apart.
     @inline(__always)
-    var nameBit: UInt64 { 1 &<< ((UInt64(UInt(bitPattern: pointee.name)) &* 0x9E37_79B9_7F4A_7C15) >> 58) }
+    var nameBit: UInt64 {
+        guard let name = pointee.name, name[0] != 0 else { return 1 }
+        return 1 &<< UInt64((name[0] &* 31 &+ name[1]) & 63)
+    }
 
     /// Whether this is of a namespace; "" is none.
     func isIn(_ namespace: String) -> Bool {
