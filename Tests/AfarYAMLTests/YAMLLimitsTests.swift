@@ -108,7 +108,8 @@ import Testing
 
     /// What is counted may be more than a number can hold.
     @Test func countsDoNotOverflow() throws {
-        let limits = YAMLLimits(maximumDepth: .max, maximumNodes: .max, maximumScalarLength: 9, maximumMappingCount: .max)
+        let limits = YAMLLimits(
+            maximumDepth: .max, maximumNodes: .max, maximumScalarLength: 9, maximumMappingCount: .max)
         let aliases = (1...99).reduce("a0: &a0 x\n") { $0 + "a\($1): &a\($1) [*a\($1 - 1), *a\($1 - 1)]\n" }
         let merges = (1...99).reduce("m0: &m0 {x: 1}\n") {
             $0 + "m\($1): &m\($1) {<<: [*m\($1 - 1), *m\($1 - 1)]}\n"
