@@ -1,6 +1,6 @@
 import Afar
 
-struct Price: Decodable {
+struct Quote: Decodable {
     let name: String
     let pence: Int
 }
@@ -57,9 +57,9 @@ enum EventSamples {
         }
     }
 
-    static func decoded(_ event: ServerSentEvent) throws -> Price {
-        let price = try event.decode(Price.self)
-        return price
+    static func decoded(_ event: ServerSentEvent) throws -> Quote {
+        let quote = try event.decode(Quote.self)
+        return quote
     }
 
     static func prices() async throws {
