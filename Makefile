@@ -33,8 +33,8 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak lint format build-packages \
-	test-packages bench-packages
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak lint \
+	format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18

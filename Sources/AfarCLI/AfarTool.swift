@@ -20,6 +20,7 @@ struct AfarTool: AsyncParsableCommand {
                 "afar get :8080/search --query q=swift -i",
                 "afar post :8080/users --json name=Ada --json age:=36",
                 "afar put :8080/notes/1 --data @note.txt -H 'Content-Type: text/markdown'",
+                "afar xml example.com/feed.xml --xpath 'count(//item)'",
                 "afar download example.com/archive.tar.gz",
                 "afar upload :8080/files --file archive.tar.gz",
                 "afar get example.com --timing --verbose > page.html",

@@ -174,6 +174,8 @@ static inline void afar_html_start_element(void *context, const xmlChar *name, c
 
 static inline void afar_html_install_hooks(xmlParserCtxtPtr context) {
     context->sax->startElement = afar_html_start_element;
+    // Without this, `serror` is passed over for HTML, and what is wrong is printed.
+    context->sax->initialized = XML_SAX2_MAGIC;
 }
 
 // MARK: Streams

@@ -46,8 +46,10 @@ struct Fuzz {
         try process.run()
         process.waitUntilExit()
         guard process.terminationReason == .uncaughtSignal else { return process.terminationStatus == 0 }
-        let reason = process.terminationStatus == SIGALRM ? "does not come to its end" : "signal \(process.terminationStatus)"
-        print("\(subject.name): \(reason), seed \(FuzzSettings.seed): --repeat \(subject.name) \(FuzzSettings.file(of: subject).path)")
+        let signal = process.terminationStatus
+        let reason = signal == SIGALRM ? "it does not come to its end" : "signal \(signal)"
+        let path = FuzzSettings.file(of: subject).path
+        print("\(subject.name): \(reason), seed \(FuzzSettings.seed); see --repeat \(subject.name) \(path)")
         return false
     }
 
@@ -64,7 +66,8 @@ struct Fuzz {
             let memory = [report.growth, ProcessMemory.peak].map { "\($0 >> 20) MiB" }
             print(
                 "\(subject.name): \(report.accepted) accepted, \(report.refused) refused in \(seconds), the slowest in "
-                    + "\(report.slowest.formatted(.units(allowed: [.milliseconds]))); memory \(memory[0]) more, at most \(memory[1])")
+                    + "\(report.slowest.formatted(.units(allowed: [.milliseconds]))); memory \(memory[0]) more, "
+                    + "at most \(memory[1])")
             guard report.growth < greatestGrowth, ProcessMemory.peak < greatestPeak else {
                 end("\(subject.name): that is too much memory")
             }

@@ -44,7 +44,8 @@ struct FuzzRun {
                 report.slowest = max(report.slowest, time)
             } catch {
                 throw Failure(
-                    description: "\(subject.name), seed \(seed), input \(index), kept in \(file.path): \(error.description)")
+                    description: "\(subject.name), seed \(seed), input \(index), kept in \(file.path): "
+                        + error.description)
             }
         }
         report.growth = ProcessMemory.resident - memory

@@ -41,7 +41,8 @@ struct Contradiction: Error {
     ) throws(Contradiction) {
         guard one != other else { return }
         throw Contradiction(
-            "\(description()): \("\(one)".debugDescription.prefix(2_000)) and \("\(other)".debugDescription.prefix(2_000))")
+            "\(description()): \("\(one)".debugDescription.prefix(2_000)) and \("\(other)".debugDescription.prefix(2_000))"
+        )
     }
 }
 

@@ -11,10 +11,10 @@ import Testing
             subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: isText ? 300 : 1_000),
             file: FuzzSettings.file(of: subject))
         let report = try run.run()
-        // Inputs that are all refused at once, or all accepted, would show nothing.
-        #expect(report.accepted > 0)
-        let acceptsAll = ["html", "text-ISO-8859-1", "text-x-user-defined", "text-IBM866"].contains(subject.name)
-        #expect(acceptsAll || report.refused > 0)
+        #expect(report.accepted + report.refused == run.count)
+        // Inputs that were all refused at once, or all accepted, would show nothing. Some encodings accept all there is.
+        #expect(isText || report.accepted > 0)
+        #expect(isText || subject.name == "html" || report.refused > 0)
     }
 
     @Test func inputsAreTheSameInEveryRun() throws {

@@ -70,6 +70,35 @@ import Testing
         await server.stop()
     }
 
+    @Test func textInEncodings() async throws {
+        let server = try await TestServer.start()
+        server.route("/greek") { _ in .content("text/plain; charset=iso-8859-7", Data([0xE1, 0xE2])) }
+        let queue = DispatchQueue(label: "text")
+        let handled: String? = await withCheckedContinuation { continuation in
+            AF.request(server.url("/greek"))
+                .responseString(
+                    queue: queue, dataPreprocessor: .passthrough, encoding: nil, emptyResponseCodes: [204],
+                    emptyRequestMethods: [.head]
+                ) { response in continuation.resume(returning: response.value) }
+        }
+        #expect(handled == "αβ")
+        let serializer = StringResponseSerializer(
+            dataPreprocessor: PassthroughPreprocessor(), encoding: .isoLatin1, emptyResponseCodes: [204, 205],
+            emptyRequestMethods: [.head])
+        #expect(serializer.encoding == .isoLatin1)
+        let latin = try await AF.request(server.url("/greek")).serializingResponse(using: serializer).value
+        #expect(latin == "áâ")
+        let ascii = await AF.request(server.url("/greek")).serializingResponse(using: .string(encoding: .ascii))
+            .response.error
+        if case .responseSerializationFailed(let reason) = ascii, case .stringSerializationFailed(let encoding) = reason
+        {
+            #expect(encoding == .ascii)
+        }
+        #expect(ascii?.isResponseSerializationError == true)
+        #expect(ascii?.failedStringEncoding == .ascii)
+        await server.stop()
+    }
+
     @Test func propertyListsAndUploadConvertibles() async throws {
         struct Note: UploadConvertible {
             let url: URL

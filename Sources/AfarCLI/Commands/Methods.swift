@@ -41,6 +41,9 @@ struct Get: MethodCommand {
                 throw Failure(
                     .usage, "What \(option) has printed cannot be taken back, so --retry does not go with it.")
             }
+            guard format == .bytes || request.output.charset == nil else {
+                throw Failure(.usage, "Server-sent events are UTF-8, so --charset does not go with --sse.")
+            }
             try await StreamRunner(plan: plan, options: request, format: format).run()
         } else {
             try await RequestRunner(plan: plan, options: request).run()

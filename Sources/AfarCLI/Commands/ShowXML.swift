@@ -13,7 +13,7 @@ struct ShowXML: AsyncParsableCommand {
         examples: [
             "afar xml example.com/feed.xml",
             "afar xml :8080/xml --xpath '//title[1]/text()'",
-            "afar xml :8080/atom --xpath '//a:entry/a:link/@href' --ns a=http://www.w3.org/2005/Atom",
+            "afar xml :8080/feed --xpath //a:title --ns a=http://www.w3.org/2005/Atom",
             "afar xml example.com --html --xpath 'count(//a)'",
         ])
 

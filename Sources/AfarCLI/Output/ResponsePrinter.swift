@@ -33,7 +33,8 @@ struct ResponsePrinter: BodyPrinter {
 
     private func readable(_ body: Data, _ head: ResponseHead) -> String {
         let type = head.value(for: .contentType) ?? ""
-        guard let text = propertyListText(body, head) ?? text(of: body, head), charset != nil || !TerminalText.isBinary(text)
+        guard let text = propertyListText(body, head) ?? text(of: body, head),
+            charset != nil || !TerminalText.isBinary(text)
         else {
             let size = Quantity.bytes(Int64(body.count))
             let kind = type.isEmpty ? "binary data" : TerminalText.line(type)

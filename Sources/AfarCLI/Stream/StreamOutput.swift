@@ -7,26 +7,35 @@ final class StreamOutput: Sendable {
     /// Where everything is written: a write may block.
     let queue = DispatchQueue(label: "afar.output")
     private let style: Style
+    private let charset: TextEncoding?
     private let failure = Locked<(any Error)?>(nil)
 
-    init(style: Style) {
+    /// - Parameter charset: The encoding that a body is read in whatever the response says; nil to go by the response.
+    init(style: Style, charset: TextEncoding?) {
         self.style = style
+        self.charset = charset
     }
 
     /// Starts the request, and returns when its last byte is written.
     func completion(of request: DataStreamRequest, as format: StreamFormat) async -> DataStreamRequest.Completion {
         await withCheckedContinuation { continuation in
             switch format {
-            // A terminal gets text, of which nothing can steer it.
-            case .bytes where style.isPretty:
-                request.responseStreamString(on: queue) { [self] stream in
-                    if let text = stream.value { try write(Data(TerminalText.safe(text).utf8)) }
-                    if let completion = stream.completion { continuation.resume(returning: completion) }
-                }
             case .bytes:
-                request.responseStream(on: queue) { [self] stream in
-                    if let bytes = stream.value { try write(bytes) }
-                    if let completion = stream.completion { continuation.resume(returning: completion) }
+                if let charset {
+                    request.responseStream(using: TextInCharset(charset), on: queue) { [self] stream in
+                        if let text = stream.value { try write(text) }
+                        if let completion = stream.completion { continuation.resume(returning: completion) }
+                    }
+                } else if style.isPretty {
+                    request.responseStreamString(on: queue) { [self] stream in
+                        if let text = stream.value { try write(text) }
+                        if let completion = stream.completion { continuation.resume(returning: completion) }
+                    }
+                } else {
+                    request.responseStream(on: queue) { [self] stream in
+                        if let bytes = stream.value { try write(bytes) }
+                        if let completion = stream.completion { continuation.resume(returning: completion) }
+                    }
                 }
             case .events, .jsonEvents:
                 let printer = EventPrinter(style: style, isJSON: format == .jsonEvents)
@@ -55,6 +64,11 @@ final class StreamOutput: Sendable {
     /// Throws what went wrong with writing, if something did.
     func check() throws {
         if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// A terminal gets nothing that steers it.
+    private func write(_ text: String) throws {
+        try write(Data((style.isPretty ? TerminalText.safe(text) : text).utf8))
     }
 
     private func write(_ bytes: Data) throws {

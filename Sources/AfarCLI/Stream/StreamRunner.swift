@@ -24,7 +24,8 @@ struct StreamRunner {
         let session = options.sending.makeSession { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
-        let output = StreamOutput(style: Style(options.colors.color, output: .standardOutput))
+        let output = StreamOutput(
+            style: Style(options.colors.color, output: .standardOutput), charset: options.output.charset)
         let request = session.streamRequest(plan.url, headers: plan.headers, automaticallyCancelOnStreamError: true)
         if options.output.include {
             request.onHTTPResponse(on: output.queue) { [weak request] _, answer in

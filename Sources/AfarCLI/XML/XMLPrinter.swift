@@ -60,8 +60,10 @@ struct XMLPrinter: BodyPrinter {
 
     private func nothing(for query: XPathQuery, in document: XML.Document) -> Failure {
         let namespace = document.root.namespaceURI
-        let hint = query.namespaces.isEmpty
-            ? namespace.map { " Its elements are in a namespace: --ns p=\($0), then p:\(document.root.localName)." } : nil
+        let hint =
+            query.namespaces.isEmpty
+            ? namespace.map { " Its elements are in a namespace: --ns p=\($0), then p:\(document.root.localName)." }
+            : nil
         return Failure(.noMatch, "Nothing in \(url) matches \(query.expression).\(hint ?? "")")
     }
 }

@@ -12,7 +12,8 @@ struct XPathQuery {
         for text in options.namespaces {
             let pair = try NamedValue(text, option: "--ns")
             guard pair.name.wholeMatch(of: /[\p{L}_][\p{L}\p{N}\p{M}._\-]*/) != nil else {
-                throw Failure(.usage, "--ns \(text): \"\(pair.name)\" cannot be a prefix. Take letters, as in --ns a=URI.")
+                throw Failure(
+                    .usage, "--ns \(text): \"\(pair.name)\" cannot be a prefix. Take letters, as in --ns a=URI.")
             }
             guard namespaces.updateValue(pair.value, forKey: pair.name) == nil else {
                 throw Failure(.usage, "--ns names \"\(pair.name)\" twice.")

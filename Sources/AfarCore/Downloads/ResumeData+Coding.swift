@@ -52,6 +52,8 @@ extension ResumeData {
         guard version <= Self.version else { throw .newerVersion(version) }
         let object = data[(end + 1)...]
         guard words.count == 2, words[1] == "crc32=\(Self.checksum(of: object))",
+            // Foundation's decoder can crash on what ends in an opening bracket.
+            object.last == UInt8(ascii: "}"),
             let members = try? JSONDecoder().decode(Members.self, from: object),
             let validator = members.entityTag.map(ResumeValidator.entityTag)
                 ?? members.lastModified.map(ResumeValidator.lastModified),

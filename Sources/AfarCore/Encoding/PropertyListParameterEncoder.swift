@@ -20,7 +20,8 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
 
     /// The request with the parameters as its body. The content type `application/x-plist` is set unless there is one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
+    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded, with an
+    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep or contains itself.
     open func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -28,6 +29,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
         guard let parameters else { return request }
         var request = request
         do {
+            try NestingProbe.check(parameters, userInfo: encoder.userInfo)
             request.setBody(try encoder.encode(parameters), contentType: "application/x-plist")
         } catch {
             throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))

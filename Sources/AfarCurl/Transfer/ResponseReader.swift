@@ -86,7 +86,7 @@ package struct ResponseReader {
     /// RFC 9112, section 4: the version, a space, and exactly three digits.
     private func statusLine() throws(Fault) -> (version: String, status: Int) {
         let end = lines.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? lines.endIndex
-        let space = lines.firstIndex(of: 0x20) ?? end
+        let space = lines[..<end].firstIndex(of: 0x20) ?? end
         let digits = lines[space..<end].dropFirst().prefix { $0 != 0x20 }
         guard space < end, lines.starts(with: "HTTP/".utf8), digits.count == 3, digits.first != 0x30,
             digits.allSatisfy({ (0x30...0x39).contains($0) })

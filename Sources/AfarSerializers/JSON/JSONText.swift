@@ -19,10 +19,17 @@ enum JSONText {
     ///
     /// - Throws: A ``TextDecodingError``.
     static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
+        if beginsAsUTF8(bytes) { return bytes }
         let mark = ByteOrderMark.find(in: bytes)
         let encoding = mark ?? encoding(of: bytes)
         guard encoding != .utf8 else { return mark == nil ? bytes : bytes.dropFirst(3) }
         return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)
+    }
+
+    /// Whether the text begins with two ASCII characters, as JSON in UTF-8 mostly does.
+    private static func beginsAsUTF8(_ bytes: Data) -> Bool {
+        guard bytes.count >= 2 else { return false }
+        return (0x01..<0x80).contains(bytes[bytes.startIndex]) && (0x01..<0x80).contains(bytes[bytes.startIndex + 1])
     }
 
     /// Reads Foundation's values.
@@ -53,7 +60,9 @@ enum JSONText {
         do {
             return try decoder.decode(type, from: text)
         } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-            throw JSONFaultFinder.fault(in: text).map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
+            // JSON5 has other faults.
+            let fault = decoder.allowsJSON5 ? nil : JSONFaultFinder.fault(in: text)
+            throw fault.map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
         }
     }
 

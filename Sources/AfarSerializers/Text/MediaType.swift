@@ -7,14 +7,14 @@ struct MediaType {
 
     /// Reads the value of a Content-Type (RFC 9110, section 8.3.1), and whatever else servers write there.
     init(_ value: String?) {
-        var scanner = Substring(value ?? "")
-        essence = scanner.take { $0 != ";" && $0 != "," }.trimmed.asciiLowercased
-        while scanner.popFirst() == ";" {
-            let name = scanner.take { $0 != "=" && $0 != ";" && $0 != "," }.trimmed
-            guard scanner.first == "=" else { continue }
-            scanner.removeFirst()
-            let value = scanner.takeParameterValue()
-            if name.asciiLowercased == "charset", !value.isEmpty {
+        var rest = (value ?? "")[...].utf8
+        essence = rest.take { $0 != semicolon && $0 != comma }.trimmed.text.asciiLowercased
+        while rest.popFirst() == semicolon {
+            let name = rest.take { $0 != equalsSign && $0 != semicolon && $0 != comma }.trimmed
+            guard rest.first == equalsSign else { continue }
+            rest.removeFirst()
+            let value = rest.takeParameterValue()
+            if !value.isEmpty, name.text.asciiLowercased == "charset" {
                 charset = value
                 return
             }
@@ -27,8 +27,14 @@ struct MediaType {
     var isXML: Bool { essence.hasSuffix("+xml") || essence == "application/xml" || essence == "text/xml" }
 }
 
-extension Substring {
-    fileprivate mutating func take(while isWanted: (Character) -> Bool) -> Substring {
+private let comma = UInt8(ascii: ",")
+private let semicolon = UInt8(ascii: ";")
+private let equalsSign = UInt8(ascii: "=")
+private let doubleQuote = UInt8(ascii: "\"")
+private let singleQuote = UInt8(ascii: "'")
+
+extension Substring.UTF8View {
+    fileprivate mutating func take(while isWanted: (UInt8) -> Bool) -> Substring.UTF8View {
         let taken = prefix(while: isWanted)
         self = self[taken.endIndex...]
         return taken
@@ -36,23 +42,25 @@ extension Substring {
 
     /// A token or a quoted string (RFC 9110, section 5.6.4). Single quotes are no quotes there, but are written too.
     fileprivate mutating func takeParameterValue() -> String {
-        _ = take { $0 == " " || $0 == "\t" }
-        guard first == "\"" else {
-            let token = take { $0 != ";" && $0 != "," }.trimmed
-            return String(token.first == "'" && token.last == "'" ? token.dropFirst().dropLast() : token)
+        _ = take { $0 == 0x20 || $0 == 0x09 }
+        guard first == doubleQuote else {
+            let token = take { $0 != semicolon && $0 != comma }.trimmed
+            let isQuoted = token.count >= 2 && token.first == singleQuote && token.last == singleQuote
+            return (isQuoted ? token.dropFirst().dropLast() : token).text
         }
         removeFirst()
-        var value = ""
-        while let character = popFirst(), character != "\"" {
-            value.append(character == "\\" ? popFirst() ?? character : character)
+        var value: [UInt8] = []
+        while let byte = popFirst(), byte != doubleQuote {
+            value.append(byte == UInt8(ascii: "\\") ? popFirst() ?? byte : byte)
         }
-        _ = take { $0 != ";" && $0 != "," }
-        return String(value[...].trimmed)
+        _ = take { $0 != semicolon && $0 != comma }
+        return String(decoding: value, as: UTF8.self)
     }
 
-    fileprivate var trimmed: Substring {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        guard let last = lastIndex(where: { !isSpace($0) }) else { return "" }
-        return self[...last].drop(while: isSpace)
+    fileprivate var trimmed: Substring.UTF8View {
+        guard let last = lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return prefix(0) }
+        return self[...last].drop { $0 == 0x20 || $0 == 0x09 }
     }
+
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
 }

@@ -69,7 +69,10 @@ public struct TextDecoding: Sendable, Hashable {
     public func decode(_ bytes: Data, contentType: String? = nil) throws(TextDecodingError) -> DecodedText {
         let choice = try choice(for: bytes, MediaType(contentType))
         var decoder = TextDecoder(choice.encoding)
-        let text = decoder.decode(bytes) + decoder.finish()
+        var text = decoder.decode(bytes)
+        let rest = decoder.finish()
+        // Appending nothing would copy the text.
+        if !rest.isEmpty { text += rest }
         guard let offset = decoder.malformedOffset else { return choice.made(text) }
         switch malformedBytes {
         case .replace:

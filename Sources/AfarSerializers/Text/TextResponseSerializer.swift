@@ -40,7 +40,8 @@ public final class TextResponseSerializer: ResponseSerializer {
     /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
     ///   ``TextDecodingError``, and what ``ResponseSerializer/bytes(of:)`` throws.
     public func serialize(_ input: SerializationInput) throws -> DecodedText {
-        try decoding.decode(bytes(of: input) ?? Data(), of: input.head)
+        guard let data = try bytes(of: input) else { return try TextDecoding.replacing.decode(Data(), of: input.head) }
+        return try decoding.decode(data, of: input.head)
     }
 
     /// The text.

@@ -122,6 +122,8 @@ final class ParseRun {
             byteOffset: byteOffset, path: openElements)
         if problem.level != XML_ERR_WARNING, context.pointee.html == 0 {
             failure = error
+            // Nothing is told or made of what follows, wherever the chunk ends.
+            context.pointee.disableSAX = 1
         } else if warnings.count < Self.maximumWarnings {
             warnings.append(error)
         }

@@ -152,6 +152,18 @@ struct StreamTests {
         #expect(outcome.text == "a\\u001B[2Jü\n")
     }
 
+    @Test func aCharsetIsConvertedWhereverTheChunksEnd() async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n"
+        let server = try await RawServer.start([
+            .receiveHead, .send(head), .send([0x93]), .send("\r\n3\r\n"), .send([0xFA, 0x96, 0x7B]),
+            .send("\r\n0\r\n\r\n"), .close,
+        ])
+        #expect(try await Tool.run("get", server.url.absoluteString, "--stream", "--charset", "sjis").text == "日本")
+        let events = try await Tool.run("get", ":1", "--sse", "--charset", "sjis")
+        #expect(events.status == 2)
+        #expect(events.errors.contains("--charset"))
+    }
+
     @Test func aFullDiskIsAFailure() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.bash("\"$afar\" get '\(server.url("/large/100000"))' --stream > /dev/full")

@@ -58,7 +58,9 @@ struct XMLTests {
     }
 
     @Test func aPageIsReadWhenThatIsAskedFor() async throws {
-        #expect(try await run("/page", "--html", "--xpath", "//p").text == "<p>One</p>\n<p>Two <a href=\"x\">link</a></p>\n")
+        #expect(
+            try await run("/page", "--html", "--xpath", "//p").text == "<p>One</p>\n<p>Two <a href=\"x\">link</a></p>\n"
+        )
         let outcome = try await run("/page")
         #expect(outcome.status == 6)
         #expect(outcome.errors.contains("--html"))
@@ -90,7 +92,8 @@ struct XMLTests {
     @Test(arguments: [
         (["--xpath", "//p:a"], "--ns prefix=URI"), (["--xpath", "f()"], "cannot be understood"),
         (["--xpath", " "], "empty"), (["--xpath", "$x"], "cannot be understood"),
-        (["--xpath", "a", "--ns", "urn:f"], "prefix"), (["--xpath", "a", "--ns", "1=urn:f"], "\"1\" cannot be a prefix"),
+        (["--xpath", "a", "--ns", "urn:f"], "prefix"),
+        (["--xpath", "a", "--ns", "1=urn:f"], "\"1\" cannot be a prefix"),
         (["--xpath", "a", "--ns", "a=1", "--ns", "a=2"], "twice"), (["--ns", "a=1"], "no"),
         (["--charset", "utf-9"], "shift_jis"),
     ])

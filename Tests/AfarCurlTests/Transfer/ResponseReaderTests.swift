@@ -54,6 +54,7 @@ struct ResponseReaderTests {
     ])
     func otherStatusLinesAreRefused(_ line: String) {
         #expect(fault(line + "\r\n\r\n")?.code == .malformedResponse)
+        #expect(fault(line + "\r\nA: b 200 c\r\n\r\n")?.code == .malformedResponse)
     }
 
     @Test func aHeadWithoutAnyLineIsRefused() {

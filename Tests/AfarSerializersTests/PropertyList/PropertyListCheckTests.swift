@@ -200,32 +200,4 @@ import Testing
         let deep = Data(String(repeating: "(", count: 100_000).utf8)
         #expect(throws: AFError.self) { try serializer.serialize(input(deep)) }
     }
-
-    // MARK: Mutations
-
-    @Test(arguments: [PropertyListSerialization.PropertyListFormat.binary, .xml])
-    func mutatedListsNeverCrash(format: PropertyListSerialization.PropertyListFormat) throws {
-        let sample: [String: Any] = [
-            "text": "ünï", "numbers": [1, -2, 3.5, 1 << 40], "data": Data([1, 2, 3]), "yes": true,
-            "when": Date(timeIntervalSinceReferenceDate: 1), "nested": ["a": ["b": [[Int]](), "c": "c"]],
-        ]
-        let data = try PropertyListSerialization.data(fromPropertyList: sample, format: format, options: 0)
-        let decodable = DecodableResponseSerializer<Anything>(decoder: PropertyListDecoder())
-        var random = RandomBytes(seed: 5)
-        var failures = 0
-        for _ in 0..<RandomBytes.count(else: 3000) {
-            let bytes = random.mutated(data)
-            guard !bytes.isEmpty else { continue }
-            do {
-                let value = try PropertyListResponseSerializer().serialize(input(bytes))
-                // What is read can be printed, too.
-                #expect(!"\(value)".isEmpty || value is String || value is Data)
-            } catch {
-                failures += 1
-                #expect(error is AFError)
-            }
-            _ = try? decodable.serialize(input(bytes))
-        }
-        #expect(failures > 0)
-    }
 }

@@ -1,12 +1,5 @@
-import Foundation
-
 /// Bytes that look like text often enough to be interesting, the same in every run.
 struct RandomBytes: RandomNumberGenerator {
-    /// How many inputs a test of random bytes tries: what AFAR_FUZZ says, else the test's own number.
-    static func count(else number: Int) -> Int {
-        ProcessInfo.processInfo.environment["AFAR_FUZZ"].flatMap(Int.init) ?? number
-    }
-
     private var state: UInt64
 
     init(seed: UInt64) {
@@ -35,24 +28,5 @@ struct RandomBytes: RandomNumberGenerator {
                 default: 0x80 + UInt8(pick % 128)
                 }
             }
-    }
-
-    /// The bytes with a few of them changed, lost, repeated, or cut off.
-    mutating func mutated(_ bytes: Data) -> Data {
-        var bytes = [UInt8](bytes)
-        for _ in 0...Int.random(in: 0..<4, using: &self) where !bytes.isEmpty {
-            let place = Int.random(in: 0..<bytes.count, using: &self)
-            switch Int.random(in: 0..<6, using: &self) {
-            case 0: bytes[place] = UInt8.random(in: 0...255, using: &self)
-            case 1: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &self)
-            case 2: bytes.remove(at: place)
-            case 3: bytes.insert(bytes[place], at: place)
-            case 4:
-                let end = Int.random(in: place...min(bytes.count, place + 16), using: &self)
-                bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &self))
-            default: bytes.removeSubrange(place...)
-            }
-        }
-        return Data(bytes)
     }
 }

@@ -95,23 +95,4 @@ import Testing
         }
         #expect(seen.withLock { $0 } == "日本語A")
     }
-
-    @Test func mutatedTextsNeverCrash() throws {
-        var random = RandomBytes(seed: 3)
-        let types =
-            TextEncoding.all.map { "text/html; charset=\($0.name)" } + ["text/html", "text/xml", "application/json"]
-        let sample = Data(
-            "<!-- é --><?xml version='1.0' encoding='x'?><meta http-equiv=content-type content='charset=big5'>".utf8)
-        for _ in 0..<RandomBytes.count(else: 3000) {
-            let bytes = random.mutated(Bool.random(using: &random) ? sample : Data(random.text()))
-            let type = types[Int.random(in: 0..<types.count, using: &random)]
-            let contentType = String(decoding: random.mutated(Data(type.utf8)), as: UTF8.self)
-            let text = try TextDecoding.replacing.decode(bytes, contentType: contentType)
-            // No byte makes more than a character and a replacement of others.
-            #expect(text.text.unicodeScalars.count <= 2 * bytes.count + 1)
-            if text.malformedOffset == nil, text.reason == .charset {
-                #expect(try TextDecoding.strict.decode(bytes, contentType: contentType).text == text.text)
-            }
-        }
-    }
 }

@@ -48,6 +48,18 @@ import Testing
         #expect(tag["c"] == nil)
     }
 
+    @Test(arguments: ["<a><p:b/><c/></a>", "<a><b c='1' c='2'/><d/></a>", "<a>&#0;<c/></a>"])
+    func nothingIsToldAfterAFailureWhereverTheChunksEnd(text: String) {
+        for step in [1, 2, 3, 7, 1_000] {
+            var parser = XML.EventParser()
+            let results = parser.all(of: Data(text.utf8), cutAt: step)
+            let names = results.map { result in
+                if case .success(.startElement(let tag)) = result { tag.name.localName } else { "-" }
+            }
+            #expect(names == ["a", "-"], "\(step)")
+        }
+    }
+
     @Test func depthIsLimited() throws {
         var parser = XML.EventParser(options: XML.ParsingOptions(maximumDepth: 10))
         let last = try #require(parser.all(of: Data(String(repeating: "<a>", count: 20).utf8), cutAt: 9).last)

@@ -58,8 +58,8 @@ enum EventSamples {
     }
 
     static func decoded(_ event: ServerSentEvent) throws -> Quote {
-        let quote = try event.decode(Quote.self)
-        return quote
+        let price = try event.decode(Quote.self)
+        return price
     }
 
     static func prices() async throws {

@@ -49,6 +49,16 @@ enum SampleServer {
             return .text("The vault is open")
         }
         server.route("/motd") { _ in .text("Be kind.") }
+        server.route("/haiku") { _ in
+            .content("text/plain; charset=Shift_JIS", Data([0x8C, 0xC3, 0x92, 0x72, 0x82, 0xE2]))
+        }
+        server.route("/unlabelled") { _ in
+            .content("text/plain", Data([0x8A, 0x5E, 0x94, 0xF2, 0x82, 0xD1, 0x82, 0xB1, 0x82, 0xDE]))
+        }
+        server.route("/martian") { _ in
+            .content("text/plain; charset=martian", Data("Take me to your leader".utf8))
+        }
+        server.route("/broken.json") { _ in json("{\n  \"a\": x}") }
         server.route("/shop.xml") { _ in .content("application/xml", Data(shop.utf8)) }
         server.route("/page.html") { _ in
             .content("text/html", Data("<title>Links</title><p><a href=/one>1<p><a href='/two'>2</a>".utf8))

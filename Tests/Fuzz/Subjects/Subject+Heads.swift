@@ -31,7 +31,9 @@ extension Subject {
             _ = reader.trailers
             return isAccepted
         },
-        Subject("location", seeds: locationSeeds, tokens: ["/", "//", "..", ":", "@", "?", "#", "%", "[", "]", "\\", "é"]) {
+        Subject(
+            "location", seeds: locationSeeds, tokens: ["/", "//", "..", ":", "@", "?", "#", "%", "[", "]", "\\", "é"]
+        ) {
             (input, _) throws(Contradiction) in
             let text = String(decoding: input, as: UTF8.self)
             let reference = URLReference(text)
@@ -50,13 +52,15 @@ extension Subject {
     ]
 
     private static let headTokens = [
-        "\r\n", "\n", "\r", ":", " ", "\t", "HTTP/1.1 ", "200", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "WWW-Authenticate: Basic realm=",
+        "\r\n", "\n", "\r", ":", " ", "\t", "HTTP/1.1 ", "200", "Content-Length: ", "Transfer-Encoding: chunked\r\n",
+        "WWW-Authenticate: Basic realm=",
         "Content-Disposition: attachment; filename*=UTF-8''%e2%82%ac", ",",
         "\0", "é", "99999999999999999999", "-1", "Content-Type: ", ";", "=", "\"", "Location: ", "x: y\r\n",
     ]
 
     private static let locationSeeds = [
-        "https://ada:pw@example.com:8443/a/../b?c=d#e", "//example.com/x", "/a%20b/ü", "?q", "http://[::1]:80/", "../../x;y=1",
+        "https://ada:pw@example.com:8443/a/../b?c=d#e", "//example.com/x", "/a%20b/ü", "?q", "http://[::1]:80/",
+        "../../x;y=1",
         "http://0x7f.1/",
     ]
 

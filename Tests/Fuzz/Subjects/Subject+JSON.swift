@@ -6,8 +6,8 @@ import HTTPTypes
 extension Subject {
     static let json = [
         Subject("json", seeds: jsonSeeds.flatMap(inEncodings), tokens: jsonTokens) { (input, _) throws(Contradiction) in
-            let decoded = serialized(input, .decodable(of: JSONValue.self), "application/json") != nil
-            return serialized(input, JSONResponseSerializer(options: .fragmentsAllowed), "application/json") != nil || decoded
+            let decoded = try serialized(input, .decodable(of: JSONValue.self), "application/json")
+            return try serialized(input, JSONResponseSerializer(), "application/json") || decoded
         }
     ]
 
@@ -17,7 +17,8 @@ extension Subject {
     ]
 
     static let jsonTokens = [
-        "[", "]", "{", "}", "\"", "\\", ",", ":", "{\"a\":", "\\u", "\\ud83d", "\\u0000", "1e999", "-", "0.1", "null", "true",
+        "[", "]", "{", "}", "\"", "\\", ",", ":", "{\"a\":", "\\u", "\\ud83d", "\\u0000", "1e999", "-", "0.1", "null",
+        "true",
         "99999999999999999999", "\u{FEFF}", "\0", "/*", "NaN", "[[[[", "[{\"a\":",
     ]
 
@@ -26,16 +27,19 @@ extension Subject {
         [.utf8, .utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf16].compactMap { text.data(using: $0) }
     }
 
-    /// What a serializer makes of a response; nil where it refuses.
-    static func serialized<Serializer: ResponseSerializer>(
-        _ body: Data, _ serializer: Serializer, _ contentType: String
-    ) -> Serializer.SerializedObject? {
+    /// Whether a serializer makes something of a response.
+    static func serialized(
+        _ body: Data, _ serializer: some ResponseSerializer, _ contentType: String
+    ) throws(Contradiction) -> Bool {
         let head = ResponseHead(status: 200, fields: [.contentType: contentType], url: "http://localhost/")
         do {
-            return try serializer.serialize(SerializationInput(request: nil, head: head, data: body, error: nil))
+            // What is read can be printed, too.
+            _ = "\(try serializer.serialize(SerializationInput(request: nil, head: head, data: body, error: nil)))"
+            return true
         } catch {
-            _ = "\(error) \(error.localizedDescription)"
-            return nil
+            try Contradiction.check(error is AFError, true, "whether it is an AFError: \(error)")
+            _ = error.localizedDescription
+            return false
         }
     }
 }

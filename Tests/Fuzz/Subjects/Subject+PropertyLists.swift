@@ -4,17 +4,18 @@ import Foundation
 extension Subject {
     static let propertyLists = [
         Subject("plist-xml", seeds: seeds(.xml) + [Data(xmlPlist.utf8)], tokens: plistTokens) {
-            (input, _) throws(Contradiction) in read(input)
+            (input, _) throws(Contradiction) in try read(input)
         },
-        Subject("plist-binary", seeds: seeds(.binary), tokens: ["\u{0}", "bplist00", "\u{10}", "\u{8}\u{9}", "\u{7F}"]) {
-            (input, _) throws(Contradiction) in read(input)
+        Subject("plist-binary", seeds: seeds(.binary), tokens: ["\u{0}", "bplist00", "\u{10}", "\u{8}\u{9}", "\u{7F}"])
+        {
+            (input, _) throws(Contradiction) in try read(input)
         },
     ]
 
-    private static func read(_ input: Data) -> Bool {
+    private static func read(_ input: Data) throws(Contradiction) -> Bool {
         let type = "application/x-plist"
-        let decoded = serialized(input, .decodable(of: JSONValue.self, decoder: PropertyListDecoder()), type) != nil
-        return serialized(input, PropertyListResponseSerializer(), type) != nil || decoded
+        let decoded = try serialized(input, .decodable(of: JSONValue.self, decoder: PropertyListDecoder()), type)
+        return try serialized(input, PropertyListResponseSerializer(), type) || decoded
     }
 
     private static func seeds(_ format: PropertyListSerialization.PropertyListFormat) -> [Data] {
@@ -34,7 +35,8 @@ extension Subject {
         "<plist version='1.0'><dict><key>a</key><array><integer>0x1F</integer><real>inf</real><data>QQ==</data></array></dict></plist>"
 
     private static let plistTokens = [
-        "<dict>", "</dict>", "<array>", "</array>", "<key>a</key>", "<string>", "</string>", "<integer>", "</integer>", "-",
+        "<dict>", "</dict>", "<array>", "</array>", "<key>a</key>", "<string>", "</string>", "<integer>", "</integer>",
+        "-",
         "<real>nan</real>", "<true/>", "<false/>", "<data>", "</data>", "<date>2026-11-21T10:00:00Z</date>", "<plist>",
         "</plist>", "<!--", "-->", "<![CDATA[", "]]>", "&lt;", "&#x41;", "&x;", "<!DOCTYPE", "<?xml", "?>", "<array/>",
         "9223372036854775808", "{a=", "(",

@@ -7,7 +7,8 @@ extension Subject {
         Subject(
             "json-lines",
             seeds: [
-                "{\"id\":1,\"text\":\"a\"}\n{\"id\":2}\r\n\n[1,2.5,null,true]\n\"last\"", "\u{FEFF}1\n2\n3\n",
+                "{\"id\":1,\"text\":\"a\"}\n{\"id\":2}\r\n\n[1,2.5,null,true]\n\"last\"",
+                "\u{FEFF}1\n2\n3\n",
                 "{\"a\":{\"b\":[{}]}}\n{\"a\":",
             ],
             tokens: jsonTokens + ["\n", "\r\n", "\u{FEFF}"]
@@ -17,7 +18,9 @@ extension Subject {
         },
         Subject(
             "json-sequence",
-            seeds: ["\u{1E}{\"id\":1}\n\u{1E}[1,2]\n\u{1E}true\n\u{1E}\"a\\\"\"\n", "\u{1E}\u{1E} 12 \n\u{1E}{\"a\":\"}"],
+            seeds: [
+                "\u{1E}{\"id\":1}\n\u{1E}[1,2]\n\u{1E}true\n\u{1E}\"a\\\"\"\n", "\u{1E}\u{1E} 12 \n\u{1E}{\"a\":\"}",
+            ],
             tokens: jsonTokens + ["\u{1E}", "\n", "\u{1E}\n"]
         ) { (input, random) throws(Contradiction) in
             let length = random.pick([1 << 20, 16, 1, 0]) ?? 0
@@ -29,7 +32,9 @@ extension Subject {
                 "data: one\n\nevent: add\r\ndata: 1\r\ndata: 2\r\n\r\n", "\u{FEFF}:c\rid: 7\rretry: 300\rdata\r\r",
                 "data:a\nid\n\nid: \0\ndata: b\n\nretry: 99999999999999999999\nevent\ndata: c\n\ndata: cut",
             ],
-            tokens: ["data:", "data", "id:", "event:", "retry:", ":", "\n", "\r", "\r\n", "\n\n", "\0", "\u{FEFF}", " "]
+            tokens: [
+                "data:", "data", "id:", "event:", "retry:", ":", "\n", "\r", "\r\n", "\n\n", "\0", "\u{FEFF}", " ",
+            ]
         ) { (input, random) throws(Contradiction) in
             let size = random.pick([1 << 20, 16, 1, 0]) ?? 0
             return try sameHoweverCut(ServerSentEventParser(maximumEventSize: size), input, &random)

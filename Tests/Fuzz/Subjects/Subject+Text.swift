@@ -24,12 +24,19 @@ extension Subject {
                 let type = random.pick(contentTypes + [String(decoding: input.prefix(60), as: UTF8.self)]) ?? nil
                 _ = try? TextDecoding.automatic.decode(input, contentType: type)
                 _ = try? TextDecoding.charsetElseLatin1.decode(input, contentType: type)
-                let text = try? TextDecoding.replacing.decode(input, contentType: type)
-                try Contradiction.check(text != nil, true, "whether browsers have a text")
-                let shown = TerminalText.safe(text?.text ?? "")
+                guard let text = try? TextDecoding.replacing.decode(input, contentType: type) else {
+                    throw Contradiction("there is no text, as there is in browsers")
+                }
+                let count = text.text.unicodeScalars.count
+                try Contradiction.check(count <= 2 * input.count + 1, true, "length of \(input.count) bytes: \(count)")
+                if text.malformedOffset == nil, text.reason == .charset, text.unknownCharset == nil {
+                    let strict = try? TextDecoding.strict.decode(input, contentType: type).text
+                    try Contradiction.check(strict, text.text, "strictly")
+                }
+                let shown = TerminalText.safe(text.text)
                 let steers = shown.unicodeScalars.contains { $0.value < 9 || (0x7F..<0xA0).contains($0.value) }
                 try Contradiction.check(steers, false, "whether the terminal is steered")
-                return text?.malformedOffset == nil
+                return text.malformedOffset == nil
             }
         ]
 
@@ -47,18 +54,22 @@ extension Subject {
     ]
 
     private static let textTokens = [
-        "\u{FEFF}", "\u{1B}$B", "\u{1B}(B", "\u{1B}(J", "\u{1B}(I", "\u{1B}$@", "\u{FFFD}", "é", "日", "😀", "\0", "A", "\\~",
+        "\u{FEFF}", "\u{1B}$B", "\u{1B}(B", "\u{1B}(J", "\u{1B}(I", "\u{1B}$@", "\u{FFFD}", "é", "日", "😀", "\0", "A",
+        "\\~",
     ]
 
     private static let declaredSeeds = [
         "<?xml version='1.0' encoding='euc-jp'?><a/>", "<meta charset=\"shift_jis\"><p>x", "{\"a\":\"é\"}",
-        "<!-- x --><meta content='text/html; charset=koi8-r' http-equiv=content-type>", "text/html; charset=\"utf-8\"; a=b",
+        "<!-- x --><meta content='text/html; charset=koi8-r' http-equiv=content-type>",
+        "text/html; charset=\"utf-8\"; a=b",
         "\u{FEFF}text", "text/plain;charset='big5'",
     ]
 
     private static let declaredTokens = [
-        "<meta ", "charset=", "content=", "http-equiv=", "content-type", "<?xml ", "encoding=", "\"", "'", "utf-16", "gbk",
-        "x-user-defined", "replacement", "iso-2022-jp", "<!--", "-->", ">", "/", "</a ", "<!", ";", "text/html", "\u{FEFF}",
+        "<meta ", "charset=", "content=", "http-equiv=", "content-type", "<?xml ", "encoding=", "\"", "'", "utf-16",
+        "gbk",
+        "x-user-defined", "replacement", "iso-2022-jp", "<!--", "-->", ">", "/", "</a ", "<!", ";", "text/html",
+        "\u{FEFF}",
         "\u{1B}]0;", "\u{9B}", "\u{202E}",
     ]
 

@@ -22,13 +22,17 @@ import Foundation
 
         private static let yamlSeeds = [
             "id: 7\nname: Ada\ntags:\n  - a\n  - \"b\\n\"\nok: yes\nnothing: ~\n",
-            "&a [x, y]: *a\nb: &b {c: 1, d: [*a, 2.5e3]}\n<<: *b\n", "--- |\n  text\n   more\n--- >-\n  folded\n...\n# c\n",
-            "? complex key\n: !!str 12\n'single ''quoted''': !!binary QWRh\n? [a]\n", "a: &x [1]\nb: [*x, *x]\nc: [*x, *x]\n",
+            "&a [x, y]: *a\nb: &b {c: 1, d: [*a, 2.5e3]}\n<<: *b\n",
+            "--- |\n  text\n   more\n--- >-\n  folded\n...\n# c\n",
+            "? complex key\n: !!str 12\n'single ''quoted''': !!binary QWRh\n? [a]\n",
+            "a: &x [1]\nb: [*x, *x]\nc: [*x, *x]\n",
         ]
 
         private static let yamlTokens = [
-            "- ", ": ", "? ", "[", "]", "{", "}", ",", "&a ", "*a", "*a,", "<<: ", "!!", "!!int ", "|", ">", "\n", "\n  ",
-            "\t", "#", "---", "...", "\"", "'", "\\x", "\u{FEFF}", "\u{85}", "\u{2028}", "%TAG ! x", ".inf", "0x1F", "1:30",
+            "- ", ": ", "? ", "[", "]", "{", "}", ",", "&a ", "*a", "*a,", "<<: ", "!!", "!!int ", "|", ">", "\n",
+            "\n  ",
+            "\t", "#", "---", "...", "\"", "'", "\\x", "\u{FEFF}", "\u{85}", "\u{2028}", "%TAG ! x", ".inf", "0x1F",
+            "1:30",
             "2026-11-21", "@", "`", "\0",
         ]
     }

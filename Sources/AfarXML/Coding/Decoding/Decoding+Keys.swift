@@ -32,32 +32,12 @@ extension Decoding {
         case XML_ELEMENT_NODE: break
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
             // Only the first of a run.
-            if let before = node.pointee.prev, before.pointee.isText { return nil }
+            if let before = node.pointee.prev, before.isText { return nil }
             guard Place(node, .run).withOwnText({ text, _ in !text.trimmed.isEmpty }) else { return nil }
         default: return nil
         }
         let place = Place(node, .choice)
         return isChoice(place, of: type) ? place : nil
-    }
-}
-
-extension xmlNode {
-    var isText: Bool { type == XML_TEXT_NODE || type == XML_CDATA_SECTION_NODE }
-}
-
-/// A key that is text, or a place in a list.
-struct XMLKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
-    init(intValue: Int) {
-        stringValue = "\(intValue)"
-        self.intValue = intValue
     }
 }
 
@@ -69,31 +49,4 @@ extension String {
             $0 + $1.prefix(1).uppercased() + $1.dropFirst()
         }
     }
-}
-
-/// A decoder that finds out whether a name is a case of an enum: it is asked for a container with the enum's keys.
-struct ChoiceProbe: Decoder {
-    private let place: Place
-    private let decoding: Decoding
-    private let answer = Answer()
-
-    private final class Answer { var isCase = false }
-    private struct Asked: Error {}
-
-    init(_ place: Place, _ decoding: Decoding) {
-        self.place = place
-        self.decoding = decoding
-    }
-
-    var isCase: Bool { answer.isCase }
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { decoding.options.userInfo }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        answer.isCase = decoding.key(type, for: decoding.key(of: place, in: [])) != nil
-        throw Asked()
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Asked() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Asked() }
 }

@@ -73,16 +73,16 @@ extension ElementDecoder {
             var next = cursor
             var passed = passedNames
             while let node = next {
-                if node.pointee.type == XML_ELEMENT_NODE, node.pointee.bears(name) {
+                if node.pointee.type == XML_ELEMENT_NODE, node.bears(name) {
                     if isPreferred(node, namespace) {
-                        let isFirst = passed & node.pointee.nameBit == 0
+                        let isFirst = passed & node.nameBit == 0
                         cursor = node
                         passedNames = passed
                         return isFirst ? node : preferred(from: first, to: node, name, namespace) ?? node
                     }
                     if namespace == nil, other == nil { other = node }
                 }
-                passed |= node.pointee.nameBit
+                passed |= node.nameBit
                 next = node.pointee.next
             }
             // Then from the start to there.
@@ -98,7 +98,7 @@ extension ElementDecoder {
     ) -> xmlNodePtr? {
         var next: xmlNodePtr? = first
         while let node = next, node != end {
-            if node.pointee.type == XML_ELEMENT_NODE, node.pointee.bears(name),
+            if node.pointee.type == XML_ELEMENT_NODE, node.bears(name),
                 inAnyNamespace || isPreferred(node, namespace)
             {
                 return node
@@ -115,8 +115,8 @@ extension ElementDecoder {
     /// Whether a child is of the namespace asked for, or else of this element's own.
     @inline(__always)
     private func isPreferred(_ node: xmlNodePtr, _ namespace: String?) -> Bool {
-        if let namespace { return node.pointee.isIn(namespace) }
-        return node.pointee.isInNamespace(of: place.node.pointee)
+        if let namespace { return node.isIn(namespace) }
+        return node.isInNamespace(of: place.node)
     }
 }
 
@@ -127,7 +127,7 @@ extension ElementDecoder {
         if let index = currentIndex {
             return index.nodes[name].flatMap { nodes in
                 let attributes = nodes.filter { Place($0, .value).isAttribute }
-                return attributes.first { $0.pointee.isIn(namespace ?? "") }
+                return attributes.first { $0.isIn(namespace ?? "") }
                     ?? (namespace == nil ? attributes.first : nil)
             }
         }
@@ -137,8 +137,8 @@ extension ElementDecoder {
             var other: xmlNodePtr?
             var next: xmlNodePtr? = UnsafeMutableRawPointer(first).assumingMemoryBound(to: xmlNode.self)
             while let node = next {
-                if node.pointee.bears(name) {
-                    if node.pointee.isIn(namespace ?? "") { return node }
+                if node.bears(name) {
+                    if node.isIn(namespace ?? "") { return node }
                     if namespace == nil, other == nil { other = node }
                 }
                 next = node.pointee.next
@@ -173,45 +173,5 @@ extension ElementDecoder {
     private var madeIndex: NodeIndex {
         let path = codingPath
         return NodeIndex(place.node) { decoding.key(of: $0, in: path) }
-    }
-}
-
-// MARK: Names
-
-extension xmlNode {
-    /// Whether this bears a local name.
-    @inline(__always)
-    func bears(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let name else { return false }
-        // The name ends in NUL; a key that has one in it is no name.
-        for index in other.indices where name[index] != other[index] || other[index] == 0 { return false }
-        return name[other.count] == 0
-    }
-
-    /// One of 64 bits for the name, by how it begins. Not by its address: what a stream keeps has names twice.
-    @inline(__always)
-    var nameBit: UInt64 {
-        guard let name, name[0] != 0 else { return 1 }
-        return 1 &<< UInt64((name[0] &* 31 &+ name[1]) & 63)
-    }
-
-    /// Whether this is of a namespace; "" is none.
-    func isIn(_ namespace: String) -> Bool {
-        guard let href = ns?.pointee.href else { return namespace.isEmpty }
-        return namespace.isEmpty ? href.pointee == 0 : xmlStrEqual(href, namespace) != 0
-    }
-
-    /// Whether both are of the same namespace, or of none.
-    @inline(__always)
-    func isInNamespace(of other: xmlNode) -> Bool {
-        if ns == other.ns { return true }
-        guard let own = ns, let theirs = other.ns else { return false }
-        return xmlStrEqual(own.pointee.href, theirs.pointee.href) != 0
-    }
-
-    /// Whether both bear the same name in the same namespace.
-    @inline(__always)
-    func isNamesake(of other: xmlNode) -> Bool {
-        (name == other.name || xmlStrEqual(name, other.name) != 0) && isInNamespace(of: other)
     }
 }

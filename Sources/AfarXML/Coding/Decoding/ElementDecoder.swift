@@ -76,7 +76,7 @@ final class ElementDecoder: Decoder {
     func indexedNamesakes(of node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
         guard let index, let key else { return nil }
         return (index.nodes[key.stringValue] ?? index.nodes[decoding.name(of: key)])?.filter {
-            Place($0, .value).isElement && $0.pointee.isNamesake(of: node.pointee)
+            Place($0, .value).isElement && $0.isNamesake(of: node)
         }
     }
 

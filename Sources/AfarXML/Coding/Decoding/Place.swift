@@ -30,7 +30,7 @@ struct Place {
         /// Not itself: its name is a key, the only one.
         case choice
         /// For a list: those of its children that are a case of an enum.
-        case choices((any Decodable.Type)?)
+        case choices(any Decodable.Type)
         /// Nothing was found in this element.
         case absent
     }
@@ -77,7 +77,7 @@ extension Place {
         guard case .ownText = role else { return isNil }
         var next = node.pointee.children
         while let child = next {
-            if child.pointee.isText { return false }
+            if child.isText { return false }
             next = child.pointee.next
         }
         return true
@@ -87,7 +87,7 @@ extension Place {
     var hasNamesake: Bool {
         var next = node.pointee.next
         while let sibling = next {
-            if sibling.pointee.type == XML_ELEMENT_NODE, sibling.pointee.isNamesake(of: node.pointee) { return true }
+            if sibling.pointee.type == XML_ELEMENT_NODE, sibling.isNamesake(of: node) { return true }
             next = sibling.pointee.next
         }
         return false

@@ -25,7 +25,7 @@ struct Walk {
         route =
             switch place.role {
             case .absent, .choice: .nothing
-            case .choices(let type): type.map(Route.choices) ?? .nothing
+            case .choices(let type): .choices(type)
             case .ownText, .run, .word: .words(list.keptText)
             case .item, .content: place.isElement ? .children : .words(list.keptText)
             case .value where place.isAttribute: .words(list.keptText)
@@ -64,7 +64,7 @@ struct Walk {
         case .namesakes:
             var next = place.node.pointee.next
             while let node = next {
-                if node.pointee.type == XML_ELEMENT_NODE, node.pointee.isNamesake(of: place.node.pointee) {
+                if node.pointee.type == XML_ELEMENT_NODE, node.isNamesake(of: place.node) {
                     return Place(node, .item)
                 }
                 next = node.pointee.next

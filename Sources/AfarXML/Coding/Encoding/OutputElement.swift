@@ -51,10 +51,3 @@ final class OutputElement {
         content.contains { if case .element = $0 { false } else { true } }
     }
 }
-
-/// A name with its prefix.
-struct QualifiedName {
-    var text: String
-    var undeclaresDefaultNamespace = false
-    var isOutsideDefaultNamespace = false
-}

@@ -1,0 +1,6 @@
+/// A name with its prefix.
+struct QualifiedName {
+    var text: String
+    var undeclaresDefaultNamespace = false
+    var isOutsideDefaultNamespace = false
+}
