@@ -123,8 +123,8 @@ import Testing
         name: a
         ports: [1]
         ---
-        ---
-        # nothing
+        --- # nothing
+        # nothing either
         --- {name: b,
          ports: [2]}
         ...
