@@ -13,15 +13,19 @@ struct XMLPropertyListCheck {
         } catch {
             throw PropertyListError(.malformed(error.errorDescription ?? "\(error)"))
         }
-        var check = XMLPropertyListCheck(rest: bytes(of: data, in: encoding)[...])
+        var check = XMLPropertyListCheck(rest: try bytes(of: data, in: encoding)[...])
         try check.run()
     }
 
-    /// In UTF-8 a < is what it seems; in some other encodings it can be half a character.
-    private static func bytes(of data: Data, in encoding: TextEncoding) -> [UInt8] {
-        if encoding == .utf8 { return [UInt8](data) }
+    /// In some encodings a < can be half a character. Where bytes mean nothing, Foundation's reader of numbers ends the
+    /// process.
+    private static func bytes(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [UInt8] {
         var decoder = TextDecoder(encoding)
-        return Array((decoder.decode(data) + decoder.finish()).utf8)
+        let text = decoder.decode(data) + decoder.finish()
+        if let offset = decoder.malformedOffset {
+            throw PropertyListError(.malformed("its bytes from offset \(offset) on are no \(encoding) text"))
+        }
+        return Array(text.utf8)
     }
 
     private init(rest: ArraySlice<UInt8>) {
