@@ -158,6 +158,22 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: ["http", "https"])
+    func aServerThatNeverSpokeTheProtocolIsThrown(scheme: String) async throws {
+        let server = try await RawServer.start([.send("SSH-2.0-OpenSSH_9.2\r\n"), .waitForever])
+        let address = server.url.absoluteString.replacingOccurrences(of: "http:", with: "\(scheme):")
+        let session = TransportKind.curl.session()
+        var source = session.serverSentEvents(address, reconnection: .init(maximumFailures: 3))
+        let pauses = Locked(0)
+        source.pause = { [pauses] _ in pauses.withLock { $0 += 1 } }
+        var iterator = source.makeAsyncIterator()
+        let error = await #expect(throws: AFError.self) { try await iterator.next() }
+        #expect(error?.isSessionTaskError == true)
+        #expect(pauses.withLock { $0 } == 0)
+        #expect(try await iterator.next() == nil)
+        await server.stop()
+    }
+
     @Test func aRequestThatCannotBeMadeIsThrown() async throws {
         let session = TransportKind.curl.session()
         var iterator = session.serverSentEvents("http://[bad").makeAsyncIterator()
