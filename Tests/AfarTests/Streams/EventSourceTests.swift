@@ -54,6 +54,21 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: ["\u{1}2", "a\u{7F}", String(repeating: "x", count: 4097)])
+    func anIDThatNoHeaderCarriesIsNotNamed(id: String) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n"), .close],
+            [.respond(Self.head + "data: c\n\n"), .close],
+            [Self.noMore],
+        ])
+        let session = TransportKind.curl.session()
+        var ids: [String] = []
+        for try await event in Pauses().source(session, server) { ids.append(event.id) }
+        #expect(ids == ["1", id, "1"])
+        #expect(server.requests.map(Self.id) == [nil, "1", "1"])
+        await server.stop()
+    }
+
     @Test(arguments: kinds)
     func aConnectionThatIsLostIsMadeAgain(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
