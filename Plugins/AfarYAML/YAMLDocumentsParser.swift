@@ -11,6 +11,8 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
     private var document = Data()
     private var line = Data()
     private var hasContent = false
+    /// Whether a `---` has begun the document.
+    private var hasMarker = false
     /// Whether the rest of the document is to be passed over.
     private var isPassing = false
 
@@ -58,8 +60,10 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
         let isMarker = begin.count < 4 || begin.last?.isWhitespace == true
         if isMarker, begin.hasPrefix("...") { return endDocument(&results) }
         if isMarker, begin.hasPrefix("---") {
-            if hasContent || isPassing { endDocument(&results) }
-            hasContent = line.dropFirst(3).contains { !Self.isBlank($0) }
+            // Directives stand before the marker and belong to the document.
+            if hasContent || hasMarker || isPassing { endDocument(&results) }
+            hasMarker = true
+            hasContent = line.dropFirst(3).first { !Self.isBlank($0) }.map { $0 != UInt8(ascii: "#") } ?? false
         } else if let first = line.first(where: { !Self.isBlank($0) }) {
             // Comments and directives make no document.
             let isAside = first == UInt8(ascii: "#") || line.first == UInt8(ascii: "%")
@@ -73,6 +77,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
         defer {
             document = Data()
             hasContent = false
+            hasMarker = false
             isPassing = false
         }
         guard hasContent, !isPassing else { return }

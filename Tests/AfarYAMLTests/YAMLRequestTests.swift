@@ -125,6 +125,7 @@ import Testing
         ---
         ---
         # nothing
+        --- # but a comment
         --- {name: b,
          ports: [2]}
         ...
@@ -153,6 +154,18 @@ import Testing
         }
         #expect(names == ["a", "b", "d"])
         #expect(errors.count == 1)
+    }
+
+    @Test func directivesBelongToTheDocumentAfterThem() async {
+        let yaml =
+            "---\n...\n%TAG !e! tag:yaml.org,2002:\n---\nname: !e!str 7\nports: []\n---\n---\nname: b\nports: []\n"
+        var names: [String] = []
+        for await stream in Self.session(yaml).streamRequest("http://example.com/").streamTask().streamingYAML(
+            Service.self)
+        {
+            if let service = stream.value { names.append(service.name) }
+        }
+        #expect(names == ["7", "b"])
     }
 
     @Test(arguments: [1, 7, 1000])
