@@ -176,12 +176,22 @@ import Testing
         try await EventSamples.answer()
         #expect(await Output.has("word: forty"))
         #expect(await Output.has("word: two"))
+        try await EventSamples.question()
+        #expect(await Output.has("Answered two"))
         #expect(try EventSamples.decoded(ServerSentEvent(data: #"{"name":"tea","pence":120}"#)).pence == 120)
         try await EventSamples.prices()
         #expect(await Output.has(#"Price 2: {"name":"tea","pence":121}"#))
         #expect(EventSamples.goingOn().reconnection.maximumFailures == 10)
         EventSamples.measurements()
         #expect(await Output.has("Measured -2.0"))
+        for size in [1, 7, 1_000] {
+            let body = Data("1;\(String(repeating: "2", count: 200));3;".utf8)
+            var parser = Measurements()
+            let results = stride(from: 0, to: body.count, by: size).flatMap {
+                parser.parse(body[$0..<min($0 + size, body.count)])
+            }
+            #expect(results.map { try? $0.get() } == [1, nil, 3])
+        }
     }
 
     @Test func aPlugInLooksBuiltIn() async throws {
