@@ -203,6 +203,14 @@ import Testing
         #expect(await Output.has("web, awaited"))
         try await PluginSamples.streamed()
         #expect(await Output.has("Streamed db"))
+        for size in [1_000, 4 << 20] {
+            let body = Data("name: \(String(repeating: "x", count: 2 << 20))\n---\nname: b\nreplicas: 2\n".utf8)
+            var parser = YAMLDocuments<Deployment>()
+            let results = stride(from: 0, to: body.count, by: size).flatMap {
+                parser.parse(body[$0..<min($0 + size, body.count)])
+            }
+            #expect((results + parser.finish()).map { try? $0.get().name } == [nil, "b"])
+        }
         try await PluginSamples.sent()
         #expect(await Output.has("application/yaml: name: web\nreplicas: 5\n"))
         try await YAMLSamples.limited()
