@@ -29,6 +29,9 @@ static inline void afar_xml_free(void *memory) { xmlFree(memory); }
 
 static inline bool afar_xml_is_element(const xmlNode *node) { return node->type == XML_ELEMENT_NODE; }
 
+// libxml2's documents and attributes begin as its nodes do.
+static inline xmlNodePtr afar_xml_node(void *document_or_attribute) { return (xmlNodePtr)document_or_attribute; }
+
 // MARK: White space
 
 static inline bool afar_xml_holds_elements_only(const xmlNode *element) {
@@ -73,14 +76,23 @@ typedef enum {
     AFAR_XML_ENTITY_REFUSED,
     AFAR_XML_TOO_DEEP,
     AFAR_XML_TOO_MANY_NAMESPACES,
+    AFAR_XML_TOO_MANY_ATTRIBUTES,
+    AFAR_XML_TOO_MANY_ELEMENTS,
+    AFAR_XML_DEFAULTS_REFUSED,
 } afar_xml_refusal;
 
 // What a parser context points to with `_private`.
 typedef struct {
     int maximum_depth;
     int maximum_namespaces;
+    int maximum_attributes;
+    long maximum_elements;
     bool refuses_doctype;
     afar_xml_refusal refusal;
+    // Where it was met, since a parser that is stopped forgets the place.
+    long refused_at;
+    // The elements of the tree, and where a stream's began.
+    long elements, began_at;
     // Which elements a stream makes trees of; NULL for none.
     xmlStreamCtxtPtr wanted;
     // How many elements of the tree that is being made are open.
@@ -95,10 +107,27 @@ static inline afar_xml_rules *afar_xml_rules_of(void *context) {
     return (afar_xml_rules *)((xmlParserCtxtPtr)context)->_private;
 }
 
+// The byte that a parser has reached.
+static inline long afar_xml_offset(void *context) {
+    const xmlParserInput *input = ((xmlParserCtxtPtr)context)->input;
+    return input == NULL ? 0 : (long)input->consumed + (input->cur - input->base);
+}
+
 static inline void afar_xml_refuse(void *context, afar_xml_refusal refusal) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
-    if (rules->refusal == AFAR_XML_NOTHING_REFUSED) rules->refusal = refusal;
+    if (rules->refusal == AFAR_XML_NOTHING_REFUSED) {
+        rules->refusal = refusal;
+        rules->refused_at = afar_xml_offset(context);
+    }
     xmlStopParser((xmlParserCtxtPtr)context);
+}
+
+// Whether the tree may have one more element.
+static inline bool afar_xml_admits_element(void *context) {
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    if (++rules->elements <= rules->maximum_elements) return true;
+    afar_xml_refuse(context, AFAR_XML_TOO_MANY_ELEMENTS);
+    return false;
 }
 
 // Whether an element that begins may be.
@@ -122,7 +151,7 @@ static inline void afar_xml_start_element(
     void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int namespace_count,
     const xmlChar **namespaces, int attribute_count, int defaulted_count, const xmlChar **attributes
 ) {
-    if (!afar_xml_admits(context)) return;
+    if (!afar_xml_admits(context) || !afar_xml_admits_element(context)) return;
     xmlSAX2StartElementNs(
         context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
 }
@@ -130,11 +159,16 @@ static inline void afar_xml_start_element(
 static inline void afar_xml_doctype(
     void *context, const xmlChar *name, const xmlChar *external_id, const xmlChar *system_id
 ) {
-    if (afar_xml_rules_of(context)->refuses_doctype) {
-        afar_xml_refuse(context, AFAR_XML_DOCTYPE_REFUSED);
-    } else {
-        xmlSAX2InternalSubset(context, name, external_id, system_id);
-    }
+    if (afar_xml_rules_of(context)->refuses_doctype) afar_xml_refuse(context, AFAR_XML_DOCTYPE_REFUSED);
+}
+
+// libxml2 would give each element the defaults, however many and long, and keep them by itself.
+static inline void afar_xml_attribute_declaration(
+    void *context, const xmlChar *element, const xmlChar *name, int type, int kind, const xmlChar *value,
+    xmlEnumerationPtr choices
+) {
+    xmlFreeEnumeration(choices);
+    if (value != NULL) afar_xml_refuse(context, AFAR_XML_DEFAULTS_REFUSED);
 }
 
 // Entities are never declared, so that nothing expands and no file is read; what refers to one is refused.
@@ -161,15 +195,42 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->entityDecl = afar_xml_entity_declaration;
     context->sax->getEntity = afar_xml_entity;
     context->sax->getParameterEntity = afar_xml_parameter_entity;
+    context->sax->attributeDecl = afar_xml_attribute_declaration;
+    context->sax->elementDecl = NULL;
+    context->sax->notationDecl = NULL;
+    context->sax->unparsedEntityDecl = NULL;
 }
 
 static inline void afar_html_start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
     // Here the name is on the stack already.
     if (((xmlParserCtxtPtr)context)->nameNr > afar_xml_rules_of(context)->maximum_depth) {
         afar_xml_refuse(context, AFAR_XML_TOO_DEEP);
-    } else {
+    } else if (afar_xml_admits_element(context)) {
         xmlSAX2StartElement(context, name, attributes);
     }
+}
+
+// A page that a parser reads in pieces. Between them it is looked how many attributes the parser has made room for: it
+// compares each with each, and tells of an element only after that.
+typedef struct {
+    const char *at;
+    long left;
+    xmlParserCtxtPtr parser;
+} afar_html_source;
+
+static inline int afar_html_read(void *context, char *buffer, int length) {
+    afar_html_source *source = (afar_html_source *)context;
+    // An attribute takes two places, and the room grows by doubling.
+    if (source->parser->maxatts / 4 > afar_xml_rules_of(source->parser)->maximum_attributes + 64) {
+        afar_xml_rules *rules = afar_xml_rules_of(source->parser);
+        if (rules->refusal == AFAR_XML_NOTHING_REFUSED) rules->refusal = AFAR_XML_TOO_MANY_ATTRIBUTES;
+        return 0;
+    }
+    int count = source->left < length ? (int)source->left : length;
+    memcpy(buffer, source->at, (size_t)count);
+    source->at += count;
+    source->left -= count;
+    return count;
 }
 
 static inline void afar_html_install_hooks(xmlParserCtxtPtr context) {
@@ -193,11 +254,15 @@ static inline void afar_xml_begin_tree(
         xmlStopParser(parser);
         return;
     }
+    afar_xml_rules *rules = afar_xml_rules_of(parser);
+    rules->elements = 1;
+    rules->began_at = afar_xml_offset(parser);
     if (parser->dictNames) {
         parser->myDoc->dict = parser->dict;
         xmlDictReference(parser->dict);
     }
     int count = 0;
+    size_t length = 0;
     for (int at = parser->nsNr - 2; at >= 0; at -= 2) {
         bool is_hidden = false;
         for (int inner = 0; inner < count && !is_hidden; inner++) {
@@ -206,7 +271,14 @@ static inline void afar_xml_begin_tree(
         if (is_hidden) continue;
         namespaces[2 * count] = parser->nsTab[at];
         namespaces[2 * count + 1] = parser->nsTab[at + 1];
+        length += strlen((const char *)parser->nsTab[at + 1]);
         count++;
+    }
+    // Every tree has its own copy of them.
+    if (length > 8192) {
+        xmlFree(namespaces);
+        afar_xml_refuse(parser, AFAR_XML_TOO_MANY_NAMESPACES);
+        return;
     }
     xmlSAX2StartElementNs(
         parser, name, prefix, uri, count, namespaces, attribute_count, defaulted_count, attributes);
@@ -222,6 +294,7 @@ static inline void afar_xml_stream_start_element(
     bool is_wanted = xmlStreamPush(rules->wanted, name, uri) == 1;
     if (rules->open > 0) {
         rules->open++;
+        if (!afar_xml_admits_element(context)) return;
         xmlSAX2StartElementNs(
             context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
     } else if (is_wanted) {

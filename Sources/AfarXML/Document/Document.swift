@@ -1,3 +1,4 @@
+import AfarCore
 package import CLibxml2
 public import Foundation
 
@@ -5,12 +6,13 @@ extension XML {
     /// A document: immutable, and safe to use from many tasks at once.
     ///
     /// Its nodes keep it alive, so that a node is never left dangling.
-    public final class Document: @unchecked Sendable {  // The tree is never written after the initializer.
+    public final class Document: @unchecked Sendable {  // What others read of the tree is never written again.
         /// libxml2's tree.
         package let pointer: xmlDocPtr
         /// What the parser found odd but went past, at most 100 things. For HTML: what was repaired.
         public let warnings: [XML.Error]
         private let rootPointer: xmlNodePtr
+        private let isOrdered = Locked(false)
 
         /// Parses a document.
         ///
@@ -64,6 +66,8 @@ extension XML {
                 xmlFreeDoc(tree.pointer)
                 throw XML.Error(.emptyDocument, "the document has no element")
             }
+            // So that attributes are written in UTF-8, not in ASCII with references.
+            if tree.pointer.pointee.encoding == nil { tree.pointer.pointee.encoding = .init(xmlStrdup("UTF-8")) }
             pointer = tree.pointer
             warnings = tree.warnings
             rootPointer = root
@@ -75,9 +79,15 @@ extension XML {
         public var root: Element { Element(Node(document: self, pointer: rootPointer)) }
 
         /// The document as a node: the parent of the outermost element and of what stands beside it.
-        public var node: Node {
-            // libxml2's documents and nodes begin alike.
-            Node(document: self, pointer: UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: xmlNode.self))
+        public var node: Node { Node(document: self, pointer: afar_xml_node(pointer)) }
+
+        /// Numbers the elements once, before the first XPath expression: without that, libxml2 finds out which of two comes
+        /// first by walking from one to the other. Only XPath looks at the numbers.
+        func orderElements() {
+            isOrdered.withLock { isOrdered in
+                if !isOrdered { xmlXPathOrderDocElems(pointer) }
+                isOrdered = true
+            }
         }
     }
 }

@@ -19,20 +19,20 @@ extension XML {
 
 extension XML.Element {
     /// The elements in it.
-    public var children: some Sequence<XML.Element> {
-        chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.lazy.map(XML.Element.init)
+    public var children: [XML.Element] {
+        chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.map(XML.Element.init)
     }
 
     /// All that is in it: elements, texts, comments.
-    public var nodes: some Sequence<XML.Node> { chain(from: pointer.pointee.children) { $0.pointee.next } }
+    public var nodes: [XML.Node] { Array(chain(from: pointer.pointee.children) { $0.pointee.next }) }
 
     /// The elements in it that bear a name.
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
     ///   - namespace: The name of the namespace; "" for none. The default, nil, means any.
-    public func children(named localName: String, namespace: String? = nil) -> some Sequence<XML.Element> {
-        children.lazy.filter { $0.bears(localName, namespace) }
+    public func children(named localName: String, namespace: String? = nil) -> [XML.Element] {
+        children.filter { $0.bears(localName, namespace) }
     }
 
     /// The first element in it that bears a name.
@@ -41,7 +41,8 @@ extension XML.Element {
     ///   - localName: The name without a prefix.
     ///   - namespace: The name of the namespace; "" for none. The default, nil, means any.
     public func first(named localName: String, namespace: String? = nil) -> XML.Element? {
-        children.first { $0.bears(localName, namespace) }
+        chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.lazy.map(XML.Element.init)
+            .first { $0.bears(localName, namespace) }
     }
 
     /// The elements in it, the elements in those, and so on, in the document's order.
@@ -86,9 +87,7 @@ extension XML.Element {
 extension XML.Element {
     /// The attributes, in the order written. Namespace declarations are none.
     public var attributes: [XML.Attribute] {
-        // libxml2's attributes and nodes begin alike, as far as `next`.
-        let first = UnsafeMutableRawPointer(pointer.pointee.properties)?.assumingMemoryBound(to: xmlNode.self)
-        return chain(from: first) { $0.pointee.next }.map(XML.Attribute.init)
+        chain(from: pointer.pointee.properties.map { afar_xml_node($0) }) { $0.pointee.next }.map(XML.Attribute.init)
     }
 
     /// The value of an attribute.

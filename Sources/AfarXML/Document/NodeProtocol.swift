@@ -56,12 +56,9 @@ extension XML.NodeProtocol {
         pointer.pointee.parent.flatMap { XML.Node(document: document, pointer: $0).element }
     }
 
-    /// The way to it from the document: `/feed/entry[2]/title`, with a number where siblings bear the same name.
-    public var path: String {
-        guard let path = xmlGetNodePath(pointer) else { return "" }
-        defer { afar_xml_free(path) }
-        return String(xml: path)
-    }
+    /// The way to it from the document, by local names: `/feed/entry[2]/title`, with a number where siblings bear the same
+    /// name. For people: a long one is shortened.
+    public var path: String { pointer.path }
 
     private var namespace: xmlNsPtr? {
         switch node.kind {
@@ -75,5 +72,11 @@ extension String {
     /// libxml2's text, which is UTF-8; empty for none.
     init(xml text: UnsafePointer<xmlChar>?) {
         self = text.map { String(cString: $0) } ?? ""
+    }
+
+    /// As much of libxml2's text as so many bytes hold.
+    init(xml text: UnsafePointer<xmlChar>, atMost count: Int) {
+        let length = (0..<count).first { text[$0] == 0 } ?? count
+        self = String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
     }
 }

@@ -16,8 +16,11 @@ final class ParseRun {
     /// - Parameters:
     ///   - context: A new one, which the run owns.
     ///   - readsXML: Whether it reads XML. HTML has neither namespaces nor entities of its own.
-    init(_ context: xmlParserCtxtPtr?, _ options: XML.ParsingOptions, readsXML: Bool) throws(XML.Error) {
-        guard let context else { throw .outOfMemory }
+    init(
+        _ context: @autoclosure () -> xmlParserCtxtPtr?, _ options: XML.ParsingOptions, readsXML: Bool
+    ) throws(XML.Error) {
+        Library.prepare()
+        guard let context = context() else { throw .outOfMemory }
         self.context = context
         self.options = options
         rules = .allocate(capacity: 1)
@@ -25,8 +28,13 @@ final class ParseRun {
             to: afar_xml_rules(
                 maximum_depth: Int32(clamping: options.maximumDepth),
                 maximum_namespaces: Int32(clamping: options.maximumNamespaces),
+                maximum_attributes: Int32(clamping: options.maximumAttributes),
+                maximum_elements: options.maximumElements,
                 refuses_doctype: options.documentType == .refused,
                 refusal: AFAR_XML_NOTHING_REFUSED,
+                refused_at: 0,
+                elements: 0,
+                began_at: 0,
                 wanted: nil,
                 open: 0,
                 found: { owner, tree in
@@ -76,12 +84,14 @@ final class ParseRun {
 
     /// Hands a page's tree over. Only limits are reasons to refuse one.
     func finishHTML(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
-        guard rules.pointee.refusal == AFAR_XML_NOTHING_REFUSED, let tree else {
-            tree.map(xmlFreeDoc)
+        do throws(XML.Error) {
             try check()
-            throw here(.emptyDocument, "the page has no element")
+            guard let tree else { throw here(.emptyDocument, "the page has no element") }
+            return Tree(pointer: tree, warnings: warnings)
+        } catch {
+            tree.map(xmlFreeDoc)
+            throw error
         }
-        return Tree(pointer: tree, warnings: warnings)
     }
 
     /// Throws the first thing that was wrong until now.
@@ -94,10 +104,17 @@ final class ParseRun {
             throw here(.entityRefused, "the document refers to an entity that XML does not define; none is expanded")
         case AFAR_XML_TOO_DEEP:
             throw here(.limitExceeded, "elements lie deeper in each other than \(options.maximumDepth)")
+        case AFAR_XML_TOO_MANY_ATTRIBUTES:
+            throw here(.limitExceeded, "an element has more than \(options.maximumAttributes) attributes")
+        case AFAR_XML_TOO_MANY_ELEMENTS:
+            throw here(.limitExceeded, "there are more than \(options.maximumElements) elements")
+        case AFAR_XML_DEFAULTS_REFUSED:
+            throw here(.documentTypeRefused, "the document type declares defaults of attributes; none are added")
         default:
             throw here(
                 .limitExceeded,
-                "more than \(options.maximumNamespaces) namespace declarations are in force at one place")
+                "the namespace declarations in force at one place are more than \(options.maximumNamespaces), or too long"
+            )
         }
     }
 
@@ -116,29 +133,31 @@ final class ParseRun {
     }
 
     private func note(_ problem: xmlError) {
-        guard failure == nil else { return }
+        let isFailure = problem.isFailure(inHTML: context.pointee.html != 0)
+        guard failure == nil, isFailure || warnings.count < Self.maximumWarnings else { return }
         let error = XML.Error(
-            XML.Error.Kind(problem), problem.text, line: Int(problem.line), column: Int(problem.int2),
-            byteOffset: byteOffset, path: openElements)
-        if problem.level != XML_ERR_WARNING, context.pointee.html == 0 {
+            XML.Error.Kind(problem), problem.text, line: Int(problem.line),
+            column: problem.int2 > 0 ? Int(problem.int2) : nil, byteOffset: byteOffset, path: openElements)
+        if isFailure {
             failure = error
             // Nothing is told or made of what follows, wherever the chunk ends.
             context.pointee.disableSAX = 1
-        } else if warnings.count < Self.maximumWarnings {
+        } else {
             warnings.append(error)
         }
     }
 
     private static let maximumWarnings = 100
 
-    private var byteOffset: Int? {
-        guard let input = context.pointee.input?.pointee else { return nil }
-        return Int(input.consumed) + (input.cur - input.base)
+    private var byteOffset: Int {
+        rules.pointee.refusal == AFAR_XML_NOTHING_REFUSED ? afar_xml_offset(context) : rules.pointee.refused_at
     }
 
     private var openElements: String {
         let names = UnsafeBufferPointer(start: context.pointee.nameTab, count: Int(context.pointee.nameNr))
-        return names.map { "/" + ($0.map { String(cString: $0) } ?? "") }.joined()
+        // Nobody reads all of a long one.
+        let shown = names.count <= 20 ? Array(names) : names.prefix(4) + [nil] + names.suffix(12)
+        return shown.map { "/" + ($0.map { String(xml: $0, atMost: 100) } ?? "…") }.joined()
     }
 }
 
@@ -149,11 +168,22 @@ extension xmlError {
     }
 }
 
+extension xmlError {
+    /// Whether this ends the document. What is repaired in a page does not, nor what only a validator would mind.
+    fileprivate func isFailure(inHTML isHTML: Bool) -> Bool {
+        if isHTML { return code == Int32(XML_ERR_NO_MEMORY.rawValue) }
+        let isAboutValidity =
+            domain == Int32(XML_FROM_VALID.rawValue) || code == Int32(XML_DTD_XMLID_VALUE.rawValue)
+        return level != XML_ERR_WARNING && !isAboutValidity
+    }
+}
+
 extension XML.Error.Kind {
     /// What kind of thing a parser's error is.
     init(_ problem: xmlError) {
         switch xmlParserErrors(UInt32(bitPattern: problem.code)) {
-        case XML_ERR_NO_MEMORY: self = .outOfMemory
+        // libxml2 reports texts beyond its own limit in this way.
+        case XML_ERR_NO_MEMORY: self = problem.text.contains("huge text") ? .limitExceeded : .outOfMemory
         case XML_ERR_DOCUMENT_EMPTY: self = .emptyDocument
         case XML_ERR_INVALID_ENCODING: self = .invalidBytes
         case XML_ERR_UNDECLARED_ENTITY, XML_WAR_UNDECLARED_ENTITY, XML_ERR_ENTITY_LOOP: self = .entityRefused

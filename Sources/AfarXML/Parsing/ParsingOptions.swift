@@ -4,7 +4,7 @@ extension XML {
     /// How a document is read: its encoding, and what it may be and hold.
     ///
     /// Whatever is chosen: no file and no address is ever read, no entity is expanded that a document declares itself,
-    /// and libxml2's own limits hold (50,000 bytes for a name, 10 million for an attribute or a comment).
+    /// and libxml2's own limits hold (50,000 bytes for a name, 10 million for a text, an attribute or a comment).
     public struct ParsingOptions: Hashable, Sendable {
         /// The greatest length of a document, in bytes. The default is 64 MiB; larger ones are better streamed. On a stream it
         /// is that of each element that is made, give or take a chunk.
@@ -13,11 +13,15 @@ extension XML {
         public var maximumDepth: Int {
             didSet { maximumDepth = min(maximumDepth, Self.greatestDepth) }
         }
-        /// How many attributes an element may have. The default is 256. The time that they take grows with their square.
+        /// How many attributes an element may have. The default is 256. The time that they take grows with their square. In
+        /// HTML some more may pass.
         public var maximumAttributes: Int
+        /// How many elements a document may have, or on a stream each element that is made. The default is a million, which
+        /// take some hundred megabytes of memory.
+        public var maximumElements: Int
         /// How many namespace declarations may be in force at one place. The default is 256.
         public var maximumNamespaces: Int
-        /// Whether a document type declaration is accepted. The default is not.
+        /// Whether a document type declaration is accepted. The default is not. Pages in HTML may have one in any case.
         public var documentType: DocumentType
 
         /// The encoding to use whatever else is said. The default is nil: a byte-order mark tells, else the charset of the
@@ -29,6 +33,7 @@ extension XML {
             maximumBytes: Int = 64 << 20,
             maximumDepth: Int = 256,
             maximumAttributes: Int = 256,
+            maximumElements: Int = 1_000_000,
             maximumNamespaces: Int = 256,
             documentType: DocumentType = .refused,
             encoding: TextEncoding? = nil
@@ -36,6 +41,7 @@ extension XML {
             self.maximumBytes = maximumBytes
             self.maximumDepth = min(maximumDepth, Self.greatestDepth)
             self.maximumAttributes = maximumAttributes
+            self.maximumElements = maximumElements
             self.maximumNamespaces = maximumNamespaces
             self.documentType = documentType
             self.encoding = encoding
@@ -50,8 +56,9 @@ extension XML.ParsingOptions {
     public enum DocumentType: Hashable, Sendable {
         /// The document is refused.
         case refused
-        /// The declaration is read and kept out: its entities are not declared, the files it names are not read. A
-        /// reference to an entity other than the five that XML defines is an error.
+        /// The declaration is passed over: its entities are not declared, the files it names are not read. A reference to an
+        /// entity other than the five that XML defines is an error, and so is a default of an attribute, which would have to
+        /// be added to elements.
         case ignored
     }
 }

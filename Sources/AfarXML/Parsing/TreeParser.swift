@@ -31,12 +31,13 @@ struct TreeParser {
     func parseHTML(_ text: String) throws(XML.Error) -> Tree {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in
             try checkSize(bytes.count)
-            try checkAttributes(of: bytes)
             let run = try ParseRun(htmlNewParserCtxt(), options, readsXML: false)
             let flags = HTML_PARSE_NONET.rawValue | HTML_PARSE_RECOVER.rawValue | HTML_PARSE_IGNORE_ENC.rawValue
-            let tree = htmlCtxtReadMemory(
-                run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, "UTF-8",
-                Int32(flags))
+            var source = afar_html_source(
+                at: bytes.bindMemory(to: CChar.self).baseAddress, left: bytes.count, parser: run.context)
+            let tree = withUnsafeMutablePointer(to: &source) { source in
+                htmlCtxtReadIO(run.context, afar_html_read, nil, source, nil, "UTF-8", Int32(flags))
+            }
             return try run.finishHTML(tree)
         }
     }
@@ -49,7 +50,8 @@ struct TreeParser {
         try checkAttributes(of: bytes)
         let run = try ParseRun(xmlNewParserCtxt(), options, readsXML: true)
         let tree = xmlCtxtReadMemory(
-            run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, nil, ParseRun.flags)
+            run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, "UTF-8",
+            ParseRun.flags)
         return try run.finish(tree)
     }
 

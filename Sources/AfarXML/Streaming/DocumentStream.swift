@@ -4,6 +4,8 @@ import HTTPTypes
 
 /// A document that becomes values while its bytes come. Used by one thread at a time.
 final class DocumentStream<Value> {
+    /// Held while the parser works: whoever copies one that has begun shares it.
+    let lock = Locked(())
     private var results: [Result<Value, AFError>] = []
     private let push: PushRun
     private let owned: AnyObject?
@@ -62,12 +64,20 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
         do throws(XML.Error) {
             if stream == nil { stream = try begin(contentType) }
             guard let stream else { return [] }
-            try step(stream)
-            return stream.takeResults()
+            let result = stream.lock.withLock { _ in
+                (Result { () throws(XML.Error) in try step(stream) }, stream.takeResults())
+            }
+            guard case .failure(let error) = result.0 else { return result.1 }
+            return fail(error, after: result.1)
         } catch {
-            hasFailed = true
-            let reason = AFError.ResponseSerializationFailureReason.customSerializationFailed(error: error)
-            return (stream?.takeResults() ?? []) + [.failure(.responseSerializationFailed(reason: reason))]
+            return fail(error, after: [])
         }
+    }
+
+    private mutating func fail(_ error: XML.Error, after results: [Result<Value, AFError>]) -> [Result<Value, AFError>]
+    {
+        hasFailed = true
+        let reason = AFError.ResponseSerializationFailureReason.customSerializationFailed(error: error)
+        return results + [.failure(.responseSerializationFailed(reason: reason))]
     }
 }

@@ -1,4 +1,5 @@
 import CLibxml2
+import Foundation
 
 /// Which elements of a stream are wanted. Used by one thread at a time.
 final class ElementPattern {
@@ -7,7 +8,10 @@ final class ElementPattern {
     private let pattern: xmlPatternPtr
 
     init(_ text: String, _ namespaces: [String: String]) throws(XML.Error) {
-        let pattern = Self.compiled(text, namespaces)
+        // libxml2 takes these for patterns, though no element of a stream could match.
+        let steps = text.split(whereSeparator: { "/|".contains($0) }).map { $0.trimmingCharacters(in: .whitespaces) }
+        let choosesElements = !text.contains("@") && !text.contains("attribute::") && !steps.contains(".")
+        let pattern = choosesElements ? Self.compiled(text, namespaces) : nil
         guard let pattern, xmlPatternStreamable(pattern) == 1, let stream = xmlPatternGetStreamCtxt(pattern) else {
             xmlFreePattern(pattern)
             throw XML.Error(

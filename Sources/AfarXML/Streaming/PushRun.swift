@@ -8,8 +8,6 @@ final class PushRun {
     private var source: SourceStream
     private var counter: AttributeCounter
     private var isEmpty = true
-    /// How many bytes have come since the tree that is being made was begun.
-    private var length = 0
 
     /// - Parameter contentType: The Content-Type that the bytes come with.
     init(_ options: XML.ParsingOptions, contentType: String?) throws(XML.Error) {
@@ -18,6 +16,8 @@ final class PushRun {
         source = SourceStream(SourceEncoding(options, contentType))
         counter = AttributeCounter(options)
         xmlCtxtUseOptions(run.context, ParseRun.flags)
+        // Else libxml2 would go by the first bytes.
+        xmlSwitchEncoding(run.context, XML_CHAR_ENCODING_UTF8)
     }
 
     /// Parses the next bytes.
@@ -51,7 +51,7 @@ final class PushRun {
     private func feed(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) {
         xmlParseChunk(run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), 0)
         try run.check()
-        length = run.rules.pointee.open > 0 ? length + bytes.count : 0
+        let length = run.rules.pointee.open > 0 ? afar_xml_offset(run.context) - run.rules.pointee.began_at : 0
         guard length <= options.maximumBytes else {
             throw run.here(
                 .limitExceeded, "an element has more than the \(options.maximumBytes) bytes that are allowed")

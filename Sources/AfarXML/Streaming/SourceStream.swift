@@ -27,7 +27,7 @@ struct SourceStream {
         let rest = try beginning.map { start throws(XML.Error) in try begin(with: start) } ?? Data()
         guard var decoder else { return rest }
         let last = decoder.finish()
-        self.decoder = decoder
+        try Self.check(decoder)
         return rest + Data(last.utf8)
     }
 
@@ -35,16 +35,21 @@ struct SourceStream {
         beginning = nil
         let encoding = try source.encoding(of: start)
         if encoding != .utf8 { decoder = TextDecoder(encoding) }
-        return try decoded(start)
+        let isMarked = encoding == .utf8 && start.starts(with: [0xEF, 0xBB, 0xBF])
+        return try decoded(isMarked ? start.dropFirst(3) : start)
     }
 
     private mutating func decoded(_ bytes: Data) throws(XML.Error) -> Data {
-        guard decoder != nil else { return bytes }
-        let text = decoder?.decode(bytes) ?? ""
-        if let offset = decoder?.malformedOffset, let encoding = decoder?.encoding {
-            throw XML.Error(.invalidBytes, "the bytes are no \(encoding.name) text", byteOffset: offset)
-        }
+        guard var decoder else { return bytes }
+        let text = decoder.decode(bytes)
+        self.decoder = decoder
+        try Self.check(decoder)
         return Data(text.utf8)
+    }
+
+    private static func check(_ decoder: TextDecoder) throws(XML.Error) {
+        guard let offset = decoder.malformedOffset else { return }
+        throw XML.Error(.invalidBytes, "the bytes are no \(decoder.encoding.name) text", byteOffset: offset)
     }
 }
 

@@ -7,6 +7,7 @@ final class XPathEvaluation {
     private var failure: XML.Error?
 
     init(of node: XML.Node, _ namespaces: [String: String], _ maximumSteps: Int) throws(XML.Error) {
+        node.document.orderElements()
         guard let context = xmlXPathNewContext(node.document.pointer) else { throw .outOfMemory }
         self.context = context
         document = node.document
@@ -33,6 +34,12 @@ final class XPathEvaluation {
         guard !expression.utf8.contains(0) else {
             throw XML.Error(.invalidXPath, "the XPath expression has a NUL in it")
         }
+        // libxml2 goes deeper with each operator.
+        guard expression.utf8.count <= Self.maximumLength else {
+            throw XML.Error(
+                .xpathTooComplex,
+                "the XPath expression has \(expression.utf8.count) bytes; \(Self.maximumLength) are allowed")
+        }
         let compiled = xmlXPathCtxtCompile(context, expression)
         defer { xmlXPathFreeCompExpr(compiled) }
         let result = compiled.flatMap { xmlXPathCompiledEval($0, context) }
@@ -41,6 +48,8 @@ final class XPathEvaluation {
         guard let result else { throw XML.Error(.invalidXPath, "the XPath expression “\(expression)” gives nothing") }
         return try value(of: result.pointee)
     }
+
+    private static let maximumLength = 4096
 
     private func value(of result: xmlXPathObject) throws(XML.Error) -> XML.XPathResult {
         switch result.type {

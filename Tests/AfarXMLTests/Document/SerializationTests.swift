@@ -35,9 +35,21 @@ import Testing
         #expect(document.root.nodes.count { $0.kind == .text } == 2, "the document itself is left alone")
     }
 
-    @Test func anElementIsWrittenWithTheNamespacesThatItNeeds() throws {
-        let document = try XML.Document("<a xmlns:p=\"urn:p\"><p:b p:c=\"1\"/></a>")
-        let part = try #require(document.root.first(named: "b")).xmlString(prettyPrinted: true)
-        #expect(try XML.Document(part).root.attribute("c", namespace: "urn:p") == "1")
+    @Test(arguments: [false, true]) func anElementIsWrittenWithTheNamespacesThatItNeeds(isPretty: Bool) throws {
+        let document = try XML.Document("<a xmlns='urn:a' xmlns:p=\"urn:p\"><p:b p:c=\"1\"><d/></p:b></a>")
+        let part = try #require(document.root.first(named: "b")).xmlString(prettyPrinted: isPretty)
+        let root = try XML.Document(part).root
+        #expect(root.namespaceURI == "urn:p")
+        #expect(root.attribute("c", namespace: "urn:p") == "1")
+        #expect(root.first(named: "d")?.namespaceURI == "urn:a")
+    }
+
+    @Test func everyKindOfNodeIsWritten() throws {
+        let document = try XML.Document("<a xmlns:p='u' p:b='\u{E4}&lt;' c='1'>t&amp;<!--x--><?y z?><![CDATA[w]]></a>")
+        #expect(document.root.attributes.map { $0.xmlString() } == ["p:b=\"\u{E4}&lt;\"", "c=\"1\""])
+        #expect(document.root.nodes.map { $0.xmlString() } == ["t&amp;", "<!--x-->", "<?y z?>", "<![CDATA[w]]>"])
+        #expect(document.node.xmlString() == document.xmlString())
+        #expect(document.node.xmlString(prettyPrinted: true) == document.xmlString(prettyPrinted: true))
+        #expect(document.xmlString().contains("p:b=\"\u{E4}&lt;\""))
     }
 }

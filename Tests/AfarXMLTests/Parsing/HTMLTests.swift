@@ -28,4 +28,21 @@ import Testing
         #expect(try XML.Document(html: bytes).root.text == "П")
         #expect(try XML.Document(html: bytes, contentType: "text/html; charset=windows-1252").root.text == "ð")
     }
+
+    /// libxml2 compares each attribute with each, and tells of the element only after that.
+    @Test func crowdsOfAttributesAreRefused() throws {
+        let page = "<p " + (0..<100_000).map { "a\($0) " }.joined() + ">x"
+        let start = ContinuousClock.now
+        let error = #expect(throws: XML.Error.self) { _ = try XML.Document(html: page) }
+        #expect(error?.kind == .limitExceeded)
+        #expect(ContinuousClock.now - start < .seconds(20))
+        let most = "<p " + (0..<256).map { "a\($0) " }.joined() + ">x"
+        #expect(try XML.Document(html: most).xpath("//p").elements.first?.attributes.count == 256)
+    }
+
+    @Test func aPageIsNotCutSilently() throws {
+        let page = "<p>\(String(repeating: "x", count: 10_000_100))<b>end</b>"
+        let error = #expect(throws: XML.Error.self) { _ = try XML.Document(html: page) }
+        #expect(error?.kind == .limitExceeded)
+    }
 }

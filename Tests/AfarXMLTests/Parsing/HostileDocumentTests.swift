@@ -1,3 +1,5 @@
+import AfarCore
+import AfarSerializers
 import AfarXML
 import Foundation
 import Testing
@@ -86,10 +88,59 @@ import Testing
         #expect(error(text, XML.ParsingOptions(documentType: .ignored))?.kind == .entityRefused)
     }
 
-    @Test func attributesThatADocumentTypeWouldAddAreBounded() throws {
-        let text = "<!DOCTYPE a [<!ATTLIST a b CDATA 'default'>]><a/>"
+    @Test(arguments: ["b CDATA 'default'", "b CDATA #FIXED 'x'", "xmlns:p CDATA 'urn:p'", "b (x|y) 'x'"])
+    func attributesThatADocumentTypeWouldAddAreRefused(declaration: String) throws {
+        let text = "<!DOCTYPE a [<!ATTLIST a \(declaration)>]><a/>"
+        #expect(error(text, XML.ParsingOptions(documentType: .ignored))?.kind == .documentTypeRefused)
+        var parser = XML.EventParser(options: XML.ParsingOptions(documentType: .ignored))
+        let last = try #require(parser.all(of: Data(text.utf8), cutAt: 7).last)
+        #expect(throws: AFError.self) { _ = try last.get() }
+    }
+
+    @Test func declarationsWithoutDefaultsArePassedOver() throws {
+        let text = """
+            <!DOCTYPE a [<!ELEMENT a (b*)><!ATTLIST a b (x|y) #IMPLIED id ID #REQUIRED><!NOTATION n SYSTEM 'n'>
+            <!ENTITY e SYSTEM 'e' NDATA n><?pi?><!--c-->]><a id='1'/>
+            """
         let document = try XML.Document(text, options: XML.ParsingOptions(documentType: .ignored))
-        #expect(document.root["b"] == nil)
+        #expect(document.root.attributes.map(\.name) == ["id"])
+        #expect(!document.xmlString().contains("DOCTYPE"))
+    }
+
+    @Test func aDocumentOfTooManyElementsIsRefused() throws {
+        let text = "<r>" + String(repeating: "<a/>", count: 10) + "</r>"
+        #expect(error(text, XML.ParsingOptions(maximumElements: 10))?.kind == .limitExceeded)
+        #expect(throws: Never.self) { _ = try XML.Document(text, options: XML.ParsingOptions(maximumElements: 11)) }
+    }
+
+    /// libxml2 would tell EBCDIC and UTF-16 by the first bytes, and what counts attributes would not see them.
+    @Test func libxml2NeverGuessesAnEncoding() throws {
+        let ebcdic = Data([0x4C, 0x6F, 0xA7, 0x94, 0x93, 0x40, 0x6E, 0x4C, 0x81, 0x61, 0x6E])
+        _ = try #require(error(ebcdic))
+        _ = try #require(error(Data([0x3C, 0x00, 0x3F, 0x00, 0x61, 0x00]), XML.ParsingOptions(encoding: .utf8)))
+    }
+
+    @Test func whatOnlyAValidatorWouldMindIsAWarning() throws {
+        let document = try XML.Document("<a xml:id='x'><b xml:id='x'/><c xml:id='1'/></a>")
+        #expect(document.root.children.map(\.name) == ["b", "c"])
+    }
+
+    @Test func aRefusalNamesTheByte() throws {
+        let found = try #require(error("<?xml version='1.0'?>\n<!DOCTYPE a><a/>"))
+        #expect((22...34).contains(found.byteOffset ?? 0), "\(found)")
+    }
+
+    /// Each would be told with all names that are open.
+    @Test func warningsWithoutEndAreBounded() throws {
+        let names = (0..<200).map { "n\($0)" + String(repeating: "x", count: 4_000) }
+        let text =
+            names.map { "<\($0)>" }.joined() + String(repeating: "<a xmlns='b'/>", count: 50_000)
+            + names.reversed().map { "</\($0)>" }.joined()
+        let start = ContinuousClock.now
+        let document = try XML.Document(text)
+        #expect(document.warnings.count == 100)
+        #expect(document.warnings.allSatisfy { ($0.path ?? "").utf8.count < 5_000 })
+        #expect(ContinuousClock.now - start < .seconds(20))
     }
 
     @Test(arguments: [257, 100_000]) func deepNestingIsRefused(depth: Int) throws {
@@ -144,5 +195,6 @@ import Testing
         #expect(error("<a b='\(vast)'/>")?.kind == .limitExceeded)
         #expect(error("<a><!--\(vast)--></a>")?.kind == .limitExceeded)
         #expect(error("<a\(vast.prefix(60_000))/>")?.kind == .limitExceeded)
+        #expect(error("<a>&lt;\(vast)&lt;</a>")?.kind == .limitExceeded)
     }
 }

@@ -1,4 +1,5 @@
 import AfarCore
+import AfarSerializers
 import AfarXML
 import Foundation
 import Testing
@@ -93,7 +94,8 @@ import Testing
         #expect(results.map { try? $0.get() } == [1, nil, 3])
     }
 
-    @Test(arguments: ["", "a[1]", "p:a", "a/", "\0", "(a"]) func aPatternThatIsNoneIsAnError(pattern: String) throws {
+    @Test(arguments: ["", "a[1]", "p:a", "a/", "\0", "(a", "@a", "a/@b", "a|@b", ".", "attribute::a"])
+    func aPatternThatIsNoneIsAnError(pattern: String) throws {
         var parser = XML.ElementParser(matching: pattern) { $0.text }
         let results = parser.all(of: Data("<a/>".utf8), cutAt: 100)
         let error = #expect(throws: AFError.self) { _ = try #require(results.first).get() }
@@ -113,6 +115,30 @@ import Testing
         #expect(
             try last("<r><a>" + String(repeating: "x", count: 9_000) + "</a></r>", .init(maximumBytes: 5_000))?.kind
                 == .limitExceeded)
+    }
+
+    @Test func aLimitIsThatOfOneElement() throws {
+        let element = "<a>" + String(repeating: "x", count: 1_000) + "</a>"
+        let text = "<r>" + String(repeating: element, count: 200) + "</r>"
+        var parser = XML.ElementParser(matching: "a", options: .init(maximumBytes: 2_000)) { $0.text.count }
+        #expect(
+            try parser.all(of: Data(text.utf8), cutAt: 700).map { try $0.get() } == Array(repeating: 1_000, count: 200))
+    }
+
+    /// Each element would get a copy of its own.
+    @Test func vastNamespacesAreRefused() throws {
+        let text = "<r xmlns:p='\(String(repeating: "u", count: 100_000))'><a/></r>"
+        var parser = XML.ElementParser(matching: "a") { $0.text }
+        let last = try #require(parser.all(of: Data(text.utf8), cutAt: 10_000).last)
+        let error = #expect(throws: AFError.self) { _ = try last.get() }
+        #expect((error?.underlyingError as? XML.Error)?.kind == .limitExceeded)
+    }
+
+    @Test func aCharacterThatIsCutAtTheEndIsInvalid() throws {
+        var parser = XML.ElementParser(matching: "a", options: .init(encoding: .shiftJIS)) { $0.text }
+        let last = try #require(parser.all(of: Data("<a/>".utf8) + [0x81], cutAt: 3).last)
+        let error = #expect(throws: AFError.self) { _ = try last.get() }
+        #expect((error?.underlyingError as? XML.Error)?.kind == .invalidBytes)
     }
 
     @Test func aCopyOfAParserBeginsAnew() throws {

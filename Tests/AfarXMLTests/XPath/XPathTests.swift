@@ -91,6 +91,27 @@ import Testing
         }
     }
 
+    @Test(arguments: ["1+", "1=", "1 or ", "a|", "a/"])
+    func longChainsOverflowNoStack(link: String) async throws {
+        let document = document
+        let expression = String(repeating: link, count: 100_000) + "a"
+        let error = await #expect(throws: XML.Error.self) {
+            _ = try await Task.detached { try document.xpath(expression) }.value
+        }
+        #expect(error?.kind == .xpathTooComplex)
+    }
+
+    /// Without numbers of the elements, libxml2 walks from one to another to sort them: minutes.
+    @Test func sortingNodesTakesNoSquare() throws {
+        let many = try XML.Document("<r>" + String(repeating: "<a/>\n<b/>\n", count: 40_000) + "</r>")
+        let start = ContinuousClock.now
+        #expect(try many.xpath("count(/r/b[last()]/preceding-sibling::a)").number == 40_000)
+        #expect(try many.xpath("(//b | //a)[1]").elements.map(\.name) == ["a"])
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(many.root.children.count == 80_000)
+        #expect(many.root.xmlString().hasPrefix("<r><a/>\n<b/>"))
+    }
+
     @Test func aNulOrABadPrefixIsAnError() throws {
         #expect(throws: XML.Error.self) { _ = try document.xpath("//a\0b") }
         #expect(throws: XML.Error.self) { _ = try document.xpath("//a", namespaces: ["": "urn:shop"]) }

@@ -31,8 +31,12 @@ extension Decoding {
         switch node.pointee.type {
         case XML_ELEMENT_NODE: break
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
-            // Only the first of a run.
-            if let before = node.pointee.prev, before.isText { return nil }
+            // Only the first of a run, in which comments may be.
+            var before = node.pointee.prev
+            while let other = before, other.pointee.type == XML_COMMENT_NODE || other.pointee.type == XML_PI_NODE {
+                before = other.pointee.prev
+            }
+            if let before, before.isText { return nil }
             guard Place(node, .run).withOwnText({ text, _ in !text.trimmed.isEmpty }) else { return nil }
         default: return nil
         }

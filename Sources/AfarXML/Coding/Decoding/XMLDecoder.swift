@@ -1,3 +1,4 @@
+import AfarSerializers
 public import Foundation
 
 /// Reads `Decodable` values from XML, straight from the parser's tree.
@@ -79,6 +80,15 @@ public struct XMLDecoder: Sendable {
     /// - Throws: As ``decode(_:from:contentType:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(type, from: data, contentType: nil)
+    }
+
+    /// Reads a value from a document that is text already.
+    ///
+    /// - Throws: As ``decode(_:from:contentType:)``.
+    public func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+        var decoder = self
+        decoder.parsingOptions.encoding = .utf8
+        return try decoder.decode(type, from: Data(text.utf8), contentType: nil)
     }
 
     /// Reads a value from an element.
