@@ -60,8 +60,8 @@ struct Fuzz {
             subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: 100_000),
             file: FuzzSettings.file(of: subject))
         do {
-            // A signal ends what does not end by itself.
-            let report = try run.run { alarm(30) }
+            // A signal ends what does not end by itself: late, as the machine may have other things to do.
+            let report = try run.run { alarm(300) }
             let seconds = (clock.now - start).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
             let memory = [report.growth, ProcessMemory.peak].map { "\($0 >> 20) MiB" }
             print(

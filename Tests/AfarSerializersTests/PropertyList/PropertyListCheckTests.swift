@@ -262,4 +262,14 @@ import Testing
         let deep = Data(String(repeating: "(", count: 100_000).utf8)
         #expect(throws: AFError.self) { try serializer.serialize(input(deep)) }
     }
+
+    @Test(arguments: ["integer", "real", "date", "string", "data"])
+    func bytesThatMeanNothingInXMLAreRefused(element: String) throws {
+        let list = Data("<plist><\(element)>".utf8) + [0xFA] + Data("1</\(element)></plist>".utf8)
+        let error = #expect(throws: AFError.self) {
+            try DecodableResponseSerializer<Int>(decoder: PropertyListDecoder()).serialize(input(list))
+        }
+        #expect("\(String(describing: error))".contains("UTF-8"))
+        #expect(throws: AFError.self) { try PropertyListResponseSerializer().serialize(input(list)) }
+    }
 }

@@ -6,16 +6,22 @@ extension Subject {
         Subject("plist-xml", seeds: seeds(.xml) + [Data(xmlPlist.utf8)], tokens: plistTokens) {
             (input, _) throws(Contradiction) in try read(input)
         },
+        Subject(
+            "plist-openstep", seeds: ["{a = (1, \"b\"); \"c\" = <0102 ff>; /* d */ }", "(a, b)", "a = b; c = d;"],
+            tokens: openStepTokens
+        ) { (input, _) throws(Contradiction) in try read(input, [.openStep]) },
         Subject("plist-binary", seeds: seeds(.binary), tokens: ["\u{0}", "bplist00", "\u{10}", "\u{8}\u{9}", "\u{7F}"])
         {
             (input, _) throws(Contradiction) in try read(input)
         },
     ]
 
-    private static func read(_ input: Data) throws(Contradiction) -> Bool {
+    private static func read(
+        _ input: Data, _ formats: Set<PropertyListSerialization.PropertyListFormat> = [.xml, .binary]
+    ) throws(Contradiction) -> Bool {
         let type = "application/x-plist"
         let decoded = try serialized(input, .decodable(of: JSONValue.self, decoder: PropertyListDecoder()), type)
-        return try serialized(input, PropertyListResponseSerializer(), type) || decoded
+        return try serialized(input, PropertyListResponseSerializer(allowedFormats: formats), type) || decoded
     }
 
     private static func seeds(_ format: PropertyListSerialization.PropertyListFormat) -> [Data] {
@@ -33,6 +39,11 @@ extension Subject {
 
     private static let xmlPlist =
         "<plist version='1.0'><dict><key>a</key><array><integer>0x1F</integer><real>inf</real><data>QQ==</data></array></dict></plist>"
+
+    private static let openStepTokens = [
+        "{", "}", "(", ")", "=", ";", ",", "<", ">", "\"", "'", "\\U00e9", "\\", "/*", "*/", "//", "<0102>", "\n", "-1",
+        "é",
+    ]
 
     private static let plistTokens = [
         "<dict>", "</dict>", "<array>", "</array>", "<key>a</key>", "<string>", "</string>", "<integer>", "</integer>",

@@ -16,7 +16,12 @@ import Foundation
             },
             Subject("yaml-stream", seeds: yamlSeeds, tokens: yamlTokens + ["\n---\n", "\n...\n", "%YAML 1.1\n"]) {
                 (input, random) throws(Contradiction) in
-                try sameHoweverCut(YAMLDocumentsParser<JSONValue>(), input, &random)
+                // The words of errors name keys in any order.
+                let chunks = random.chunks(of: input)
+                let runs = [[input], chunks].map { results(of: YAMLDocumentsParser<JSONValue>(), $0) }
+                let values = runs.map { $0.map { (try? $0.get()).map { "\($0)" } } }
+                try Contradiction.check(values[0], values[1], "YAML, cut")
+                return values[0].contains { $0 != nil }
             },
         ]
 
