@@ -139,7 +139,6 @@ let package = Package(
             dependencies: [
                 "AfarCore", "AfarSerializers", "AfarXML", "AfarYAML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],

@@ -20,7 +20,7 @@ public struct YAMLLimitExceeded: Error, Hashable, Sendable {
     public let limit: Limit
     /// What would have been allowed.
     public let maximum: Int
-    /// The line where it was too much; the first is 1. Nil for the size.
+    /// The line where it was too much; the first is 1. Nil when the bytes were counted before any was read.
     public let line: Int?
 
     /// Makes an error.
@@ -36,7 +36,7 @@ extension YAMLLimitExceeded: LocalizedError, CustomStringConvertible {
     public var description: String {
         let excess =
             switch limit {
-            case .size: "has more than \(maximum) bytes"
+            case .size: "has more than \(maximum) bytes, counting what its aliases stand for"
             case .depth: "is nested more than \(maximum) levels deep"
             case .nodes: "has more than \(maximum) nodes, counting what its aliases stand for"
             case .scalarLength: "has a scalar of more than \(maximum) bytes"

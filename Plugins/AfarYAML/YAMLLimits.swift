@@ -3,7 +3,8 @@
 ///
 /// A document beyond a limit fails with a ``YAMLLimitExceeded``, before anything is made of it.
 public struct YAMLLimits: Hashable, Sendable {
-    /// The bytes of a document. The default is 10 MiB.
+    /// The bytes of a document, and those of its scalars, with each alias counted as what it stands for. The default is
+    /// 10 MiB.
     public var maximumSize: Int
     /// How deep sequences and mappings may lie in each other, with each alias counted as what it stands for. The default is
     /// 100.

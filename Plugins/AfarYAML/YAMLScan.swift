@@ -9,11 +9,14 @@ struct YAMLScan {
     private var open: [Collection] = []
     private var anchors: [String: Extent] = [:]
     private var nodes = 0
+    private var bytes = 0
     private var line = 1
 
     /// What a node costs, with each alias counted as what it stands for.
     private struct Extent {
         var nodes = 1
+        /// The bytes of scalars.
+        var bytes = 0
         var height = 0
         /// The keys that come into a mapping into which this is merged.
         var mergedKeys = 0
@@ -76,14 +79,15 @@ struct YAMLScan {
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar
             try require(.scalarLength, scalar.length, atMost: limits.maximumScalarLength)
-            try count(1)
+            let extent = Extent(bytes: scalar.length)
+            try count(extent)
             let isMergeKey = Self.isMergeKey(scalar.value, length: scalar.length, tag: scalar.tag)
-            try add(Extent(), anchor: Self.name(scalar.anchor), isMergeKey: isMergeKey)
+            try add(extent, anchor: Self.name(scalar.anchor), isMergeKey: isMergeKey)
         case YAML_ALIAS_EVENT:
             // An alias for nothing is refused by Yams.
             let extent = Self.name(event.data.alias.anchor).flatMap { anchors[$0] } ?? Extent()
             try require(.depth, open.count + extent.height, atMost: limits.maximumDepth)
-            try count(extent.nodes)
+            try count(extent)
             try add(extent, anchor: nil)
         default: break
         }
@@ -92,12 +96,14 @@ struct YAMLScan {
     private mutating func begin(_ collection: Collection) throws(YAMLLimitExceeded) {
         open.append(collection)
         try require(.depth, open.count, atMost: limits.maximumDepth)
-        try count(1)
+        try count(Extent())
     }
 
-    private mutating func count(_ more: Int) throws(YAMLLimitExceeded) {
-        nodes = nodes.adding(more)
+    private mutating func count(_ more: Extent) throws(YAMLLimitExceeded) {
+        nodes = nodes.adding(more.nodes)
         try require(.nodes, nodes, atMost: limits.maximumNodes)
+        bytes = bytes.adding(more.bytes)
+        try require(.size, bytes, atMost: limits.maximumSize)
     }
 
     /// Adds a node that is complete to what it lies in.
@@ -107,6 +113,7 @@ struct YAMLScan {
         if let anchor { anchors[anchor] = extent }
         guard var parent = open.popLast() else { return }
         parent.extent.nodes = parent.extent.nodes.adding(extent.nodes)
+        parent.extent.bytes = parent.extent.bytes.adding(extent.bytes)
         parent.extent.height = max(parent.extent.height, extent.height + 1)
         if !parent.isMapping {
             parent.extent.mergedKeys = parent.extent.mergedKeys.adding(extent.mergedKeys)

@@ -6,9 +6,9 @@ import Foundation
 /// - 1: nothing matches the XPath expression of `afar xml`
 /// - 2: bad usage, a bad URL, a request that must not be sent
 /// - 3: the host was not found, did not accept the connection, or TLS could not be agreed on
-/// - 4: the status is not 2xx, with `--check-status` (the body is printed all the same) or in a download
+/// - 4: the status is not 2xx, with `--check-status` (the body is printed all the same), `--sse` or in a download
 /// - 5: a timeout passed
-/// - 6: the response broke off, was malformed or too large, or a redirect leads nowhere
+/// - 6: the response broke off, was malformed, too large or (with `--sse`) no stream of events, or a redirect leads nowhere
 /// - 70: anything else, and a step of `afar demo` that did not come out as expected
 enum ExitReason: Int32, CaseIterable {
     case success = 0
@@ -26,9 +26,10 @@ enum ExitReason: Int32, CaseIterable {
         case .noMatch: "nothing matches the XPath expression of afar xml"
         case .usage: "bad usage, a bad URL, a request that must not be sent"
         case .connection: "host not found, connection refused, or no TLS"
-        case .httpStatus: "the status is not 2xx, with --check-status or in a download"
+        case .httpStatus: "the status is not 2xx, with --check-status, --sse or in a download"
         case .timeout: "timeout"
-        case .response: "the response broke off, was malformed or too large, or a redirect leads nowhere"
+        case .response:
+            "the response broke off, was malformed, too large or no stream of events, or a redirect leads nowhere"
         case .other: "anything else; a step of the demo that went wrong"
         }
     }

@@ -10,7 +10,7 @@ extension DataDecoder {
             return try JSONText.decode(type, from: data, with: decoder)
         case is PropertyListDecoder:
             do {
-                try PropertyListCheck.check(data)
+                try PropertyListCheck.check(data, allowedFormats: [.xml, .binary])
             } catch {
                 throw DecodingError.dataCorrupted(by: error)
             }

@@ -97,6 +97,22 @@ import Testing
         #expect(throws: YAMLLimitExceeded.self) { try YAMLDataDecoder(limits: limits).decode([Int].self, from: wide) }
     }
 
+    @Test func aliasesThatRepeatText() throws {
+        let text = String(repeating: "x", count: 1_000)
+        func yaml(_ count: Int) -> String {
+            "- &a \(text)\n- &b [*a, *a]\n" + String(repeating: "- *b\n", count: count)
+        }
+        let limits = YAMLLimits(maximumSize: 10_000)
+        // Three before, and two each.
+        #expect(try Self.limit(yaml(3), limits) == nil)
+        let error = try #require(try Self.limit(yaml(4), limits))
+        #expect(error.limit == .size)
+        #expect(error.line == 6)
+        // 100,000 nodes of 1 MB would be 100 GB.
+        let many = "- &a \(String(repeating: "x", count: 1_000_000))\n" + String(repeating: "- *a\n", count: 90_000)
+        #expect(try Self.limit(many)?.limit == .size)
+    }
+
     @Test func theErrorSaysWhatWasTooMuchAndWhatToDo() throws {
         let error = try #require(try Self.limit(Self.laughs))
         #expect(
@@ -109,7 +125,8 @@ import Testing
     /// What is counted may be more than a number can hold.
     @Test func countsDoNotOverflow() throws {
         let limits = YAMLLimits(
-            maximumDepth: .max, maximumNodes: .max, maximumScalarLength: 9, maximumMappingCount: .max)
+            maximumSize: .max, maximumDepth: .max, maximumNodes: .max, maximumScalarLength: 9, maximumMappingCount: .max
+        )
         let aliases = (1...99).reduce("a0: &a0 x\n") { $0 + "a\($1): &a\($1) [*a\($1 - 1), *a\($1 - 1)]\n" }
         let merges = (1...99).reduce("m0: &m0 {x: 1}\n") {
             $0 + "m\($1): &m\($1) {<<: [*m\($1 - 1), *m\($1 - 1)]}\n"

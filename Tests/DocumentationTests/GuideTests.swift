@@ -176,12 +176,22 @@ import Testing
         try await EventSamples.answer()
         #expect(await Output.has("word: forty"))
         #expect(await Output.has("word: two"))
+        try await EventSamples.question()
+        #expect(await Output.has("Answered two"))
         #expect(try EventSamples.decoded(ServerSentEvent(data: #"{"name":"tea","pence":120}"#)).pence == 120)
         try await EventSamples.prices()
         #expect(await Output.has(#"Price 2: {"name":"tea","pence":121}"#))
         #expect(EventSamples.goingOn().reconnection.maximumFailures == 10)
         EventSamples.measurements()
         #expect(await Output.has("Measured -2.0"))
+        for size in [1, 7, 1_000] {
+            let body = Data("1;\(String(repeating: "2", count: 200));3;".utf8)
+            var parser = Measurements()
+            let results = stride(from: 0, to: body.count, by: size).flatMap {
+                parser.parse(body[$0..<min($0 + size, body.count)])
+            }
+            #expect(results.map { try? $0.get() } == [1, nil, 3])
+        }
     }
 
     @Test func aPlugInLooksBuiltIn() async throws {
@@ -193,6 +203,14 @@ import Testing
         #expect(await Output.has("web, awaited"))
         try await PluginSamples.streamed()
         #expect(await Output.has("Streamed db"))
+        for size in [1_000, 4 << 20] {
+            let body = Data("name: \(String(repeating: "x", count: 2 << 20))\n---\nname: b\nreplicas: 2\n".utf8)
+            var parser = YAMLDocuments<Deployment>()
+            let results = stride(from: 0, to: body.count, by: size).flatMap {
+                parser.parse(body[$0..<min($0 + size, body.count)])
+            }
+            #expect((results + parser.finish()).map { try? $0.get().name } == [nil, "b"])
+        }
         try await PluginSamples.sent()
         #expect(await Output.has("application/yaml: name: web\nreplicas: 5\n"))
         try await YAMLSamples.limited()

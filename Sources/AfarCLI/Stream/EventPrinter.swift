@@ -10,7 +10,7 @@ struct EventPrinter {
     func text(_ event: ServerSentEvent) -> String {
         if isJSON {
             let members = [("event", event.event), ("id", event.id), ("data", event.data)]
-            return "{" + members.map { "\"\($0)\":\(JSONText.string($1))" }.joined(separator: ",") + "}\n"
+            return safe("{" + members.map { "\"\($0)\":\(JSONText.string($1))" }.joined(separator: ",") + "}\n")
         }
         let id = event.id.isEmpty ? "" : style.paint(" \(safe(event.id))", .dim)
         let lines = event.data.split(separator: "\n", omittingEmptySubsequences: false)

@@ -8,6 +8,8 @@ final class StreamOutput: Sendable {
     let queue = DispatchQueue(label: "afar.output")
     private let style: Style
     private let charset: TextEncoding?
+    /// The CR at the end of what a terminal has got so far.
+    private let heldBack = Locked("")
     private let failure = Locked<(any Error)?>(nil)
 
     /// - Parameter charset: The encoding that a body is read in whatever the response says; nil to go by the response.
@@ -24,12 +26,18 @@ final class StreamOutput: Sendable {
                 if let charset {
                     request.responseStream(using: TextInCharset(charset), on: queue) { [self] stream in
                         if let text = stream.value { try write(text) }
-                        if let completion = stream.completion { continuation.resume(returning: completion) }
+                        if let completion = stream.completion {
+                            try? writeRest()
+                            continuation.resume(returning: completion)
+                        }
                     }
                 } else if style.isPretty {
                     request.responseStreamString(on: queue) { [self] stream in
                         if let text = stream.value { try write(text) }
-                        if let completion = stream.completion { continuation.resume(returning: completion) }
+                        if let completion = stream.completion {
+                            try? writeRest()
+                            continuation.resume(returning: completion)
+                        }
                     }
                 } else {
                     request.responseStream(on: queue) { [self] stream in
@@ -66,9 +74,21 @@ final class StreamOutput: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// A terminal gets nothing that steers it.
+    /// A terminal gets nothing that steers it. A CR at the end waits: an LF that comes next belongs to it.
     private func write(_ text: String) throws {
-        try write(Data((style.isPretty ? TerminalText.safe(text) : text).utf8))
+        guard style.isPretty else { return try write(Data(text.utf8)) }
+        let whole = heldBack.withLock { held in
+            var scalars = (held + text).unicodeScalars
+            held = scalars.last == "\r" ? "\r" : ""
+            if !held.isEmpty { scalars.removeLast() }
+            return String(scalars)
+        }
+        try write(Data(TerminalText.safe(whole).utf8))
+    }
+
+    private func writeRest() throws {
+        let rest = heldBack.withLock { $0 }
+        if !rest.isEmpty { try write(Data(TerminalText.safe(rest).utf8)) }
     }
 
     private func write(_ bytes: Data) throws {

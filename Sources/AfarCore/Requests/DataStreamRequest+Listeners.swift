@@ -35,12 +35,14 @@ extension DataStreamRequest {
                     }
                 }))
         addHandler(Completion.init(of:)) { [weak self] completion in
-            let rest = parser.finish(completion.error == nil).map { Event<Success, Failure>.stream($0) }
+            let results = parser.finish(completion.error == nil)
+            if let self, !parser.isTrivial { for result in results { self.didParse(result) } }
+            let rest = results.map { Event<Success, Failure>.stream($0) }
             last((rest + [.complete(completion)]).map { Stream(event: $0, token: CancellationToken(self)) })
         }
     }
 
-    /// Tells of what was made of a chunk.
+    /// Tells of what was made of a chunk, or of what was left at the end.
     private func didParse<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
         guard let events else { return }
         events.request(self, didParseStream: result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) })

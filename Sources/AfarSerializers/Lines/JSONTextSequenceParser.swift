@@ -4,6 +4,8 @@ public import Foundation
 /// Decodes the values of a JSON text sequence (RFC 7464, `application/json-seq`): a record separator (RS, U+001E) begins
 /// each, a line's end follows it.
 ///
+/// A byte-order mark before the first separator is passed over.
+///
 /// A value is handed on as soon as the line's end after it has come. One that cannot be decoded, or that breaks off, is a
 /// failure that carries a ``JSONStreamError``; the values after the next separator are read.
 public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser {
@@ -13,9 +15,11 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     public let maximumLength: Int
     private var record = JSONRecord()
     private var number = 0
-    private var place = Place.betweenRecords
+    private var place = Place.beginning(bytesOfMark: 0)
 
     private enum Place {
+        /// A byte-order mark may come, of which so many bytes have.
+        case beginning(bytesOfMark: Int)
         case inRecord
         /// Only white space and a separator may come.
         case betweenRecords
@@ -63,6 +67,14 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
         }
         switch place {
         case .passing: return nil
+        case .beginning(let count):
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            guard byte != mark[count] else {
+                place = count < 2 ? .beginning(bytesOfMark: count + 1) : .betweenRecords
+                return nil
+            }
+            place = .betweenRecords
+            return count == 0 ? take(byte) : failure(.outsideOfRecord)
         case .betweenRecords:
             guard !byte.isJSONWhiteSpace else { return nil }
             return failure(.outsideOfRecord)

@@ -8,9 +8,9 @@ enum PropertyListCheck {
 
     /// Refuses what is not safe to read.
     static func check(
-        _ data: Data, allowedFormats: Set<PropertyListSerialization.PropertyListFormat> = [.xml, .binary, .openStep]
+        _ data: Data, allowedFormats: Set<PropertyListSerialization.PropertyListFormat>
     ) throws(PropertyListError) {
-        let format = format(of: data)
+        let format = try format(of: data)
         switch format {
         case .binary?: try BinaryPropertyListCheck.check(data)
         case .xml?: try XMLPropertyListCheck.check(data)
@@ -20,12 +20,16 @@ enum PropertyListCheck {
         if let format, !allowedFormats.contains(format) { throw PropertyListError(.formatNotAllowed(format)) }
         // A bare word is OpenStep too, but whoever does not ask for that is told what came.
         if format == nil, !allowedFormats.contains(.openStep) {
-            throw PropertyListError(.unknownFormat(beginning: String(decoding: data.prefix(20), as: UTF8.self)))
+            throw unknownFormat(of: data)
         }
     }
 
     /// The format by how the bytes begin; nil when they begin like none.
-    private static func format(of data: Data) -> PropertyListSerialization.PropertyListFormat? {
+    ///
+    /// What is so far from any format that Foundation could find another beginning in it is refused.
+    private static func format(
+        of data: Data
+    ) throws(PropertyListError) -> PropertyListSerialization.PropertyListFormat? {
         if data.starts(with: "bplist".utf8) { return .binary }
         let encoding = ByteOrderMark.find(in: data) ?? JSONText.encoding(of: data)
         var decoder = TextDecoder(encoding)
@@ -33,7 +37,13 @@ enum PropertyListCheck {
         switch beginning.unicodeScalars.first(where: { !$0.properties.isWhitespace }) {
         case "<": return .xml
         case "{", "(", "\"": return .openStep
+        case "\0": throw unknownFormat(of: data)
+        case nil where data.count > 1024: throw unknownFormat(of: data)
         default: return nil
         }
+    }
+
+    private static func unknownFormat(of data: Data) -> PropertyListError {
+        PropertyListError(.unknownFormat(beginning: String(decoding: data.prefix(20), as: UTF8.self)))
     }
 }

@@ -13,19 +13,25 @@ struct XMLPropertyListCheck {
         } catch {
             throw PropertyListError(.malformed(error.errorDescription ?? "\(error)"))
         }
-        var check = XMLPropertyListCheck(rest: try bytes(of: data, in: encoding)[...])
-        try check.run()
+        for bytes in try readings(of: data, in: encoding) {
+            var check = XMLPropertyListCheck(rest: bytes[...])
+            try check.run()
+        }
     }
 
-    /// In some encodings a < can be half a character. Where bytes mean nothing, Foundation's reader of numbers ends the
-    /// process.
-    private static func bytes(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [UInt8] {
+    /// The bytes as Foundation may see them: its decoders are not these, so those that know another encoding by the same
+    /// name must find nothing else. Where bytes mean nothing, Foundation's reader of numbers ends the process.
+    private static func readings(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [[UInt8]] {
+        guard encoding.kind != .replacement, encoding != .iso2022JP else {
+            throw PropertyListError(.malformed("its encoding, \(encoding), could hide what is in it"))
+        }
         var decoder = TextDecoder(encoding)
         let text = decoder.decode(data) + decoder.finish()
         if let offset = decoder.malformedOffset {
             throw PropertyListError(.malformed("its bytes from offset \(offset) on are no \(encoding) text"))
         }
-        return Array(text.utf8)
+        let decoded = Array(text.utf8)
+        return encoding == .utf8 || encoding.isOfWideUnits ? [decoded] : [decoded, [UInt8](data)]
     }
 
     private init(rest: ArraySlice<UInt8>) {
@@ -36,9 +42,9 @@ struct XMLPropertyListCheck {
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[(start + 1)...]
             switch rest.first {
-            case UInt8(ascii: "?"): skip(past: "?>")
+            case UInt8(ascii: "?"): try skipInstruction()
             case UInt8(ascii: "!"): try skipMarkup()
-            case UInt8(ascii: "/"): depth -= 1
+            case UInt8(ascii: "/"): try close()
             default: try open()
             }
         }
@@ -56,9 +62,30 @@ struct XMLPropertyListCheck {
         }
     }
 
+    private mutating func close() throws(PropertyListError) {
+        guard depth > 0 else { throw PropertyListError(.malformed("it ends an element that has not begun")) }
+        depth -= 1
+    }
+
+    private mutating func skipInstruction() throws(PropertyListError) {
+        rest = rest.dropFirst()
+        let beginning = rest.prefix { $0 != UInt8(ascii: ">") }
+        guard !beginning.isEmpty else {
+            throw PropertyListError(.malformed("it has <?>, which begins an instruction and does not end it"))
+        }
+        // What is no XML declaration here could be one there, and tell another encoding.
+        guard !rest.starts(with: "xml".utf8) || beginning.count < 1000 && beginning.last == UInt8(ascii: "?") else {
+            throw PropertyListError(.malformed("its XML declaration has no end where it should have one"))
+        }
+        skip(past: "?>")
+    }
+
     private mutating func skipMarkup() throws(PropertyListError) {
         if rest.starts(with: "!--".utf8) {
             rest = rest.dropFirst(3)
+            guard !rest.starts(with: ">".utf8), !rest.starts(with: "->".utf8) else {
+                throw PropertyListError(.malformed("it has a comment that ends before it has begun"))
+            }
             return skip(past: "-->")
         }
         if rest.starts(with: "![CDATA[".utf8) { return skip(past: "]]>") }

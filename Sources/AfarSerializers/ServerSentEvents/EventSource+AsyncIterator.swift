@@ -13,6 +13,8 @@ extension EventSource {
         private var connection: DataStreamTask.Stream<ServerSentEvent, AFError>.Iterator?
         /// How many connections in a row have brought no event.
         private var failures = 0
+        /// Whether the server has answered at all.
+        private var hasAnswered = false
         private var isOver = false
 
         init(_ source: EventSource) {
@@ -39,6 +41,7 @@ extension EventSource {
                 switch await connection?.next(isolation: actor)?.event {
                 case .stream(.success(let event)):
                     failures = 0
+                    hasAnswered = true
                     return event
                 case .stream(.failure(let error)):
                     end()
@@ -61,7 +64,8 @@ extension EventSource {
 
         /// Whether there may be another connection.
         private mutating func mayGoOn(after completion: DataStreamRequest.Completion) throws(AFError) -> Bool {
-            if let error = completion.error, !error.mayBeMendedByConnecting || isLastFailure {
+            hasAnswered = hasAnswered || completion.response != nil
+            if let error = completion.error, !error.mayBeMendedByConnecting(again: hasAnswered) || isLastFailure {
                 end()
                 throw error
             }
@@ -81,8 +85,15 @@ extension EventSource {
 
 extension AFError {
     /// Whether the network has failed, and may not the next time.
-    fileprivate var mayBeMendedByConnecting: Bool {
+    ///
+    /// - Parameter hasAnswered: Whether the server has answered before.
+    fileprivate func mayBeMendedByConnecting(again hasAnswered: Bool) -> Bool {
         guard case .sessionTaskFailed(let error as URLError) = self else { return false }
-        return RetryPolicy.defaultRetryableURLErrorCodes.contains(error.code)
+        switch error.code {
+        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: return false
+        // A server that has answered before has broken down; another one speaks no HTTP, or no TLS.
+        case .badServerResponse, .secureConnectionFailed: return hasAnswered
+        default: return RetryPolicy.defaultRetryableURLErrorCodes.contains(error.code)
+        }
     }
 }

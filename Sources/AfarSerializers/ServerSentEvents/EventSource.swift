@@ -18,7 +18,8 @@ import Foundation
 /// - its task is cancelled or the loop is left: the connection is closed;
 /// - the server answers 204, which means that there is no more;
 /// - something happens that another connection would not mend, which is thrown: another status code, another content
-///   type, a request that cannot be sent, an event that is too large.
+///   type, a certificate that is refused, a server that has never spoken HTTP, a request that cannot be sent, an event
+///   that is too large.
 ///
 /// The next event is read when the loop asks for it, so a slow loop holds the server back, where the transport can do that.
 /// Each iteration is a connection of its own. A server that is silent for longer than the request's idle timeout counts as

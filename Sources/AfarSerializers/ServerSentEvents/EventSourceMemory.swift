@@ -12,6 +12,9 @@ final class EventSourceMemory: Sendable {
         var reconnectionTime: Duration?
     }
 
+    /// The bytes that an ID may have. Servers take few KiB of headers.
+    private static let maximumIDLength = 4096
+
     private let state: Locked<State>
 
     init(lastEventID: String) { state = Locked(State(lastEventID: lastEventID)) }
@@ -20,9 +23,15 @@ final class EventSourceMemory: Sendable {
     /// How long the server wants its clients to wait, if it has said so.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
+    /// Remembers what a parser has been told. An ID that no header can carry is not remembered: the server goes on after the
+    /// one before.
     func learn(from parser: ServerSentEventParser) {
+        let id = parser.lastEventID
+        let isSendable =
+            id.utf8.count <= Self.maximumIDLength
+            && (try? HTTPHeader(name: "Last-Event-ID", value: id).validate()) != nil
         state.withLock { state in
-            state.lastEventID = parser.lastEventID
+            if isSendable { state.lastEventID = id }
             state.reconnectionTime = parser.reconnectionTime ?? state.reconnectionTime
         }
     }

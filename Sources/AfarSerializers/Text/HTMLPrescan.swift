@@ -4,6 +4,8 @@ import Foundation
 /// "prescan a byte stream to determine its encoding").
 struct HTMLPrescan {
     private var rest: ArraySlice<UInt8>
+    /// Whether the > of a tag was the last that was read.
+    private var isAtTagEnd = false
 
     /// The label of the encoding; nil when the page says nothing that is known.
     static func label(in bytes: Data) -> String? {
@@ -54,7 +56,8 @@ struct HTMLPrescan {
             default: continue
             }
         }
-        guard let label, let needsContentType, isContentType || !needsContentType,
+        // What is cut off may have been another label.
+        guard isAtTagEnd, let label, let needsContentType, isContentType || !needsContentType,
             let encoding = TextEncoding(label: label)
         else { return nil }
         // The meta element was found byte by byte, so the page cannot be what it says.
@@ -65,8 +68,9 @@ struct HTMLPrescan {
     /// Reads an attribute, its name and value in lower case; nil at the tag's end.
     private mutating func readAttribute() -> (name: String, value: String)? {
         rest = rest.drop { Self.isSpace($0) || $0 == 0x2F }
-        guard let first = rest.first else { return nil }
-        if first == 0x3E {
+        isAtTagEnd = rest.first == 0x3E
+        guard !rest.isEmpty else { return nil }
+        if isAtTagEnd {
             rest = rest.dropFirst()
             return nil
         }

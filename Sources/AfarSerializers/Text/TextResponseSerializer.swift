@@ -40,7 +40,12 @@ public final class TextResponseSerializer: ResponseSerializer {
     /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
     ///   ``TextDecodingError``, and what ``ResponseSerializer/bytes(of:)`` throws.
     public func serialize(_ input: SerializationInput) throws -> DecodedText {
-        guard let data = try bytes(of: input) else { return try TextDecoding.replacing.decode(Data(), of: input.head) }
+        guard let data = try bytes(of: input) else {
+            // No text is too little to refuse an unknown charset for.
+            var decoding = decoding
+            decoding.unknownCharsets = .passOver
+            return try decoding.decode(Data(), of: input.head)
+        }
         return try decoding.decode(data, of: input.head)
     }
 

@@ -69,6 +69,14 @@ struct EventTests {
         #expect(outcome.text == "\\u001B[2J \\u0007\n  \\u001B[31mred\n")
     }
 
+    @Test func aTerminalIsNotSteeredByJSON() async throws {
+        let server = try await RawServer.start([
+            .respond(Self.head + "id: \u{7F}\ndata: \u{9B}31mred\n\n"), .close,
+        ])
+        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--sse-json", "--color", "never")
+        #expect(outcome.text == #"{"event":"message","id":"\u007F","data":"\u009B31mred"}"# + "\n")
+    }
+
     @Test func whatIsNoStreamOfEventsIsAFailure() async throws {
         let server = try await TestServer.start()
         let html = try await Tool.run("get", server.url("/get").absoluteString, "--sse")

@@ -152,6 +152,16 @@ struct StreamTests {
         #expect(outcome.text == "a\\u001B[2Jü\n")
     }
 
+    @Test(arguments: ["--color=never", "--charset=utf-8"])
+    func aLineEndMayComeInTwoPieces(option: String) async throws {
+        let server = try await RawServer.start([
+            .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            .send("2\r\na\r\r\n"), .wait(0.2), .send("3\r\n\nb\r\r\n"), .send("0\r\n\r\n"), .close,
+        ])
+        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--stream", option)
+        #expect(outcome.text == "a\nb\\u000D")
+    }
+
     @Test func aCharsetIsConvertedWhereverTheChunksEnd() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n"
         let server = try await RawServer.start([

@@ -53,6 +53,15 @@ import Testing
         #expect(JSONTextSequenceParser<String>().results(of: "\u{1E}\"text\"").compactMap(\.value) == ["text"])
     }
 
+    @Test(arguments: [1, 2, 5, 1000])
+    func aByteOrderMarkIsPassedOver(size: Int) throws {
+        let results = Self.parser.results(of: "\u{FEFF}\n\u{1E}{\"id\":1}\n", chunkSize: size)
+        #expect(try results.map { try $0.get().id } == [1])
+        let second = Self.parser.results(of: "\u{FEFF}\u{FEFF}\u{1E}{\"id\":1}\n", chunkSize: size)
+        #expect(second.compactMap(\.value) == [Item(id: 1)])
+        #expect(second.compactMap(Self.error).count == 1)
+    }
+
     @Test func bytesOutsideOfRecordsAreReportedOnce() {
         let results = Self.parser.results(of: "{\"id\":1}\n\u{1E}{\"id\":2}\n junk more\n\u{1E}{\"id\":3}\n")
         #expect(results.compactMap(\.value) == [Item(id: 2), Item(id: 3)])

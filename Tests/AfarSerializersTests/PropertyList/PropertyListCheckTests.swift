@@ -149,6 +149,43 @@ import Testing
         }
     }
 
+    @Test(arguments: ["hz-gb-2312", "iso-2022-kr", "iso-2022-jp"])
+    func encodingsThatCouldHideSomethingAreRefused(label: String) throws {
+        let document = "<?xml version=\"1.0\" encoding=\"\(label)\"?><plist><array/></plist>"
+        guard case .malformed(let problem)? = try refusal(of: Data(document.utf8)) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(problem.contains("hide"))
+    }
+
+    @Test(arguments: ["shift_jis", "gbk", "euc-kr", "koi8-r"])
+    func nestingShowsInOldEncodings(label: String) throws {
+        let beginning = "<?xml version=\"1.0\" encoding=\"\(label)\"?><plist>"
+        let levels = String(repeating: "<array><!-- </array> -->", count: 600)
+        #expect(try refusal(of: Data((beginning + levels).utf8)) == .tooDeep(limit: 512))
+    }
+
+    @Test(arguments: [
+        "<plist><?>\(String(repeating: "</x>", count: 600))?>\(String(repeating: "<array>", count: 600))",
+        "\(String(repeating: "</x>", count: 600))<plist>\(String(repeating: "<array>", count: 600))",
+        "<plist><!--->\(String(repeating: "</x>", count: 600))-->\(String(repeating: "<array>", count: 600))",
+        "<plist><!-->\(String(repeating: "</x>", count: 600))-->\(String(repeating: "<array>", count: 600))",
+        "<?xml a='>' encoding='utf-7'?><plist/>",
+        "<?xml \(String(repeating: " ", count: 2000))encoding='utf-7'?><plist/>",
+    ])
+    func whatEndsBeforeItBeginsIsRefused(document: String) throws {
+        let wide = [Data([0xFF, 0xFE]), Data([0xFE, 0xFF])]
+        let encodings = [String.Encoding.utf16LittleEndian, .utf16BigEndian]
+        let inUTF16 = zip(wide, encodings).map { $0 + (document.data(using: $1) ?? Data()) }
+        for data in [Data(document.utf8)] + inUTF16 {
+            guard case .malformed? = try refusal(of: data) else {
+                Issue.record("not refused: \(Array(data.prefix(40)))")
+                continue
+            }
+        }
+    }
+
     @Test func manyElementsAreNotDeep() throws {
         let comment = "<!-- \(String(repeating: "<array>", count: 600)) -->"
         let items = String(repeating: "<string>a</string><array/><dict/>", count: 2000)
@@ -191,6 +228,31 @@ import Testing
         case .unknownFormat, .formatNotAllowed(.openStep): break
         default: Issue.record("another error: \(String(describing: error))")
         }
+    }
+
+    /// Foundation could find a beginning where the check looks no more.
+    @Test func whatBeginsWithNothingForLongIsRefused() throws {
+        let plist = nestedXML(600)
+        let spaces = String(repeating: " ", count: 1025)
+        let lists = [
+            Data((spaces + plist).utf8),
+            Data([0xFF, 0xFE]) + ((spaces + plist).data(using: .utf16LittleEndian) ?? Data()),
+            Data([0xFE, 0xFF, 0x00, 0x00]) + Data(plist.utf8),
+            Data([0xFE, 0xFF, 0x00, 0x00]) + (plist.data(using: .utf16BigEndian) ?? Data()),
+        ]
+        for list in lists {
+            guard case .unknownFormat? = try refusal(of: list) else {
+                Issue.record("not refused: \(Array(list.prefix(8)))")
+                continue
+            }
+            let serializer = PropertyListResponseSerializer(allowedFormats: [.xml, .binary, .openStep])
+            let error = #expect(throws: AFError.self) { try serializer.serialize(input(list)) }
+            #expect(error?.underlyingError is PropertyListError)
+        }
+    }
+
+    @Test func theDecoderTakesNoOpenStep() throws {
+        #expect(try refusal(of: Data("(a, b)".utf8)) == .formatNotAllowed(.openStep))
     }
 
     @Test func openStepIsReadWhereItIsAllowed() throws {

@@ -30,10 +30,18 @@ import Testing
         "<!-- <meta charset=koi8-r>",
         "<meta content='text/html; charset=koi8-r'>", "<meta http-equiv=refresh content='charset=koi8-r'>",
         "<meta http-equiv=content-type content='charset=\"koi8-r'>", "<meta charset=martian>",
-        "\(String(repeating: " ", count: 1020))<meta charset=koi8-r>",
+        "\(String(repeating: " ", count: 1020))<meta charset=koi8-r>", "<meta charset=koi8-r",
+        "<meta charset='koi8-r' ",
+        // The first 1,024 bytes end in the label, and before the tag does.
+        "\(String(repeating: " ", count: 1004))<meta charset=koi8-ru>",
+        "\(String(repeating: " ", count: 1003))<meta charset=koi8-r >",
     ])
     func aPageThatSaysNothingIsUTF8(page: String) throws {
         #expect(try name(page) == nil)
+    }
+
+    @Test func aTagMayEndWithThe1024thByte() throws {
+        #expect(try name("\(String(repeating: " ", count: 1003))<meta charset=koi8-r>") == "KOI8-R")
     }
 
     @Test func whatAPageCannotBeIsNotBelieved() throws {

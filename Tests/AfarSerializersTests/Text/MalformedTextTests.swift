@@ -19,6 +19,19 @@ import Testing
         #expect(checksum.value == Self.checksums[name])
     }
 
+    @Test func anEscapeSequenceIsNoPartOfWhatIsMalformed() {
+        for size in 1...4 {
+            var decoder = TextDecoder(.iso2022JP)
+            let bytes: [UInt8] = [0x1B, 0x24, 0x42, 0xFF]
+            var text = ""
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                text += decoder.decode(Data(bytes[start..<min(start + size, bytes.count)]))
+            }
+            #expect(text + decoder.finish() == "\u{FFFD}")
+            #expect(decoder.malformedOffset == 3)
+        }
+    }
+
     private func text(of bytes: Data, in encoding: TextEncoding) -> String {
         var decoder = TextDecoder(encoding)
         return decoder.decode(bytes) + decoder.finish()

@@ -61,6 +61,14 @@ import Testing
         #expect((error?.underlyingError as? TextDecodingError)?.reason == .malformedBytes(encoding: .utf8, offset: 1))
     }
 
+    @Test func anEmptyBodyIsReadByTheCallersRulesToo() async throws {
+        let request = session.request("http://mock/none")
+        let text = try await request.serializingText(decoding: TextDecoding(encoding: .shiftJIS)).value
+        #expect(text.encoding == .shiftJIS)
+        #expect(text.reason == .override)
+        #expect(try await request.serializingText(decoding: .charsetElseLatin1).value.encoding == .isoLatin1)
+    }
+
     @Test func foundationsEncodingsAreTakenAsBefore() async throws {
         let request = session.request("http://mock/mark")
         #expect(try await request.serializingString(encoding: .utf16).value == "日")

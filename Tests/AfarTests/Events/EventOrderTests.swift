@@ -80,6 +80,15 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: TransportKind.all(with: .streamedDelivery))
+    func ofWhatIsLeftOfAStream(kind: TransportKind) async throws {
+        let server = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1]\n[")])
+        let request = session(kind).streamRequest(server.url)
+        for await _ in request.streamTask().streamingJSONLines([Int].self) {}
+        #expect(log.events.filter { $0 == "didParseStream of Array<Int>" }.count == 2)
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.all(with: .fileDelivery))
     func ofADownload(kind: TransportKind) async throws {
         let server = try await TestServer.start()

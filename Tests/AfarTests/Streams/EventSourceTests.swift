@@ -54,6 +54,21 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: ["\u{1}2", "a\u{7F}", String(repeating: "x", count: 4097)])
+    func anIDThatNoHeaderCarriesIsNotNamed(id: String) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond(Self.head + "id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n"), .close],
+            [.respond(Self.head + "data: c\n\n"), .close],
+            [Self.noMore],
+        ])
+        let session = TransportKind.curl.session()
+        var ids: [String] = []
+        for try await event in Pauses().source(session, server) { ids.append(event.id) }
+        #expect(ids == ["1", id, "1"])
+        #expect(server.requests.map(Self.id) == [nil, "1", "1"])
+        await server.stop()
+    }
+
     @Test(arguments: kinds)
     func aConnectionThatIsLostIsMadeAgain(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
@@ -155,6 +170,22 @@ import Testing
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
         #expect(error?.underlyingError is ServerSentEventTooLarge)
         try await server.peerClosed(0)
+        await server.stop()
+    }
+
+    @Test(arguments: ["http", "https"])
+    func aServerThatNeverSpokeTheProtocolIsThrown(scheme: String) async throws {
+        let server = try await RawServer.start([.send("SSH-2.0-OpenSSH_9.2\r\n"), .waitForever])
+        let address = server.url.absoluteString.replacingOccurrences(of: "http:", with: "\(scheme):")
+        let session = TransportKind.curl.session()
+        var source = session.serverSentEvents(address, reconnection: .init(maximumFailures: 3))
+        let pauses = Locked(0)
+        source.pause = { [pauses] _ in pauses.withLock { $0 += 1 } }
+        var iterator = source.makeAsyncIterator()
+        let error = await #expect(throws: AFError.self) { try await iterator.next() }
+        #expect(error?.isSessionTaskError == true)
+        #expect(pauses.withLock { $0 } == 0)
+        #expect(try await iterator.next() == nil)
         await server.stop()
     }
 

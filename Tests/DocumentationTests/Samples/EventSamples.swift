@@ -9,21 +9,31 @@ struct NotANumber: Error {}
 
 struct Measurements: DataStreamParser {
     private var rest = Data()
+    /// Whether the rest of a number that is too long is to be passed over.
+    private var isPassing = false
 
     mutating func parse(_ chunk: Data) -> [Result<Double, AFError>] {
-        rest += chunk
-        let parts = rest.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        rest = Data(parts.last ?? Data())
-        if rest.count > 100 {
-            rest = Data()
-            return [.failure(.responseSerializationFailed(reason: .customSerializationFailed(error: NotANumber())))]
-        }
-        return parts.dropLast().map { part in
-            guard let number = Double(String(decoding: part, as: UTF8.self)) else {
-                return .failure(.responseSerializationFailed(reason: .customSerializationFailed(error: NotANumber())))
+        var results: [Result<Double, AFError>] = []
+        for byte in chunk {
+            if byte == UInt8(ascii: ";") {
+                if !isPassing { results.append(number(rest)) }
+                rest = Data()
+                isPassing = false
+            } else if !isPassing, rest.count < 100 {
+                rest.append(byte)
+            } else if !isPassing {
+                results.append(number(nil))
+                isPassing = true
             }
-            return .success(number)
         }
+        return results
+    }
+
+    private func number(_ text: Data?) -> Result<Double, AFError> {
+        guard let text, let number = Double(String(decoding: text, as: UTF8.self)) else {
+            return .failure(.responseSerializationFailed(reason: .customSerializationFailed(error: NotANumber())))
+        }
+        return .success(number)
     }
 }
 
@@ -53,6 +63,16 @@ enum EventSamples {
         let request = AF.streamRequest("https://api.example.com/answer", headers: [.accept("text/event-stream")])
         for await stream in request.streamTask().streamingServerSentEvents() {
             if let event = stream.value { print("\(event.event): \(event.data)") }
+            if let error = stream.completion?.error { throw error }
+        }
+    }
+
+    static func question() async throws {
+        let request = AF.streamRequest(
+            "https://api.example.com/answer", method: .post, parameters: ["question": "What is six times seven?"],
+            encoder: .json, headers: [.accept("text/event-stream")])
+        for await stream in request.streamTask().streamingServerSentEvents() {
+            if let event = stream.value { print("Answered \(event.data)") }
             if let error = stream.completion?.error { throw error }
         }
     }

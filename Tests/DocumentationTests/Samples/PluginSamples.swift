@@ -63,22 +63,32 @@ struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
     private let separator = Data("\n---\n".utf8)
     private let limit = 1 << 20
     private var rest = Data()
+    /// How many bytes of the rest have no separator in them.
+    private var searched = 0
+    /// Whether the rest of a document that is too large is to be passed over.
+    private var isPassing = false
 
     mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
         rest += chunk
         var documents: [Result<T, AFError>] = []
-        while let end = rest.range(of: separator) {
-            documents.append(decode(rest[..<end.lowerBound]))
+        while let end = rest.range(of: separator, in: (rest.startIndex + searched)..<rest.endIndex) {
+            if !isPassing { documents.append(decode(rest[..<end.lowerBound])) }
             rest.removeSubrange(..<end.upperBound)
+            searched = 0
+            isPassing = false
         }
-        if rest.count > limit {
-            rest = Data()
+        // The rest may end within a separator.
+        let undecided = separator.count - 1
+        if !isPassing, rest.count > limit {
+            isPassing = true
             documents.append(.failure(.responseSerializationFailed(reason: .decodingFailed(error: TooLarge()))))
         }
+        if isPassing { rest = Data(rest.suffix(undecided)) }
+        searched = max(0, rest.count - undecided)
         return documents
     }
 
-    mutating func finish() -> [Result<T, AFError>] { rest.isEmpty ? [] : [decode(rest)] }
+    mutating func finish() -> [Result<T, AFError>] { rest.isEmpty || isPassing ? [] : [decode(rest)] }
 
     private func decode(_ document: Data) -> Result<T, AFError> {
         Result { try YAML().decode(T.self, from: document) }

@@ -46,7 +46,7 @@ struct Markdown: Sendable, CustomTestStringConvertible {
             if let first = start {
                 guard line.trimmingCharacters(in: .whitespaces) == "```" else { continue }
                 let code = Code(lines[first..<index])
-                if code.lines.first != "// Package.swift" {
+                if !code.lines.prefix(2).contains("// Package.swift") {
                     samples.append(Sample(page: name, line: first + 1, code: code))
                 }
                 start = nil

@@ -14,6 +14,8 @@ protocol DecodingRules: Sendable {
 enum DecodingStep {
     /// The character needs more bytes.
     case more
+    /// What was taken is whole, and stands for no character.
+    case nothing
     case scalar(UInt32)
     case scalars(UInt32, UInt32)
     /// What was taken since the last character is malformed.

@@ -92,6 +92,6 @@ struct ISO2022JPRules: DecodingRules {
         state = next
         outputState = next
         defer { hasJustSwitched = true }
-        return hasJustSwitched ? .malformed : .more
+        return hasJustSwitched ? .malformed : .nothing
     }
 }

@@ -61,6 +61,8 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
         switch step {
         case .more:
             return
+        case .nothing:
+            start = taken
         case .scalar(let scalar):
             output.append(scalar)
             start = taken
