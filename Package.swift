@@ -137,8 +137,9 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarXML", "AfarYAML",
+                "AfarCore", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],

@@ -68,6 +68,26 @@ static inline void afar_xml_drop_blanks(xmlNodePtr top) {
     }
 }
 
+// MARK: XPath
+
+static inline void afar_xml_keep_quiet(void *context, const char *message, ...) {}
+
+// Compiles and evaluates an expression; NULL when that fails. Some of what can go wrong libxml2 prints besides, unless this
+// thread's printer is another one.
+static inline xmlXPathObjectPtr afar_xml_xpath(xmlXPathContextPtr context, const char *expression) {
+    xmlGenericErrorFunc printer = xmlGenericError;
+    void *printer_context = xmlGenericErrorContext;
+    xmlSetGenericErrorFunc(NULL, afar_xml_keep_quiet);
+    xmlXPathObjectPtr result = NULL;
+    xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, (const xmlChar *)expression);
+    if (compiled != NULL) {
+        result = xmlXPathCompiledEval(compiled, context);
+        xmlXPathFreeCompExpr(compiled);
+    }
+    xmlSetGenericErrorFunc(printer_context, printer);
+    return result;
+}
+
 // MARK: What a parser refuses
 
 typedef enum {

@@ -40,9 +40,7 @@ final class XPathEvaluation {
                 .xpathTooComplex,
                 "the XPath expression has \(expression.utf8.count) bytes; \(Self.maximumLength) are allowed")
         }
-        let compiled = xmlXPathCtxtCompile(context, expression)
-        defer { xmlXPathFreeCompExpr(compiled) }
-        let result = compiled.flatMap { xmlXPathCompiledEval($0, context) }
+        let result = afar_xml_xpath(context, expression)
         defer { xmlXPathFreeObject(result) }
         if let failure { throw failure }
         guard let result else { throw XML.Error(.invalidXPath, "the XPath expression “\(expression)” gives nothing") }
@@ -87,8 +85,27 @@ final class XPathEvaluation {
         default:
             let place = Int(problem.int1)
             failure = XML.Error(
-                .invalidXPath, "\(problem.text) in the XPath expression “\(expression)”",
+                .invalidXPath, "\(Self.words(for: problem.code)) in the XPath expression “\(expression)”",
                 byteOffset: expression.isEmpty ? nil : place)
+        }
+    }
+
+    /// libxml2 has words for these errors, but tells them to its own printer only.
+    private static func words(for code: Int32) -> String {
+        switch xmlXPathError(UInt32(bitPattern: code) &- XML_XPATH_EXPRESSION_OK.rawValue) {
+        case XPATH_NUMBER_ERROR: "Malformed number"
+        case XPATH_UNFINISHED_LITERAL_ERROR, XPATH_START_LITERAL_ERROR: "Unfinished text"
+        case XPATH_VARIABLE_REF_ERROR, XPATH_UNDEF_VARIABLE_ERROR: "Undefined variable"
+        case XPATH_INVALID_PREDICATE_ERROR: "Invalid predicate"
+        case XPATH_UNCLOSED_ERROR: "Unclosed bracket"
+        case XPATH_UNKNOWN_FUNC_ERROR: "Unknown function"
+        case XPATH_INVALID_OPERAND: "Invalid operand"
+        case XPATH_INVALID_TYPE: "Invalid type of an argument"
+        case XPATH_INVALID_ARITY: "Wrong number of arguments"
+        case XPATH_UNDEF_PREFIX_ERROR: "Undefined namespace prefix"
+        case XPATH_ENCODING_ERROR, XPATH_INVALID_CHAR_ERROR: "Invalid character"
+        case XPATH_STACK_ERROR, XPATH_RECURSION_LIMIT_EXCEEDED: "Too deep nesting"
+        default: "Invalid expression"
         }
     }
 

@@ -92,7 +92,7 @@ struct XMLTests {
     @Test(arguments: [
         (["--xpath", "//p:a"], "--ns prefix=URI"), (["--xpath", "f()"], "cannot be understood"),
         (["--xpath", " "], "empty"), (["--xpath", "$x"], "cannot be understood"),
-        (["--xpath", "a", "--ns", "urn:f"], "prefix"),
+        (["--xpath", "a", "--ns", "urn:f"], "--ns"),
         (["--xpath", "a", "--ns", "1=urn:f"], "\"1\" cannot be a prefix"),
         (["--xpath", "a", "--ns", "a=1", "--ns", "a=2"], "twice"), (["--ns", "a=1"], "no"),
         (["--charset", "utf-9"], "shift_jis"),

@@ -60,6 +60,15 @@ import Testing
         #expect(error?.byteOffset == place, "\(error?.description ?? "")")
     }
 
+    @Test(arguments: [
+        ("//p:item", "Undefined namespace prefix"), ("$v", "Undefined variable"), ("f()", "Unknown function"),
+        ("//item[", "Invalid expression"), ("'open", "Unfinished text"), ("count()", "Wrong number of arguments"),
+    ])
+    func whatIsWrongIsSaidInWords(expression: String, words: String) throws {
+        let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
+        #expect(error?.message.hasPrefix(words) == true, "\(error?.message ?? "")")
+    }
+
     @Test(arguments: ["p:item", "//p:item", "$variable", "unknown()", "p:unknown()", "count()", "id(1,2)", "count(1)"])
     func whatIsNotThereIsAnError(expression: String) throws {
         let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
