@@ -12,7 +12,7 @@ struct CountingDecoder: DataDecoder {
 enum TextSamples {
     static func told() async throws {
         let text = try await AF.request("https://api.example.com/haiku").serializingText().value
-        print(text.encoding, text.reason, text.text)
+        print("\(text.encoding) \(text.reason) \(text.text)")
     }
 
     static func unknown() async {
