@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "AfarXML", targets: ["AfarXML"]),
         .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
         .library(name: "AfarLogging", targets: ["AfarLogging"]),
+        .library(name: "AfarReachability", targets: ["AfarReachability"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
@@ -70,6 +71,11 @@ let package = Package(
                 "AfarCore",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ]
+        ),
+        .systemLibrary(name: "CNetlink"),
+        .target(
+            name: "AfarReachability",
+            dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]
         ),
         .target(
             name: "AfarTesting",
@@ -133,6 +139,9 @@ let package = Package(
                 "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
+        ),
+        .executableTarget(
+            name: "ReachabilityProbe", dependencies: ["AfarReachability"], path: "Tests/ReachabilityProbe"
         ),
         .executableTarget(
             name: "AfarFuzz",
