@@ -7,12 +7,12 @@ final class HandDrivenConnectivity: ConnectivityProvider {
         var listeners: [Int: AsyncStream<Connectivity>.Continuation] = [:]
         var lastID = 0
         var isOver = false
-        var whenCounted: [(isMet: @Sendable (Int) -> Bool, deferred: Deferred<Void>)] = []
+        var waiting: [(count: Int, soFar: Int?, deferred: Deferred<Void>)] = []
 
         mutating func takeMet() -> [Deferred<Void>] {
-            let count = listeners.count
-            defer { whenCounted.removeAll { $0.isMet(count) } }
-            return whenCounted.filter { $0.isMet(count) }.map(\.deferred)
+            let met = waiting.filter { $0.count == listeners.count && $0.soFar ?? lastID == lastID }.map(\.deferred)
+            waiting.removeAll { waiting in met.contains { $0 === waiting.deferred } }
+            return met
         }
     }
 
@@ -32,8 +32,8 @@ final class HandDrivenConnectivity: ConnectivityProvider {
     var listenersSoFar: Int { state.withLock { $0.lastID } }
 
     func connectivityUpdates() -> AsyncStream<Connectivity> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Connectivity.self, bufferingPolicy: .bufferingNewest(1))
+        // A test counts on it that nothing is left out.
+        let (stream, continuation) = AsyncStream.makeStream(of: Connectivity.self)
         let (id, met) = state.withLock { state in
             state.lastID += 1
             continuation.yield(state.connectivity)
@@ -70,13 +70,11 @@ final class HandDrivenConnectivity: ConnectivityProvider {
         for continuation in listeners { continuation.finish() }
     }
 
-    /// Returns once so many listen.
-    func hasListeners(_ count: Int) async { await listeners { $0 == count } }
-
-    private func listeners(_ isMet: @escaping @Sendable (Int) -> Bool) async {
+    /// Returns once so many listen, and so many ever did.
+    func hasListeners(_ count: Int, soFar: Int? = nil) async {
         let deferred = Deferred<Void>()
         let met = state.withLock { state in
-            state.whenCounted.append((isMet, deferred))
+            state.waiting.append((count, soFar, deferred))
             return state.takeMet()
         }
         for deferred in met { deferred.fulfil(()) }
