@@ -25,7 +25,8 @@ final class ConnectivityListener: Sendable {
         state.withLock { state in
             guard case .idle = state else { return }
             state = .listening(
-                Task { [provider, weak context] in
+                // Detached, so that it does not keep what the caller's task carries for as long as the session lives.
+                Task.detached { [provider, weak context] in
                     var known: Connectivity.Identity?
                     for await connectivity in provider.connectivityUpdates() {
                         guard let context else { return }
