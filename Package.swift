@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "AfarXML", targets: ["AfarXML"]),
         .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
         .library(name: "AfarLogging", targets: ["AfarLogging"]),
+        .library(name: "AfarReachability", targets: ["AfarReachability"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
@@ -71,6 +72,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ]
         ),
+        .systemLibrary(name: "CNetlink"),
+        .target(
+            name: "AfarReachability",
+            dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]
+        ),
         .target(
             name: "AfarTesting",
             dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
@@ -88,7 +94,7 @@ let package = Package(
         .target(
             name: "Afar",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarCompression", "AfarURLSession",
+                "AfarCore", "AfarSerializers", "AfarCompression", "AfarReachability", "AfarURLSession",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
             ]
         ),
@@ -133,6 +139,9 @@ let package = Package(
                 "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
+        ),
+        .executableTarget(
+            name: "ReachabilityProbe", dependencies: ["AfarReachability"], path: "Tests/ReachabilityProbe"
         ),
         .executableTarget(
             name: "AfarFuzz",

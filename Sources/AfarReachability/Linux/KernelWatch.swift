@@ -1,0 +1,129 @@
+#if os(Linux)
+    import CNetlink
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// A thread that sleeps until the kernel has news, and then reads its tables.
+    final class KernelWatch: @unchecked Sendable {
+        // Sendable because what changes belongs to the thread, from the moment it runs.
+
+        /// How long to wait before a new try, when the tables could not be read or changed all the time.
+        private static let retryDelay = Duration.seconds(1)
+
+        private let target: PathTarget
+        private let debounce: Duration
+        private let deliver: NetworkMonitor.Handler
+        private let reader = KernelReader()
+        private let events: KernelEvents
+        private let wakeup: Wakeup
+        private let isStopped = Locked(false)
+
+        private var destinations: [Destination] = []
+        private var table: NetworkTable?
+        /// When to read the tables; nil when there is no reason to.
+        private var due: ContinuousClock.Instant?
+        /// How long the tables took to be read the last time.
+        private var lastDuration = Duration.zero
+
+        init(
+            target: PathTarget, debounce: Duration, receiveBuffer: Int32?, deliver: @escaping NetworkMonitor.Handler
+        ) throws(ReachabilityError) {
+            self.target = target
+            self.debounce = debounce
+            self.deliver = deliver
+            // Listening comes first, so that no change between the first reading and the next is missed.
+            events = try KernelEvents(receiveBuffer: receiveBuffer)
+            wakeup = try Wakeup()
+        }
+
+        /// Reads the tables for the first time, and starts the thread.
+        func start() throws(ReachabilityError) -> NetworkPath {
+            let path = try readTable()
+            target.resolver?.onChange { [wakeup] in wakeup.signal() }
+            target.resolver?.refresh()
+            try Thread.start(name: "afar-network") { self.run() }
+            return path
+        }
+
+        /// Ends the thread, which closes its sockets.
+        func stop() {
+            isStopped.withLock { $0 = true }
+            target.resolver?.onChange(nil)
+            wakeup.signal()
+        }
+
+        private func run() {
+            while !isStopped.withLock({ $0 }) {
+                waitForNews()
+                guard !isStopped.withLock({ $0 }) else { return }
+                if let due, due <= .now { report() }
+            }
+        }
+
+        /// Sleeps until something is to be done. While a reading is due anyway, news are left where they are.
+        private func waitForNews() {
+            var entries = [
+                pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: events.socket.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = nfds_t(due == nil ? 2 : 1)
+            guard poll(&entries, count, milliseconds(until: due)) > 0 else { return }
+            if entries[0].revents != 0 {
+                wakeup.clear()
+                due = .now
+            }
+            if entries[1].revents != 0 { hear() }
+        }
+
+        /// Takes in what the kernel tells.
+        private func hear() {
+            switch events.news(for: destinations) {
+            case .nothing: break
+            // Where reading takes long, as on a router with many routes, it must not be all that is ever done.
+            case .change: schedule(after: max(debounce, lastDuration * 10))
+            case .failure: schedule(after: max(debounce, Self.retryDelay))
+            }
+        }
+
+        private func report() {
+            due = nil
+            // Older news is part of what is read now. What comes from here on makes another reading.
+            _ = events.news(for: destinations)
+            let before = table
+            do throws(ReachabilityError) {
+                let path = try readTable()
+                if table != before { target.resolver?.refresh() }
+                deliver(path)
+            } catch {
+                deliver(NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber))))
+                schedule(after: Self.retryDelay)
+            }
+        }
+
+        private func readTable() throws(ReachabilityError) -> NetworkPath {
+            let start = ContinuousClock.now
+            destinations = target.destinations
+            let table = try reader.table(for: destinations)
+            lastDuration = .now - start
+            self.table = table
+            if !table.isSettled { schedule(after: max(Self.retryDelay, lastDuration * 10)) }
+            return target.path(to: destinations, in: table)
+        }
+
+        private func schedule(after delay: Duration) {
+            let instant = ContinuousClock.now + delay
+            due = due.map { min($0, instant) } ?? instant
+        }
+
+        /// How long `poll` may sleep: for ever, unless something is due. Rounded up, so that it does not wake too early.
+        private func milliseconds(until due: ContinuousClock.Instant?) -> Int32 {
+            guard let due else { return -1 }
+            let rest = due - .now
+            guard rest > .zero else { return 0 }
+            return Int32(clamping: Int64((rest / .milliseconds(1)).rounded(.up)))
+        }
+    }
+#endif

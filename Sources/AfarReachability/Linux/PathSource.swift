@@ -1,0 +1,77 @@
+#if os(Linux)
+    import CNetlink
+    import Dispatch
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// Tells paths to a target as the kernel sees them, from ``start()`` to ``stop()``. For one run only.
+    final class PathSource: Sendable {
+        typealias Handler = NetworkMonitor.Handler
+
+        private struct State {
+            var watch: KernelWatch?
+            var isStopped = false
+        }
+
+        /// How long to wait before a new try, when the system had too few descriptors or too little memory.
+        private static let retryDelay = 5
+
+        private let target: PathTarget
+        private let debounce: Duration
+        private let receiveBuffer: Int32?
+        private let deliver: Handler
+        private let state = Locked(State())
+
+        init(
+            target: PathTarget, debounce: Duration, receiveBuffer: Int32? = nil, deliver: @escaping Handler
+        ) {
+            self.target = target
+            self.debounce = debounce
+            self.receiveBuffer = receiveBuffer
+            self.deliver = deliver
+        }
+
+        /// Begins, and returns the first path.
+        func start() -> NetworkPath {
+            do throws(ReachabilityError) {
+                let watch = try KernelWatch(
+                    target: target, debounce: debounce, receiveBuffer: receiveBuffer, deliver: deliver)
+                let path = try watch.start()
+                let isStopped = state.withLock { state in
+                    state.watch = watch
+                    return state.isStopped
+                }
+                if isStopped { watch.stop() }
+                return path
+            } catch {
+                if error.isPassing { tryAgain() }
+                return NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber)))
+            }
+        }
+
+        /// Ends. What is being delivered at this moment may still arrive.
+        func stop() {
+            let watch = state.withLock { state in
+                state.isStopped = true
+                return state.watch
+            }
+            watch?.stop()
+        }
+
+        private func tryAgain() {
+            let deadline = DispatchTime.now() + .seconds(Self.retryDelay)
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: deadline) { [weak self] in
+                guard let self, !self.state.withLock({ $0.isStopped }) else { return }
+                self.deliver(self.start())
+            }
+        }
+    }
+
+    extension ReachabilityError {
+        /// Whether it may go away by itself, other than a prohibition.
+        var isPassing: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, ETIMEDOUT].contains(errorNumber) }
+    }
+#endif

@@ -1,0 +1,51 @@
+#if os(Linux)
+    import CNetlink
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// Starts threads that end by themselves.
+    enum Thread {
+        private final class Body: Sendable {
+            let run: @Sendable () -> Void
+
+            init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        }
+
+        private static let stackSize = 512 << 10
+
+        /// Runs a closure on a new thread. Signals go to other threads, where their handlers expect to run.
+        static func start(name: String, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
+            var attributes = pthread_attr_t()
+            pthread_attr_init(&attributes)
+            defer { pthread_attr_destroy(&attributes) }
+            pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+            pthread_attr_setstacksize(&attributes, stackSize)
+
+            var all = sigset_t()
+            var before = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_SETMASK, &all, &before)
+            defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+
+            let body = Unmanaged.passRetained(
+                Body {
+                    afar_name_thread(name)
+                    run()
+                })
+            var thread = pthread_t()
+            let failure = pthread_create(
+                &thread, &attributes,
+                { argument in
+                    if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+                    return nil
+                }, body.toOpaque())
+            guard failure == 0 else {
+                body.release()
+                throw ReachabilityError("start a thread", failure)
+            }
+        }
+    }
+#endif

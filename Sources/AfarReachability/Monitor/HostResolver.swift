@@ -1,0 +1,126 @@
+import Dispatch
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Looks up the addresses of a name on threads of its own, because that may take long.
+final class HostResolver: Sendable {
+    /// How long to wait before each new try, while a name has no address.
+    private static let delays: [Int] = [1, 2, 4, 8, 16]
+
+    private struct State {
+        var addresses: [IPAddress] = []
+        var isRunning = false
+        /// Whether to look again, because something changed while a search was running.
+        var isOutdated = false
+        var failures = 0
+        /// Counts the searches that were asked for, so that an old new try is known.
+        var generation = 0
+        var onChange: (@Sendable () -> Void)?
+    }
+
+    private let name: String
+    private let state = Locked(State())
+
+    init(name: String) { self.name = name }
+
+    /// The addresses that were found last; none while there are none.
+    var addresses: [IPAddress] { state.withLock { $0.addresses } }
+
+    /// What is called, on any thread, when the addresses have changed.
+    func onChange(_ handler: (@Sendable () -> Void)?) {
+        state.withLock { $0.onChange = handler }
+    }
+
+    /// Looks the name up, and again a few times if it has no address.
+    func refresh() {
+        let mustStart = state.withLock { state in
+            state.failures = 0
+            state.generation += 1
+            state.isOutdated = state.isRunning
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if mustStart { start() }
+    }
+
+    private func start() {
+        DispatchQueue.global(qos: .utility).async { [self] in
+            finish(Self.lookUp(name))
+        }
+    }
+
+    private func finish(_ addresses: [IPAddress]) {
+        let (mustStart, delay, generation, handler) = state.withLock { state in
+            let hasChanged = Set(addresses) != Set(state.addresses)
+            if hasChanged { state.addresses = addresses }
+            let mustStart = state.isOutdated
+            state.isOutdated = false
+            state.isRunning = mustStart
+            var delay: Int?
+            // Nobody waits for a name when nobody watches.
+            if addresses.isEmpty, !mustStart, state.onChange != nil, state.failures < Self.delays.count {
+                delay = Self.delays[state.failures]
+                state.failures += 1
+            }
+            return (mustStart, delay, state.generation, hasChanged ? state.onChange : nil)
+        }
+        handler?()
+        if mustStart { start() }
+        if let delay {
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(delay)) { [weak self] in
+                self?.tryAgain(generation)
+            }
+        }
+    }
+
+    private func tryAgain(_ generation: Int) {
+        let mustStart = state.withLock { state in
+            guard state.generation == generation, !state.isRunning, state.onChange != nil else { return false }
+            state.isRunning = true
+            return true
+        }
+        if mustStart { start() }
+    }
+
+    private static func lookUp(_ name: String) -> [IPAddress] {
+        var hints = addrinfo()
+        #if os(Linux)
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+            hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [IPAddress] = []
+        for entry in sequence(first: list, next: { $0?.pointee.ai_next }) {
+            if let pointer = entry?.pointee.ai_addr, let address = IPAddress(socketAddress: pointer) {
+                addresses.append(address.unmapped)
+            }
+        }
+        return addresses.uniqued()
+    }
+}
+
+extension IPAddress {
+    /// The address inside a socket's address.
+    init?(socketAddress pointer: UnsafePointer<sockaddr>) {
+        switch Int32(pointer.pointee.sa_family) {
+        case AF_INET:
+            let address = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self).sin_addr
+            self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+        case AF_INET6:
+            let address = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in6.self)
+            let zone = address.sin6_scope_id == 0 ? nil : String(address.sin6_scope_id)
+            self.init(bytes: withUnsafeBytes(of: address.sin6_addr) { Array($0) }, zone: zone)
+        default:
+            return nil
+        }
+    }
+}

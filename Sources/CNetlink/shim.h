@@ -1,0 +1,41 @@
+#ifndef AFAR_CNETLINK_SHIM_H
+#define AFAR_CNETLINK_SHIM_H
+
+// The kernel's structures and numbers, which Swift's Glibc module lacks, and what Swift cannot import: a variadic function
+// with its request, and constants that are computed.
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <linux/fib_rules.h>
+#include <linux/genetlink.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/nl80211.h>
+#include <linux/rtnetlink.h>
+
+// <linux/wireless.h> and <linux/if.h> would clash with <net/if.h>, which Glibc's module holds.
+#define AFAR_SIOCGIWNAME 0x8B01
+
+// Whether the driver of a device answers to the old wireless extensions.
+static inline bool afar_has_wireless_extensions(int descriptor, const char *name) {
+    struct {
+        char name[16];
+        char data[24];
+    } request;
+    memset(&request, 0, sizeof request);
+    strncpy(request.name, name, sizeof request.name - 1);
+    return ioctl(descriptor, AFAR_SIOCGIWNAME, &request) == 0;
+}
+
+// Gives the calling thread a name, of up to 15 bytes.
+static inline void afar_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
+
+#endif

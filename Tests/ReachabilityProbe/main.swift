@@ -1,0 +1,3 @@
+import AfarReachability
+
+for await path in NetworkMonitor.shared.paths { print(path) }
