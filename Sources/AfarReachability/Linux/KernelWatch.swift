@@ -90,17 +90,28 @@
 
         private func report() {
             due = nil
-            // Older news is part of what is read now. What comes from here on makes another reading.
-            _ = events.news(for: destinations)
             let before = table
             do throws(ReachabilityError) {
-                let path = try readTable()
+                let path = try readSettledTable()
                 if table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
                 deliver(NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber))))
                 schedule(after: Self.retryDelay)
             }
+        }
+
+        /// Reads the tables until nothing changed meanwhile, so that no path is told that never was. When changes don't end,
+        /// what was read last is told, and read again later.
+        private func readSettledTable() throws(ReachabilityError) -> NetworkPath {
+            // Older news is part of what is read now.
+            _ = events.news(for: destinations)
+            for _ in 1..<KernelReader.attempts {
+                let path = try readTable()
+                if case .nothing = events.news(for: destinations) { return path }
+            }
+            defer { schedule(after: max(debounce, lastDuration * 10)) }
+            return try readTable()
         }
 
         private func readTable() throws(ReachabilityError) -> NetworkPath {

@@ -1,6 +1,5 @@
 #if os(Linux)
     import CNetlink
-    import Dispatch
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
@@ -17,7 +16,7 @@
         }
 
         /// How long to wait before a new try, when the system had too few descriptors or too little memory.
-        private static let retryDelay = 5
+        private static let retryDelay: UInt32 = 5
 
         private let target: PathTarget
         private let debounce: Duration
@@ -62,8 +61,9 @@
         }
 
         private func tryAgain() {
-            let deadline = DispatchTime.now() + .seconds(Self.retryDelay)
-            DispatchQueue.global(qos: .utility).asyncAfter(deadline: deadline) { [weak self] in
+            // A thread that sleeps needs no descriptor, other than a timer.
+            try? Thread.start(name: "afar-retry") { [weak self] in
+                sleep(Self.retryDelay)
                 guard let self, !self.state.withLock({ $0.isStopped }) else { return }
                 self.deliver(self.start())
             }
