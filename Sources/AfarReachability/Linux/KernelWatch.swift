@@ -42,9 +42,9 @@
         /// Reads the tables for the first time, and starts the thread.
         func start() throws(ReachabilityError) -> NetworkPath {
             let path = try readTable()
+            try Thread.start(name: "afar-network") { self.run() }
             target.resolver?.onChange { [wakeup] in wakeup.signal() }
             target.resolver?.refresh()
-            try Thread.start(name: "afar-network") { self.run() }
             return path
         }
 
