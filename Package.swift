@@ -94,7 +94,7 @@ let package = Package(
         .target(
             name: "Afar",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarCompression", "AfarURLSession",
+                "AfarCore", "AfarSerializers", "AfarCompression", "AfarReachability", "AfarURLSession",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
             ]
         ),

@@ -1,4 +1,5 @@
 public import AfarCore
+public import AfarReachability
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -31,6 +32,8 @@ extension Session {
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Hear what happens to every request. The default is none.
+    ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
+    ///     its idle connections when the network has changed. The default is this machine's own.
     public convenience init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -41,13 +44,14 @@ extension Session {
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
+        eventMonitors: [any EventMonitor] = [],
+        connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
-            eventMonitors: eventMonitors, transport: platformTransport(for: configuration))
+            eventMonitors: eventMonitors, transport: platformTransport(for: configuration), connectivity: connectivity)
     }
 
     /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
@@ -64,6 +68,8 @@ extension Session {
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Hear what happens to every request. The default is none.
+    ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
+    ///     its idle connections when the network has changed. The default is this machine's own.
     @_disfavoredOverload
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -75,13 +81,14 @@ extension Session {
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
+        eventMonitors: [any EventMonitor] = [],
+        connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
         self.init(
             configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
-            eventMonitors: eventMonitors)
+            eventMonitors: eventMonitors, connectivity: connectivity)
     }
 }
 

@@ -25,6 +25,7 @@ struct AfarTool: AsyncParsableCommand {
                 "afar upload :8080/files --file archive.tar.gz",
                 "afar get example.com --timing --verbose > page.html",
                 "afar post :8080/users --json name=Ada --curl",
+                "afar reach --watch",
                 "afar demo",
             ]))
 
@@ -36,7 +37,7 @@ struct AfarTool: AsyncParsableCommand {
         version: "afar \(AFInfo.version)",
         subcommands: [
             Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, Download.self, Upload.self,
-            Demo.self,
+            Reach.self, Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and

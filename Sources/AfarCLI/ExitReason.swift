@@ -5,7 +5,7 @@ import Foundation
 /// - 0: all went well
 /// - 1: nothing matches the XPath expression of `afar xml`
 /// - 2: bad usage, a bad URL, a request that must not be sent
-/// - 3: the host was not found, did not accept the connection, or TLS could not be agreed on
+/// - 3: the host was not found, did not accept the connection, TLS could not be agreed on, or `afar reach` found no way
 /// - 4: the status is not 2xx, with `--check-status` (the body is printed all the same), `--sse` or in a download
 /// - 5: a timeout passed
 /// - 6: the response broke off, was malformed, too large or (with `--sse`) no stream of events, or a redirect leads nowhere
@@ -25,7 +25,7 @@ enum ExitReason: Int32, CaseIterable {
         case .success: "all went well"
         case .noMatch: "nothing matches the XPath expression of afar xml"
         case .usage: "bad usage, a bad URL, a request that must not be sent"
-        case .connection: "host not found, connection refused, or no TLS"
+        case .connection: "host not found, connection refused, no TLS, or no network"
         case .httpStatus: "the status is not 2xx, with --check-status, --sse or in a download"
         case .timeout: "timeout"
         case .response:

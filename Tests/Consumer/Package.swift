@@ -23,5 +23,6 @@ let package = Package(
                 .product(name: "AfarXML", package: "Afar"),
             ]
         ),
+        .executableTarget(name: "AppConsumer", dependencies: [.product(name: "Afar", package: "Afar")]),
     ]
 )

@@ -132,6 +132,7 @@ import Testing
         #expect(await Output.has("Your turn"))
         try await InterceptorSamples.posting()
         #expect(await Output.has(where: { $0.hasPrefix("POST /tables, application/x-www-form-urlencoded") }))
+        #expect((InterceptorSamples.offline().interceptor as? OfflineRetrier)?.maximumWait == .seconds(30))
         let expired = OAuthToken(access: "a1", refresh: "r1", expires: .distantPast)
         try await InterceptorSamples.refreshing(expired)
         let refused = OAuthToken(access: "a1", refresh: "r1", expires: .distantFuture)

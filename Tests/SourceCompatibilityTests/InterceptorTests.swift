@@ -184,6 +184,32 @@ class OAuthAuthenticator: Authenticator, @unchecked Sendable {
         await server.stop()
     }
 
+    @Test func whoIsOfflineIsPatient() async throws {
+        let retriers = [
+            OfflineRetrier(), OfflineRetrier(maximumWait: .seconds(10)),
+            OfflineRetrier(requiredInterfaceType: .wifi, maximumWait: .milliseconds(500)),
+            OfflineRetrier(prohibitedInterfaceTypes: [.cellular]),
+            OfflineRetrier(maximumWait: OfflineRetrier.defaultWait) { error in
+                OfflineRetrier.defaultIsOfflineError(error) || (error as? URLError)?.code == .dnsLookupFailed
+            },
+        ]
+        #expect(retriers.count == 5)
+        #expect(OfflineRetrier.defaultURLErrorOfflineCodes.contains(.notConnectedToInternet))
+        let server = try await TestServer.start()
+        let session = Session(interceptor: OfflineRetrier())
+        let request = session.request(server.url("/status/503"), interceptor: .offlineRetrier).validate()
+        #expect(await request.serializingData().response.error?.responseCode == 503)
+        #expect(request.retryCount == 0)
+        _ = session.request(server.url("/get"), interceptor: .offlineRetrier(maximumWait: .seconds(1)))
+        _ = session.request(server.url("/get"), interceptor: .offlineRetrier(requiredInterfaceType: .wiredEthernet))
+        _ = session.request(
+            server.url("/get"),
+            interceptor: Interceptor(
+                adapters: [StateAdapter()],
+                retriers: [.retryPolicy, .offlineRetrier(prohibitedInterfaceTypes: [.cellular])]))
+        await server.stop()
+    }
+
     @Test func theCredentialIsRefreshed() async throws {
         let server = try await TestServer.start()
         server.route("/account") { request in

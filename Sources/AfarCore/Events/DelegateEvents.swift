@@ -24,6 +24,11 @@ final class DelegateEvents: SelectiveEventMonitor {
         queue.async { closure(session, task, error) }
     }
 
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        guard let closure = delegate.taskIsWaitingForConnectivity else { return }
+        queue.async { closure(session, task) }
+    }
+
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

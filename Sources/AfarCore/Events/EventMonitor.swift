@@ -15,7 +15,7 @@ public import Foundation
 ///
 /// 1. `requestDidResume`, [`didCreateUploadable`], `didCreateInitialURLRequest`, [`didAdaptInitialRequest`],
 ///    `didCreateURLRequest`, `didCreateTask`, `didResumeTask`
-/// 2. [`taskNeedsNewBodyStream`, `didProvideInputStream`, `didSendBodyData`], [`willPerformHTTPRedirection`,
+/// 2. [`taskIsWaitingForConnectivity`, `taskNeedsNewBodyStream`, `didProvideInputStream`, `didSendBodyData`], [`willPerformHTTPRedirection`,
 ///    `didReceive challenge`], `dataTask:didReceive response`, `dataTask:didReceive data`
 /// 3. `didFinishCollecting`, `didGatherMetrics`, `task:didCompleteWithError`, [`didValidateRequest` for each validator],
 ///    `request:didCompleteTask`
@@ -66,7 +66,8 @@ public protocol EventMonitor: Sendable {
     /// The network work of an attempt is over; the error is what the network said.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 
-    /// Not called: no transport waits for a connection.
+    /// There is no network, and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
+    /// each wait, before anything is sent.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
     // MARK: Data tasks

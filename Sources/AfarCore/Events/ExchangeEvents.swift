@@ -37,6 +37,11 @@ final class ExchangeEvents: ExchangeObserver {
         events.urlSession(.shared, task: task, didReceive: known)
     }
 
+    func exchangeIsWaitingForConnectivity() {
+        guard let events, let task = request.lastTask else { return }
+        events.urlSession(.shared, taskIsWaitingForConnectivity: task)
+    }
+
     func exchangeDidReceiveHead(_ head: ResponseHead) {
         if head.status == 401 { tellChallenge(in: head) }
         guard let events, let task = request.lastTask as? URLSessionDataTask else { return }

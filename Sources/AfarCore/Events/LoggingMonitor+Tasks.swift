@@ -34,6 +34,11 @@ extension LoggingMonitor {
     }
 
     /// Notes it.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        note(request(of: task), "waits for a network")
+    }
+
+    /// Notes it.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

@@ -83,6 +83,44 @@ extension RequestRetrier where Self == RetryPolicy {
     }
 }
 
+extension RequestRetrier where Self == OfflineRetrier {
+    /// The default retrier for requests that failed because there was no network: ``OfflineRetrier`` says what it does.
+    public static var offlineRetrier: OfflineRetrier { OfflineRetrier() }
+
+    /// A retrier for requests that failed because there was no network.
+    @preconcurrency
+    public static func offlineRetrier(
+        monitor: (any ConnectivityProvider)? = nil,
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) -> OfflineRetrier {
+        OfflineRetrier(monitor: monitor, maximumWait: maximumWait, isOfflineError: isOfflineError)
+    }
+
+    /// The same for a network of one type.
+    @preconcurrency
+    public static func offlineRetrier(
+        requiredInterfaceType: Connectivity.InterfaceType,
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) -> OfflineRetrier {
+        OfflineRetrier(
+            requiredInterfaceType: requiredInterfaceType, maximumWait: maximumWait, isOfflineError: isOfflineError)
+    }
+
+    /// The same for a network that is not of certain types.
+    @preconcurrency
+    public static func offlineRetrier(
+        prohibitedInterfaceTypes: [Connectivity.InterfaceType],
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) -> OfflineRetrier {
+        OfflineRetrier(
+            prohibitedInterfaceTypes: prohibitedInterfaceTypes, maximumWait: maximumWait,
+            isOfflineError: isOfflineError)
+    }
+}
+
 extension RequestRetrier where Self == ConnectionLostRetryPolicy {
     /// The default policy for connections that were lost.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }

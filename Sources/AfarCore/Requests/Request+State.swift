@@ -56,6 +56,8 @@ extension Request {
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
         var retryCount = 0
+        /// The networks over which retriers that wait for one have had the request sent last.
+        var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
         var redirectHandler: (any RedirectHandler)?
         /// The last redirect of the attempt that runs, as far as anybody was told.
         var redirect: Redirect?

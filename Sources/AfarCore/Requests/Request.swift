@@ -244,7 +244,7 @@ public class Request: @unchecked Sendable {
             return !state.isStarted
         }
         guard isFirst else { return }
-        context.delegate.running.insert(self)
+        context.willStart(self)
         if let end = context.end { self.end(with: end) }
         if context.delegate.takesPart(in: self) { letDelegateTakePart() }
         let pipeline = RequestPipeline(request: self, context: context)

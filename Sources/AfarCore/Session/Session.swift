@@ -44,6 +44,8 @@ open class Session: @unchecked Sendable {
     public let redirectHandler: (any RedirectHandler)?
     /// Hears what happens to every request: the monitors that the session was made with.
     public let eventMonitor: CompositeEventMonitor
+    /// Knows whether there is a network; nil when nobody is asked.
+    public let connectivity: (any ConnectivityProvider)?
 
     let context: SessionContext
 
@@ -61,6 +63,8 @@ open class Session: @unchecked Sendable {
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Hear what happens to every request. The default is none.
     ///   - transport: What carries the requests.
+    ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
+    ///     its idle connections when the network has changed. The default is nil: nobody is asked.
     public init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -72,7 +76,8 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
-        transport: any Transport
+        transport: any Transport,
+        connectivity: (any ConnectivityProvider)? = nil
     ) {
         self.configuration = configuration
         self.delegate = delegate
@@ -85,9 +90,10 @@ open class Session: @unchecked Sendable {
         self.redirectHandler = redirectHandler
         eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
         self.transport = transport
+        self.connectivity = connectivity
         context = SessionContext(
-            configuration: configuration, transport: transport, delegate: delegate, interceptor: interceptor,
-            redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            configuration: configuration, transport: transport, connectivity: connectivity, delegate: delegate,
+            interceptor: interceptor, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
             startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
             requestQueue: requestQueue, serializationQueue: serializationQueue)
         context.attach(self)

@@ -5,12 +5,16 @@
 #endif
 
 extension SessionConfiguration {
-    /// Takes over the timeouts, the headers and the connections per host of Foundation's configuration.
+    /// Takes over the timeouts, the headers and the connections per host of Foundation's configuration, and where that has
+    /// it (on Apple's systems) whether requests wait for a network.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
         timeoutIntervalForResource = configuration.timeoutIntervalForResource
         httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        #if canImport(Darwin)
+            waitsForConnectivity = configuration.waitsForConnectivity
+        #endif
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
             if let name = name as? String { headers.update(name: name, value: "\(value)") }
         }

@@ -15,6 +15,13 @@ public struct SessionConfiguration: Sendable {
     /// How long finding the host, connecting and securing the connection may take together, in seconds. The default is
     /// 30. It has an effect where the transport's capabilities have it.
     public var timeoutIntervalForConnect: TimeInterval = 30
+    /// Whether a request waits as long as there is no network, instead of failing. The default is false.
+    ///
+    /// It waits until the session's ``Session/connectivity`` says that there is one, until it is cancelled, or until
+    /// ``timeoutIntervalForResource`` has passed; ``timeoutIntervalForRequest`` runs only once it is sent. A request that
+    /// failed because there was no way to the host, or nobody who knew its address, waits too, if there is no network by
+    /// then. Without a provider of connectivity this has no effect.
+    public var waitsForConnectivity = false
     /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version accepted. The default is 1.2.

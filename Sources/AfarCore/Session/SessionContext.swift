@@ -33,11 +33,14 @@ final class SessionContext: Sendable {
     let rootQueue: DispatchQueue
     let requestQueue: DispatchQueue?
     let serializationQueue: DispatchQueue?
+    /// Nil when nobody knows of the network.
+    private let connectivityListener: ConnectivityListener?
     private let state = Locked(State())
 
     init(
         configuration: SessionConfiguration,
         transport: any Transport,
+        connectivity: (any ConnectivityProvider)?,
         delegate: SessionDelegate,
         interceptor: (any RequestInterceptor)?,
         redirectHandler: (any RedirectHandler)?,
@@ -47,7 +50,7 @@ final class SessionContext: Sendable {
         requestQueue: DispatchQueue?,
         serializationQueue: DispatchQueue?
     ) {
-        let stack = TransportStack.make(around: transport, for: configuration)
+        let stack = TransportStack.make(around: transport, for: configuration, connectivity: connectivity)
         self.transport = stack
         let isDirect = requestQueue == nil && serializationQueue == nil && redirectHandler == nil
         directTransport = isDirect ? stack as? any DirectTransport : nil
@@ -64,6 +67,7 @@ final class SessionContext: Sendable {
         self.rootQueue = rootQueue
         self.requestQueue = requestQueue
         self.serializationQueue = serializationQueue
+        connectivityListener = connectivity.map(ConnectivityListener.init)
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }
         responseBodyLimit = configuration.maximumResponseBodySize
@@ -75,6 +79,12 @@ final class SessionContext: Sendable {
     var session: Session? { state.withLock { $0.session } }
 
     func attach(_ session: Session) { state.withLock { $0.session = session } }
+
+    /// A request is started.
+    func willStart(_ request: Request) {
+        delegate.running.insert(request)
+        connectivityListener?.start(for: self)
+    }
 
     /// Who listens to all requests; nil when nobody does.
     var eventMonitor: CompositeEventMonitor? {
@@ -91,6 +101,7 @@ final class SessionContext: Sendable {
             return state.end == nil
         }
         guard isFirst else { return }
+        connectivityListener?.end()
         for request in delegate.running.requests(of: self) { request.end(with: error) }
         let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
         eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)

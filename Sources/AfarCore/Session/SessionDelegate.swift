@@ -28,6 +28,12 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
+    /// There is no network, and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
+    /// each wait.
+    @preconcurrency open var taskIsWaitingForConnectivity: (@Sendable (URLSession, URLSessionTask) -> Void)? {
+        didSet { isListening = true }
+    }
+
     /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).
     @preconcurrency open var taskDidSendBodyData: (@Sendable (URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
     {

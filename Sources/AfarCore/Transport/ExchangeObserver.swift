@@ -17,6 +17,9 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     /// A response asked for credentials, and the request is sent again with them now. The rest of that response is told to
     /// nobody.
     func exchangeWillAnswerChallenge(in head: ResponseHead)
+    /// There is no network, and the exchange waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
+    /// each wait.
+    func exchangeIsWaitingForConnectivity()
 }
 
 extension ExchangeObserver {
@@ -32,4 +35,6 @@ extension ExchangeObserver {
     public func exchangeWillFollow(_ redirect: Redirect) {}
     /// Does nothing.
     public func exchangeWillAnswerChallenge(in head: ResponseHead) {}
+    /// Does nothing.
+    public func exchangeIsWaitingForConnectivity() {}
 }

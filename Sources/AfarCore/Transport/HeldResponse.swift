@@ -100,6 +100,8 @@ final class HeldResponse: ExchangeObserver {
         original.observer?.exchangeWillAnswerChallenge(in: head)
     }
 
+    func exchangeIsWaitingForConnectivity() { original.observer?.exchangeIsWaitingForConnectivity() }
+
     // MARK: When it has come
 
     /// Lets go of the file. To be called on every way out, before the exchange's owner has it back.

@@ -23,17 +23,19 @@ final class EventSourceMemory: Sendable {
     /// How long the server wants its clients to wait, if it has said so.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
-    /// Remembers what a parser has been told. An ID that no header can carry is not remembered: the server goes on after the
-    /// one before.
-    func learn(from parser: ServerSentEventParser) {
-        let id = parser.lastEventID
-        let isSendable =
-            id.utf8.count <= Self.maximumIDLength
-            && (try? HTTPHeader(name: "Last-Event-ID", value: id).validate()) != nil
+    /// Remembers the last ID that a header can carry, so that the server goes on after that one.
+    ///
+    /// - Parameter ids: What the server has sent, in its order.
+    func learn(ids: [String], reconnectionTime: Duration?) {
+        let id = ids.last(where: Self.isSendable)
         state.withLock { state in
-            if isSendable { state.lastEventID = id }
-            state.reconnectionTime = parser.reconnectionTime ?? state.reconnectionTime
+            state.lastEventID = id ?? state.lastEventID
+            state.reconnectionTime = reconnectionTime ?? state.reconnectionTime
         }
+    }
+
+    private static func isSendable(_ id: String) -> Bool {
+        id.utf8.count <= maximumIDLength && (try? HTTPHeader(name: "Last-Event-ID", value: id).validate()) != nil
     }
 }
 
@@ -69,7 +71,8 @@ struct EventSourceParser: DataStreamParser {
             ?? ServerSentEventParser(lastEventID: memory.lastEventID, maximumEventSize: maximumEventSize)
         defer { self.parser = parser }
         let results = parser.parse(chunk)
-        memory.learn(from: parser)
+        let ids = results.compactMap { try? $0.get().id } + [parser.lastEventID]
+        memory.learn(ids: ids, reconnectionTime: parser.reconnectionTime)
         return results
     }
 }

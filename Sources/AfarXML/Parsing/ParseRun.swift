@@ -58,10 +58,12 @@ final class ParseRun {
         rules.deallocate()
     }
 
-    /// What libxml2 is told for XML: that it reads nothing from elsewhere, counts lines past 65,535, and takes the bytes for
-    /// UTF-8 whatever they declare, because that is what they were made.
+    /// What libxml2 is told for XML: that it reads nothing from elsewhere, counts lines past 65,535, takes the bytes for
+    /// UTF-8 whatever they declare, because that is what they were made, and keeps short texts in their nodes, as a tree is
+    /// not changed.
     static let flags = Int32(
-        XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue)
+        XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue
+            | XML_PARSE_COMPACT.rawValue)
 
     /// The run that a parser context belongs to.
     static func of(_ context: UnsafeMutableRawPointer?) -> ParseRun? {

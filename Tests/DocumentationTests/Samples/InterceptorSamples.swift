@@ -134,6 +134,11 @@ enum InterceptorSamples {
         print(await request.serializingString().response.value ?? "still locked")
     }
 
+    static func offline() -> Session {
+        let session = Session(interceptor: .offlineRetrier(maximumWait: .seconds(30)))
+        return session
+    }
+
     static func refreshing(_ token: OAuthToken) async throws {
         let interceptor = AuthenticationInterceptor(authenticator: OAuthAuthenticator(), credential: token)
 

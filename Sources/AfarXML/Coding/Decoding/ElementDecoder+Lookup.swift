@@ -86,6 +86,7 @@ extension ElementDecoder {
                 next = node.pointee.next
             }
             // Then from the start to there.
+            guard passedNames & name.nameBit != 0 else { return other }
             if let node = preferred(from: first, to: cursor, name, namespace) { return node }
             guard namespace == nil else { return nil }
             return preferred(from: first, to: cursor, name, nil, inAnyNamespace: true) ?? other

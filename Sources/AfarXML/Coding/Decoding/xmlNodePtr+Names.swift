@@ -18,7 +18,7 @@ extension UnsafeMutablePointer<xmlNode> {
     @inline(__always)
     var nameBit: UInt64 {
         guard let name = pointee.name, name[0] != 0 else { return 1 }
-        return 1 &<< UInt64((name[0] &* 31 &+ name[1]) & 63)
+        return .bit(ofNameBeginning: name[0], name[1])
     }
 
     /// Whether this is of a namespace; "" is none.
@@ -41,5 +41,18 @@ extension UnsafeMutablePointer<xmlNode> {
         guard pointee.name == other.pointee.name || xmlStrEqual(pointee.name, other.pointee.name) != 0
         else { return false }
         return isInNamespace(of: other)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The bit that a node of this name has.
+    @inline(__always)
+    var nameBit: UInt64 { isEmpty ? 1 : .bit(ofNameBeginning: self[0], count > 1 ? self[1] : 0) }
+}
+
+extension UInt64 {
+    @inline(__always)
+    fileprivate static func bit(ofNameBeginning first: UInt8, _ second: UInt8) -> UInt64 {
+        1 &<< UInt64((first &* 31 &+ second) & 63)
     }
 }

@@ -16,7 +16,8 @@ struct Library: Transport {
 @main
 struct XMLConsumer {
     static func main() async throws {
-        let document = try await Session(transport: Library()).request("http://library/").serializingXML().value
+        let session = Session(transport: Library())
+        let document = try await session.request("http://library/").serializingXML().value
         print(try document.xpath("concat(//book/@id, ': ', //book)").string)
     }
 }

@@ -1,0 +1,44 @@
+public import AfarCore
+public import AfarReachability
+
+/// Tells sessions what the system knows of the network.
+extension NetworkMonitor: ConnectivityProvider {
+    /// The path's status, the interfaces' types, and everything of the path as the identity.
+    public var connectivity: Connectivity { Connectivity(currentPath) }
+
+    /// The connectivity of each of the monitor's paths.
+    public func connectivityUpdates() -> AsyncStream<Connectivity> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let paths = paths
+            let task = Task.detached {
+                for await path in paths { continuation.yield(Connectivity(path)) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+extension Connectivity {
+    fileprivate init(_ path: NetworkPath) {
+        let status: Status =
+            switch path.status {
+            case .satisfied: .online
+            case .unsatisfied: .offline
+            case .unknown: .unknown
+            }
+        self.init(status, interfaceTypes: Set(path.interfaces.map { InterfaceType($0.underlyingKind) }), identity: path)
+    }
+}
+
+extension Connectivity.InterfaceType {
+    fileprivate init(_ kind: NetworkInterface.Kind) {
+        switch kind {
+        case .wifi: self = .wifi
+        case .cellular: self = .cellular
+        case .ethernet: self = .wiredEthernet
+        case .loopback: self = .loopback
+        case .vpn, .bridge, .virtual, .other: self = .other
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// `afar reach`: what the system knows of the network.
+struct ReachTests {
+    /// Whether the kernel lets tests have networks of their own.
+    private static let hasNamespaces: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "unshare -rn ip link > /dev/null 2>&1"]
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    @Test func thisMachineIsReached() async throws {
+        let outcome = try await Tool.run("reach", "localhost")
+        #expect(outcome.status == 0)
+        #expect(outcome.text.hasPrefix("satisfied\n  lo  loopback  127.0.0.1/8"))
+        #expect(outcome.errors == "")
+    }
+
+    @Test func programsGetJSON() async throws {
+        let facts = try await Tool.run("reach", "::1", "--json").json()
+        #expect(facts["status"] as? String == "satisfied")
+        #expect(facts["target"] as? String == "::1")
+        #expect(facts["reason"] == nil)
+        let interfaces = try #require(facts["interfaces"] as? [NSDictionary])
+        #expect(interfaces.map { $0["kind"] as? String } == ["loopback"])
+        let time = try #require(facts["time"] as? String)
+        let date = try Date(time, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        #expect(abs(date.timeIntervalSinceNow) < 3600)
+    }
+
+    @Test(arguments: [
+        ("a b", "neither the name nor the address of a host. Take one like example.com"),
+        ("https://example.com/x", "Perhaps you meant: afar reach example.com"),
+        ("", "neither the name nor the address of a host"), ("[::1", "neither the name"),
+        (String(repeating: "x", count: 254), "neither the name"),
+    ])
+    func whatIsNoHostIsRefused(host: String, words: String) async throws {
+        let outcome = try await Tool.run("reach", host)
+        #expect(outcome.status == 2)
+        #expect(outcome.text == "")
+        #expect(outcome.errors.contains(words))
+        #expect(outcome.errors.filter(\.isNewline).count == 1)
+    }
+
+    @Test(.enabled(if: hasNamespaces, "the kernel refuses network namespaces"))
+    func withoutANetworkTheCodeSaysSo() async throws {
+        let outcome = try await Tool.bash(#"unshare -rn "$afar" reach"#)
+        #expect(outcome.status == 3)
+        #expect(outcome.text == "unsatisfied: no network interface is switched on\n")
+        #expect(outcome.errors == "")
+    }
+
+    @Test(.enabled(if: hasNamespaces, "the kernel refuses network namespaces"))
+    func changesAreToldAsTheyCome() async throws {
+        let outcome = try await Tool.bash(
+            #"""
+            unshare -rn bash -c '
+                coproc WATCH { exec "$afar" reach --watch --json; }
+                next() { read -r -t 20 line <&${WATCH[0]} && echo "$line"; }
+                next
+                ip link add uplink type veth peer name far
+                ip address add 192.0.2.5/24 dev uplink
+                ip link set far up
+                ip link set uplink up
+                ip route add default via 192.0.2.1 metric 7
+                until next | grep "\"status\":\"satisfied\""; do :; done
+                ip link delete uplink
+                next
+                kill $WATCH_PID'
+            """#)
+        let lines = try outcome.text.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? NSDictionary)
+        }
+        #expect(lines.map { $0["status"] as? String } == ["unsatisfied", "satisfied", "unsatisfied"])
+        let there = try #require(lines.dropFirst().first)
+        #expect(there["gateways"] as? [String] == ["192.0.2.1"])
+        #expect((there["interfaces"] as? [NSDictionary])?.map { $0["name"] as? String } == ["uplink"])
+        let routes = try #require(there["routes"] as? [NSDictionary])
+        #expect(routes.map { $0["metric"] as? Int } == [7])
+    }
+}

@@ -1,0 +1,125 @@
+import AfarTesting
+import Testing
+
+@testable import AfarCore
+
+/// A session whose network changes closes its idle connections.
+@Suite struct ConnectivityListenerTests {
+    /// Counts how often it is told to close its idle connections.
+    private final class ClosingTransport: Transport {
+        private let base = MockTransport { _ in .text("ok") }
+        private let state = Locked((count: 0, waiting: [(count: Int, Deferred<Void>)]()))
+
+        var capabilities: TransportCapabilities { base.capabilities }
+        func send(_ exchange: Exchange) async throws -> TransportResponse { try await base.send(exchange) }
+
+        var closings: Int { state.withLock { $0.count } }
+
+        func closeIdleConnections() {
+            let waiting = state.withLock { state in
+                state.count += 1
+                return state.waiting
+            }
+            for (count, deferred) in waiting where count <= closings { deferred.fulfil(()) }
+        }
+
+        func hasClosed(_ count: Int) async {
+            let deferred = Deferred<Void>()
+            state.withLock { $0.waiting.append((count, deferred)) }
+            if closings >= count { deferred.fulfil(()) }
+            await deferred.value
+        }
+    }
+
+    private let provider = HandDrivenConnectivity(.online)
+    private let transport = ClosingTransport()
+
+    private func session(_ change: (inout SessionConfiguration) -> Void = { _ in }) -> Session {
+        var configuration = SessionConfiguration()
+        change(&configuration)
+        return Session(configuration: configuration, transport: transport, connectivity: provider)
+    }
+
+    private func send(over session: Session) async {
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(response.error == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func connectionsOfAnotherNetworkAreClosed(waits: Bool) async {
+        let session = session { $0.waitsForConnectivity = waits }
+        await send(over: session)
+        await provider.hasListeners(1)
+        provider.set(.online, identity: 1)
+        await transport.hasClosed(1)
+        // The same addresses again are the same network.
+        provider.set(.unknown, identity: 1)
+        provider.set(.offline, identity: 2)
+        await transport.hasClosed(2)
+        provider.set(.online, identity: 2)
+        await send(over: session)
+        #expect(transport.closings == 2)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func nobodyListensBeforeTheFirstRequestAndOneDoesAfterMany() async {
+        let session = session()
+        #expect(session.connectivity is HandDrivenConnectivity)
+        #expect(provider.listenersSoFar == 0)
+        await send(over: session)
+        await provider.hasListeners(1)
+        for _ in 0..<100 { await send(over: session) }
+        #expect(provider.listenersSoFar == 1)
+        #expect(transport.closings == 0)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func aReleasedSessionListensNoMore() async {
+        weak var released: Session?
+        do {
+            let session = session()
+            released = session
+            await send(over: session)
+            await provider.hasListeners(1)
+        }
+        #expect(released == nil)
+        await provider.hasListeners(0)
+    }
+
+    @Test func anInvalidatedSessionListensNoMoreNorAgain() async {
+        let session = session()
+        await send(over: session)
+        await provider.hasListeners(1)
+        session.invalidate()
+        await provider.hasListeners(0)
+        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(provider.listenersSoFar == 1)
+    }
+
+    @Test func aSessionThatEndedBeforeItsFirstRequestNeverListens() async {
+        let session = session()
+        session.invalidate()
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(response.error?.isSessionInvalidatedError == true)
+        #expect(provider.listenersSoFar == 0)
+    }
+
+    @Test func aProviderThatHasNothingMoreToSayEndsIt() async {
+        let session = session()
+        provider.finish()
+        await send(over: session)
+        await send(over: session)
+        #expect(transport.closings == 0)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func listeningCostsNotTheShortWay() {
+        let plain = Session(transport: MockTransport { _ in .text("ok") }, connectivity: provider)
+        #expect(plain.context.directTransport != nil)
+        var configuration = SessionConfiguration()
+        configuration.waitsForConnectivity = true
+        let waiting = Session(
+            configuration: configuration, transport: MockTransport { _ in .text("ok") }, connectivity: provider)
+        #expect(waiting.context.directTransport == nil)
+    }
+}

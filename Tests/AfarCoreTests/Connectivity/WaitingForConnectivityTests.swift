@@ -1,0 +1,269 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Requests that wait for a network.
+@Suite struct WaitingForConnectivityTests {
+    private let provider = HandDrivenConnectivity(.offline)
+    private let delegate = SessionDelegate()
+    private let rootQueue = DispatchQueue(label: "root")
+
+    private func session(
+        _ transport: some Transport = MockTransport { _ in .text("ok") }, resourceTimeout: TimeInterval = 60,
+        eventMonitors: [any EventMonitor] = [], withProvider: Bool = true
+    ) -> Session {
+        var configuration = SessionConfiguration()
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = resourceTimeout
+        return Session(
+            configuration: configuration, delegate: delegate, rootQueue: rootQueue, eventMonitors: eventMonitors,
+            transport: transport, connectivity: withProvider ? provider : nil)
+    }
+
+    /// The session itself listens too.
+    private func isWaiting() async { await provider.hasListeners(2) }
+    private func isNotWaiting() async { await provider.hasListeners(1) }
+
+    // MARK: Waiting
+
+    @Test(arguments: [Connectivity.Status.online, .unknown])
+    func aRequestWaitsUntilThereIsANetwork(status: Connectivity.Status) async throws {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = session(transport)
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await isWaiting()
+        #expect(transport.requests.isEmpty)
+        provider.set(status, identity: 1)
+        #expect(await task.response.value == Data("ok".utf8))
+        #expect(transport.requests.count == 1)
+        #expect(request.retryCount == 0)
+        // The time that it waited is gone from what it may take, and from nothing else.
+        let options = try #require(transport.requests.first?.exchange.options)
+        #expect(options.totalTimeout < 60)
+        #expect(options.idleTimeout == session.configuration.timeoutIntervalForRequest)
+        await isNotWaiting()
+    }
+
+    @Test(arguments: [Connectivity.Status.online, .unknown])
+    func nothingWaitsWhereThereIsANetwork(status: Connectivity.Status) async {
+        provider.set(status)
+        let session = session()
+        #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+        await provider.hasListeners(1)
+        #expect(provider.listenersSoFar == 1)
+    }
+
+    @Test func withoutAProviderNothingWaits() async {
+        let session = session(withProvider: false)
+        #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+        #expect(provider.listenersSoFar == 0)
+    }
+
+    @Test func withoutTheSettingNothingWaits() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") }, connectivity: provider)
+        #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+    }
+
+    @Test func aProviderThatWillNotTellHoldsNothingBack() async {
+        provider.finish()
+        let session = session()
+        #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+    }
+
+    @Test func nobodyAsksForItByDefault() {
+        #expect(!SessionConfiguration().waitsForConnectivity)
+        #expect(!SessionConfiguration(URLSessionConfiguration.ephemeral).waitsForConnectivity)
+    }
+
+    #if canImport(Darwin)
+        @Test func foundationsConfigurationSaysSoToo() {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.waitsForConnectivity = true
+            #expect(SessionConfiguration(configuration).waitsForConnectivity)
+        }
+    #endif
+
+    // MARK: Giving up
+
+    @Test func aCancelEndsTheWait() async {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = session(transport)
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await isWaiting()
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        await isNotWaiting()
+        #expect(transport.requests.isEmpty)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func theResourceTimeoutEndsTheWait() async throws {
+        let transport = MockTransport { _ in .text("ok") }
+        let session = session(transport, resourceTimeout: 0.05)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect((response.error?.underlyingError as? URLError)?.code == .timedOut)
+        #expect("\(try #require(response.error))".contains("there was no network for 0.05 s"))
+        await isNotWaiting()
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func aSessionThatIsReleasedEndsTheWait() async {
+        var session: Session? = session()
+        let task = session?.request("http://mock/").serializingResponse(using: Bytes())
+        await isWaiting()
+        session = nil
+        #expect(await task?.response.error?.isSessionDeinitializedError == true)
+        await provider.hasListeners(0)
+    }
+
+    // MARK: Failing, then waiting
+
+    @Test(arguments: [TransportError.Code.notConnected, .cannotFindHost])
+    func aRequestThatFailedWithoutANetworkWaitsToo(code: TransportError.Code) async {
+        provider.set(.online)
+        let transport = MockTransport { [provider] _ in
+            guard provider.connectivity.identity == Connectivity.Identity(0) else { return .text("ok") }
+            provider.set(.offline)
+            return .failure(code)
+        }
+        let session = session(UnreachableTransport(base: transport))
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await isWaiting()
+        provider.set(.online, identity: 1)
+        let response = await task.response
+        #expect(response.value == Data("ok".utf8))
+        #expect(transport.requests.count == 2)
+        #expect(request.retryCount == 0)
+        #expect(response.metrics?.transactionMetrics.count == 2)
+    }
+
+    @Test func whatFailsAgainstTheNetworkFails() async {
+        provider.set(.online)
+        let transport = MockTransport { _ in .failure(.notConnected) }
+        let session = session(UnreachableTransport(base: transport))
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect((response.error?.underlyingError as? URLError)?.code == .notConnectedToInternet)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test(arguments: [TransportError.Code.connectionLost, .timedOut, .secureConnectionFailed])
+    func otherFailuresDoNotWait(code: TransportError.Code) async {
+        provider.set(.online)
+        let transport = MockTransport { [provider] _ in
+            provider.set(.offline)
+            return .failure(code)
+        }
+        let session = session(UnreachableTransport(base: transport))
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect((response.error?.underlyingError as? URLError)?.code == code.urlErrorCode)
+    }
+
+    @Test func aFailureThatTimesOutIsTheCauseOfTheTimeout() async throws {
+        provider.set(.online)
+        let transport = MockTransport { [provider] _ in
+            provider.set(.offline)
+            return .failure(.notConnected)
+        }
+        let session = session(UnreachableTransport(base: transport), resourceTimeout: 0.1)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        let error = try #require(response.error?.underlyingError as? URLError)
+        #expect(error.code == .timedOut)
+        let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
+        #expect((cause.underlying as? TransportError)?.code == .notConnected)
+        #expect(response.metrics?.transactionMetrics.count == 1)
+    }
+
+    @Test func whereARedirectLeadsIsWaitedFor() async {
+        provider.set(.online)
+        let transport = MockTransport { [provider] request in
+            guard request.path == "/" else { return .text("there") }
+            provider.set(.offline)
+            return .status(302, fields: [.location: "/next"])
+        }
+        let session = session(transport)
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await isWaiting()
+        #expect(transport.requests.map(\.path) == ["/"])
+        provider.set(.online, identity: 1)
+        #expect(await task.response.value == Data("there".utf8))
+    }
+
+    @Test func aBodyThatCanBeReadOnceWaitsUnread() async {
+        let transport = MockTransport { .data($0.body) }
+        let session = session(transport)
+        let task = session.upload(InputStream(data: Data("once".utf8)), to: "http://mock/")
+            .serializingResponse(using: Bytes())
+        await isWaiting()
+        provider.set(.online, identity: 1)
+        #expect(await task.response.value == Data("once".utf8))
+    }
+
+    // MARK: What is told
+
+    @Test func eachWaitIsToldOnce() async {
+        let events = Locked<[String]>([])
+        let monitor = ClosureEventMonitor(queue: rootQueue)
+        monitor.taskIsWaitingForConnectivity = { _, task in
+            events.withLock { $0.append("monitor \(task.originalRequest?.url?.path ?? "-")") }
+        }
+        monitor.requestDidCreateTask = { _, _ in events.withLock { $0.append("created") } }
+        delegate.taskIsWaitingForConnectivity = { [rootQueue] _, task in
+            dispatchPrecondition(condition: .onQueue(rootQueue))
+            events.withLock { $0.append("delegate \(task.originalRequest?.url?.path ?? "-")") }
+        }
+        let transport = MockTransport { [provider] request in
+            guard request.path == "/first" else { return .text("there") }
+            provider.set(.offline, identity: 2)
+            return .status(302, fields: [.location: "/next"])
+        }
+        let session = session(transport, eventMonitors: [monitor])
+        let task = session.request("http://mock/first").serializingResponse(using: Bytes())
+        await isWaiting()
+        provider.set(.online, identity: 1)
+        await provider.hasListeners(2, soFar: 3)
+        provider.set(.online, identity: 3)
+        #expect(await task.response.error == nil)
+        rootQueue.sync {}
+        let told = events.withLock { $0 }
+        #expect(told.filter { $0 == "monitor /first" }.count == 2)
+        #expect(told.filter { $0 == "delegate /first" }.count == 2)
+        #expect(told.count == 5)
+        #expect(told.first == "created")
+    }
+
+    @Test func whoHasToldNobodyHasNoTask() async {
+        let session = session()
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await isWaiting()
+        #expect(request.mutable.withLock { $0.tasks.isEmpty })
+        provider.set(.online)
+        #expect(await task.response.error == nil)
+    }
+}
+
+/// Fails where a connection would be made, as no mock can.
+private struct UnreachableTransport: Transport {
+    let base: MockTransport
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        do {
+            return try await base.send(exchange)
+        } catch var error as TransportError {
+            error.phase = error.code == .cannotFindHost ? .resolving : .connecting
+            throw error
+        }
+    }
+}

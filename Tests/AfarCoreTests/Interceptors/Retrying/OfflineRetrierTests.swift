@@ -1,0 +1,314 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct OfflineRetrierTests {
+    private let provider = HandDrivenConnectivity(.offline)
+
+    /// Reaches its server as long as there is a network.
+    private func transport(_ code: TransportError.Code = .notConnected) -> MockTransport {
+        MockTransport { [provider] _ in provider.connectivity.isOnline ? .text("ok") : .failure(code) }
+    }
+
+    private func retrier(_ maximumWait: DispatchTimeInterval = .never) -> OfflineRetrier {
+        OfflineRetrier(monitor: provider, maximumWait: maximumWait)
+    }
+
+    private func code(of response: DataResponse<Data, AFError>) -> URLError.Code? {
+        (response.error?.underlyingError as? URLError)?.code
+    }
+
+    // MARK: Waiting
+
+    @Test func aThousandRequestsAreRetriedOnceEachWhenThereIsANetwork() async {
+        let transport = transport()
+        let session = Session(interceptor: retrier(), transport: transport)
+        let requests = (0..<1_000).map { session.request("http://mock/\($0)") }
+        let tasks = requests.map { $0.serializingResponse(using: Bytes()) }
+        await provider.hasListeners(1_000)
+        #expect(transport.requests.count == 1_000)
+        provider.set(.online, identity: 1)
+        for task in tasks { #expect(await task.response.value == Data("ok".utf8)) }
+        #expect(requests.allSatisfy { $0.retryCount == 1 })
+        #expect(transport.requests.count == 2_000)
+        await provider.hasListeners(0)
+    }
+
+    @Test func theSessionsProviderIsAskedWhereTheRetrierHasNone() async {
+        let session = Session(
+            interceptor: .offlineRetrier(maximumWait: .never), transport: transport(), connectivity: provider)
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        // The session listens too.
+        await provider.hasListeners(2)
+        provider.set(.unknown)
+        #expect(await task.response.error == nil)
+    }
+
+    @Test func withoutAProviderNothingIsRetried() async {
+        let transport = transport()
+        let session = Session(interceptor: .offlineRetrier, transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .notConnectedToInternet)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test(arguments: ["POST", "PATCH"])
+    func theMethodDoesNotMatter(method: String) async {
+        let session = Session(interceptor: retrier(), transport: transport())
+        let task = session.request("http://mock/", method: HTTPMethod(rawValue: method))
+            .serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        provider.set(.online)
+        #expect(await task.response.error == nil)
+    }
+
+    @Test func theRetriersAfterItAreAskedWhenItGivesUp() async {
+        let asked = Locked(0)
+        let last = Retrier { _, _, _, completion in
+            asked.withLock { $0 += 1 }
+            completion(.doNotRetry)
+        }
+        let session = Session(
+            interceptor: .interceptor(retriers: [retrier(.milliseconds(1)), last]), transport: transport())
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .notConnectedToInternet)
+        #expect(asked.withLock { $0 } == 1)
+    }
+
+    // MARK: Giving up
+
+    @Test func whenItTakesTooLongTheErrorStays() async {
+        let transport = transport()
+        let session = Session(interceptor: retrier(.milliseconds(20)), transport: transport)
+        let request = session.request("http://mock/")
+        let response = await request.serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .notConnectedToInternet)
+        #expect(response.error?.isSessionTaskError == true)
+        #expect(request.retryCount == 0)
+        #expect(transport.requests.count == 1)
+        await provider.hasListeners(0)
+    }
+
+    @Test func aCancelEndsTheWaitAtOnce() async {
+        let answers = Locked<[RetryResult]>([])
+        let retrier = retrier()
+        let counting = Retrier { request, session, error, completion in
+            retrier.retry(request, for: session, dueTo: error) { answer in
+                answers.withLock { $0.append(answer) }
+                completion(answer)
+            }
+        }
+        let session = Session(interceptor: counting, transport: transport())
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        await provider.hasListeners(0)
+        provider.set(.online, identity: 1)
+        await request.workIsOver()
+        let given = answers.withLock { $0 }
+        #expect(given.count == 1)
+        guard case .doNotRetry = given.first else {
+            Issue.record("\(given)")
+            return
+        }
+    }
+
+    @Test func aSessionThatIsReleasedEndsTheWait() async {
+        weak var released: Session?
+        var session: Session? = Session(interceptor: retrier(), transport: transport(), connectivity: provider)
+        released = session
+        let task = session?.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(2)
+        session = nil
+        #expect(released == nil)
+        #expect(await task?.response.error?.isSessionDeinitializedError == true)
+        await provider.hasListeners(0)
+    }
+
+    @Test func aProviderThatWillNotTellEndsTheWait() async {
+        let session = Session(interceptor: retrier(), transport: transport())
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        provider.finish()
+        #expect(code(of: await task.response) == .notConnectedToInternet)
+    }
+
+    // MARK: Where there seems to be a network
+
+    @Test(arguments: [Connectivity.Status.online, .unknown])
+    func aNetworkThatIsThereIsTriedOnceMoreAndNotInACircle(status: Connectivity.Status) async {
+        provider.set(status, identity: 1)
+        let transport = MockTransport { _ in .failure(.notConnected) }
+        let session = Session(interceptor: retrier(.milliseconds(20)), transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .notConnectedToInternet)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func eachOtherNetworkIsTriedOnce() async {
+        provider.set(.online, identity: 1)
+        let transport = MockTransport { [provider] _ in
+            provider.connectivity.identity == Connectivity.Identity(9) ? .text("ok") : .failure(.notConnected)
+        }
+        let session = Session(interceptor: retrier(), transport: transport)
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        #expect(transport.requests.count == 2)
+        provider.set(.online, identity: 2)
+        await provider.hasListeners(1, soFar: 2)
+        #expect(transport.requests.count == 3)
+        provider.set(.online, identity: 9)
+        #expect(await task.response.error == nil)
+        #expect(transport.requests.count == 4)
+    }
+
+    @Test func aNetworkThatWasGoneIsTriedAgain() async {
+        provider.set(.online, identity: 1)
+        let works = Locked(false)
+        let transport = MockTransport { _ in works.withLock { $0 } ? .text("ok") : .failure(.notConnected) }
+        let session = Session(interceptor: retrier(), transport: transport)
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        works.withLock { $0 = true }
+        provider.set(.offline, identity: 0)
+        provider.set(.online, identity: 1)
+        #expect(await task.response.error == nil)
+        #expect(transport.requests.count == 3)
+    }
+
+    // MARK: Which errors
+
+    @Test func aNameThatCannotBeFoundWithoutANetworkCounts() async {
+        let session = Session(interceptor: retrier(), transport: transport(.cannotFindHost))
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        provider.set(.online)
+        #expect(await task.response.error == nil)
+    }
+
+    @Test func aNameThatCannotBeFoundWithANetworkDoesNot() async {
+        provider.set(.online)
+        let transport = MockTransport { _ in .failure(.cannotFindHost) }
+        let session = Session(interceptor: retrier(), transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .cannotFindHost)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test(arguments: [TransportError.Code.timedOut, .cannotConnect, .connectionLost, .secureConnectionFailed])
+    func otherErrorsDoNot(code: TransportError.Code) async {
+        let transport = MockTransport { _ in .failure(code) }
+        let session = Session(interceptor: retrier(), transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(self.code(of: response) == code.urlErrorCode)
+        #expect(provider.listenersSoFar == 0)
+    }
+
+    @Test func theErrorsAreASetting() async {
+        let retrier = OfflineRetrier(monitor: provider, maximumWait: .never) { error in
+            (error.asAFError?.underlyingError as? URLError)?.code == .timedOut
+        }
+        let session = Session(interceptor: retrier, transport: transport(.timedOut))
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        provider.set(.online)
+        #expect(await task.response.error == nil)
+    }
+
+    @Test func errorsAreLookedThrough() {
+        let offline = URLError(.notConnectedToInternet)
+        let isOffline = OfflineRetrier.defaultIsOfflineError
+        #expect(isOffline(offline))
+        #expect(isOffline(AFError.sessionTaskFailed(error: offline)))
+        let original = AFError.sessionTaskFailed(error: offline)
+        #expect(isOffline(AFError.requestAdaptationFailed(error: original)))
+        #expect(!isOffline(URLError(.timedOut)))
+        #expect(!isOffline(AFError.explicitlyCancelled))
+        #expect(!isOffline(CocoaError(.fileNoSuchFile)))
+    }
+
+    @Test func theDefaultsAreTheKnownOnes() {
+        #expect(OfflineRetrier.defaultWait == .seconds(5))
+        #expect(OfflineRetrier().maximumWait == .seconds(5))
+        #expect(OfflineRetrier.defaultURLErrorOfflineCodes == [.notConnectedToInternet])
+    }
+
+    @Test func aStreamThatWasReadIsNotRetried() async {
+        let transport = MockTransport { _ in .failure(.notConnected) }
+        let session = Session(interceptor: retrier(), transport: transport)
+        let body = InputStream(data: Data("once".utf8))
+        let response = await session.upload(body, to: "http://mock/").serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .notConnectedToInternet)
+        #expect(transport.requests.count == 1)
+        #expect(provider.listenersSoFar == 0)
+    }
+
+    // MARK: Interfaces
+
+    /// Fails once, so that the retrier has its say.
+    private func response(
+        with retrier: OfflineRetrier, over types: Set<Connectivity.InterfaceType>
+    ) async -> DataResponse<Data, AFError> {
+        provider.set(.online, interfaceTypes: types)
+        let attempts = Locked(0)
+        let transport = MockTransport { _ in
+            let number = attempts.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? .failure(.notConnected) : .text("ok")
+        }
+        let session = Session(interceptor: retrier, transport: transport, connectivity: provider)
+        return await session.request("http://mock/").serializingResponse(using: Bytes()).response
+    }
+
+    private typealias Types = Set<Connectivity.InterfaceType>
+
+    @Test(arguments: [
+        ([.wifi] as Types, true), ([.wifi, .cellular] as Types, true), ([] as Types, true),
+        ([.wiredEthernet] as Types, false),
+    ])
+    func oneTypeMayBeRequired(types: Set<Connectivity.InterfaceType>, isEnough: Bool) async {
+        let retrier: OfflineRetrier = .offlineRetrier(requiredInterfaceType: .wifi, maximumWait: .milliseconds(20))
+        #expect((await response(with: retrier, over: types).error == nil) == isEnough)
+    }
+
+    @Test(arguments: [
+        ([.wifi] as Types, true), ([.wifi, .cellular] as Types, true), ([] as Types, true),
+        ([.cellular] as Types, false), ([.cellular, .other] as Types, false),
+    ])
+    func typesMayBeProhibited(types: Set<Connectivity.InterfaceType>, isEnough: Bool) async {
+        let retrier: OfflineRetrier = .offlineRetrier(
+            prohibitedInterfaceTypes: [.cellular, .other], maximumWait: .milliseconds(20))
+        #expect((await response(with: retrier, over: types).error == nil) == isEnough)
+    }
+
+    @Test func aTypeThatComesIsWaitedFor() async {
+        provider.set(.online, interfaceTypes: [.cellular])
+        let transport = MockTransport { [provider] _ in
+            provider.connectivity.interfaceTypes.contains(.wifi) ? .text("ok") : .failure(.notConnected)
+        }
+        let session = Session(
+            interceptor: .offlineRetrier(requiredInterfaceType: .wifi, maximumWait: .never), transport: transport,
+            connectivity: provider)
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(2)
+        provider.set(.online, interfaceTypes: [.wifi], identity: 1)
+        #expect(await task.response.error == nil)
+    }
+}
+
+extension Request {
+    /// Returns once what adapters and retriers do in tasks of their own is over.
+    fileprivate func workIsOver() async {
+        for task in mutable.withLock({ $0.work }) { await task.value }
+    }
+}
