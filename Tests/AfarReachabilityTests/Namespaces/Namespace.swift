@@ -57,7 +57,8 @@ final class Namespace: Sendable {
         return printed
     }
 
-    /// Makes a pair of connected interfaces, `NAME` and `peer-NAME`, switched on and without addresses.
+    /// Makes a pair of connected interfaces, `NAME` and `peer-NAME`, switched on, with a carrier and without
+    /// addresses.
     func addLink(_ name: String) async throws {
         try await run(
             """
@@ -66,6 +67,7 @@ final class Namespace: Sendable {
             ip link set dev peer-\(name) addrgenmode none
             ip link set dev \(name) up
             ip link set dev peer-\(name) up
+            until ip link show dev \(name) | grep -q 'state UP'; do :; done
             """)
     }
 
