@@ -1,4 +1,4 @@
-import Synchronization
+@testable import AfarReachability
 
 /// Values that one thread puts in and one task takes out, in order.
 final class Mailbox<Value: Sendable>: Sendable {
@@ -12,7 +12,7 @@ final class Mailbox<Value: Sendable>: Sendable {
         var number = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func put(_ value: Value) {
         let continuation = state.withLock { state -> CheckedContinuation<Value?, Never>? in
