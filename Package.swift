@@ -127,6 +127,13 @@ let package = Package(
             dependencies: ["AfarTesting", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .testTarget(
+            name: "AfarReachabilityTests",
+            dependencies: [
+                "AfarReachability", "ReachabilityProbe",
+                .target(name: "CNetlink", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        .testTarget(
             name: "AfarSerializersTests",
             dependencies: [
                 "AfarSerializers", "AfarCore", "AfarTesting",

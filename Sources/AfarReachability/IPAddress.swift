@@ -74,6 +74,8 @@ extension IPAddress: LosslessStringConvertible {
     /// Reads an address as `inet_pton` does: four decimal numbers with dots, or IPv6's notation, which may end in a zone
     /// (`fe80::1%eth0`).
     public init?(_ description: String) {
+        // inet_pton would read up to there.
+        guard !description.utf8.contains(0) else { return nil }
         let parts = description.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         let text = String(parts[0])
         var v4 = in_addr()

@@ -1,3 +1,1 @@
-import AfarReachability
-
-for await path in NetworkMonitor.shared.paths { print(path) }
+Probe(ProbeOptions(Array(CommandLine.arguments.dropFirst()))).run()

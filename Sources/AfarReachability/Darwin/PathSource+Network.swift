@@ -29,9 +29,7 @@
         /// Begins, and returns the first path.
         func start() -> NetworkPath {
             if let path = target.pathToThisMachine { return path }
-            monitor.pathUpdateHandler = { [weak self] path in self?.schedule(NetworkPath(path)) }
-            monitor.start(queue: queue)
-            return NetworkPath(monitor.currentPath)
+            return monitor.startAndWait(on: queue) { [weak self] path in self?.schedule(path) }
         }
 
         /// Ends. What is being delivered at this moment may still arrive.
@@ -59,10 +57,33 @@
         }
     }
 
+    extension NWPathMonitor {
+        /// Starts, and waits for the first path: before it comes, there is none to be asked for. A second is far more than it
+        /// takes.
+        fileprivate func startAndWait(
+            on queue: DispatchQueue, _ update: @escaping @Sendable (NetworkPath) -> Void
+        ) -> NetworkPath {
+            let first = Locked<NetworkPath?>(nil)
+            let isThere = DispatchSemaphore(value: 0)
+            pathUpdateHandler = { path in
+                let path = NetworkPath(path)
+                first.withLock { $0 = $0 ?? path }
+                isThere.signal()
+                update(path)
+            }
+            start(queue: queue)
+            _ = isThere.wait(timeout: .now() + 1)
+            return first.withLock { $0 } ?? NetworkPath(currentPath)
+        }
+    }
+
     extension PathTarget {
         /// The path at this moment.
         func currentPath() -> NetworkPath {
-            pathToThisMachine ?? NetworkPath(NWPathMonitor().currentPath)
+            if let path = pathToThisMachine { return path }
+            let monitor = NWPathMonitor()
+            defer { monitor.cancel() }
+            return monitor.startAndWait(on: DispatchQueue(label: "afar-network")) { _ in }
         }
 
         /// The path when the target is this machine itself.

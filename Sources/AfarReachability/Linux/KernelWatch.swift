@@ -25,8 +25,8 @@
         private var table: NetworkTable?
         /// When to read the tables; nil when there is no reason to.
         private var due: ContinuousClock.Instant?
-        /// How long the tables took to be read the last time.
-        private var lastDuration = Duration.zero
+        /// How much of a processor's time it took to read the tables the last time.
+        private var lastCost = Duration.zero
 
         init(
             target: PathTarget, debounce: Duration, receiveBuffer: Int32?, deliver: @escaping NetworkMonitor.Handler
@@ -42,9 +42,9 @@
         /// Reads the tables for the first time, and starts the thread.
         func start() throws(ReachabilityError) -> NetworkPath {
             let path = try readTable()
+            try Thread.start(name: "afar-network") { self.run() }
             target.resolver?.onChange { [wakeup] in wakeup.signal() }
             target.resolver?.refresh()
-            try Thread.start(name: "afar-network") { self.run() }
             return path
         }
 
@@ -82,19 +82,16 @@
         private func hear() {
             switch events.news(for: destinations) {
             case .nothing: break
-            // Where reading takes long, as on a router with many routes, it must not be all that is ever done.
-            case .change: schedule(after: max(debounce, lastDuration * 10))
+            case .change: schedule(after: max(debounce, rest))
             case .failure: schedule(after: max(debounce, Self.retryDelay))
             }
         }
 
         private func report() {
             due = nil
-            // Older news is part of what is read now. What comes from here on makes another reading.
-            _ = events.news(for: destinations)
             let before = table
             do throws(ReachabilityError) {
-                let path = try readTable()
+                let path = try readSettledTable()
                 if table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
@@ -103,15 +100,32 @@
             }
         }
 
+        /// Reads the tables until nothing changed meanwhile, so that no path is told that never was. When changes don't end,
+        /// what was read last is told, and read again later.
+        private func readSettledTable() throws(ReachabilityError) -> NetworkPath {
+            // Older news is part of what is read now.
+            _ = events.news(for: destinations)
+            for _ in 1..<KernelReader.attempts {
+                let path = try readTable()
+                if case .nothing = events.news(for: destinations) { return path }
+            }
+            defer { schedule(after: max(debounce, rest)) }
+            return try readTable()
+        }
+
         private func readTable() throws(ReachabilityError) -> NetworkPath {
-            let start = ContinuousClock.now
+            let start = Thread.time
             destinations = target.destinations
             let table = try reader.table(for: destinations)
-            lastDuration = .now - start
+            lastCost = Thread.time - start
             self.table = table
-            if !table.isSettled { schedule(after: max(Self.retryDelay, lastDuration * 10)) }
+            if !table.isSettled { schedule(after: max(Self.retryDelay, rest)) }
             return target.path(to: destinations, in: table)
         }
+
+        /// How long to leave the tables alone. Where reading costs much, as on a router with many routes that always change, it
+        /// must not be all that is ever done.
+        private var rest: Duration { min(lastCost * 10, .seconds(5)) }
 
         private func schedule(after delay: Duration) {
             let instant = ContinuousClock.now + delay

@@ -1,6 +1,5 @@
 #if os(Linux)
     import CNetlink
-    import Dispatch
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
@@ -17,7 +16,7 @@
         }
 
         /// How long to wait before a new try, when the system had too few descriptors or too little memory.
-        private static let retryDelay = 5
+        private static let retryDelay: UInt32 = 5
 
         private let target: PathTarget
         private let debounce: Duration
@@ -37,15 +36,14 @@
         /// Begins, and returns the first path.
         func start() -> NetworkPath {
             do throws(ReachabilityError) {
-                let watch = try KernelWatch(
-                    target: target, debounce: debounce, receiveBuffer: receiveBuffer, deliver: deliver)
-                let path = try watch.start()
-                let isStopped = state.withLock { state in
+                return try state.withLock { state throws(ReachabilityError) in
+                    guard !state.isStopped else { throw ReachabilityError("watch", ECANCELED) }
+                    let watch = try KernelWatch(
+                        target: target, debounce: debounce, receiveBuffer: receiveBuffer, deliver: deliver)
+                    let path = try watch.start()
                     state.watch = watch
-                    return state.isStopped
+                    return path
                 }
-                if isStopped { watch.stop() }
-                return path
             } catch {
                 if error.isPassing { tryAgain() }
                 return NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber)))
@@ -54,20 +52,20 @@
 
         /// Ends. What is being delivered at this moment may still arrive.
         func stop() {
-            let watch = state.withLock { state in
+            state.withLock { state in
                 state.isStopped = true
-                return state.watch
+                state.watch?.stop()
             }
-            watch?.stop()
         }
 
         private func tryAgain() {
-            let deadline = DispatchTime.now() + .seconds(Self.retryDelay)
-            DispatchQueue.global(qos: .utility).asyncAfter(deadline: deadline) { [weak self] in
-                guard let self, !self.state.withLock({ $0.isStopped }) else { return }
-                self.deliver(self.start())
+            // A thread that sleeps needs no descriptor, other than a timer.
+            try? Thread.start(name: "afar-retry") { [weak self] in
+                sleep(Self.retryDelay)
+                if let self { self.deliver(self.start()) }
             }
         }
+
     }
 
     extension ReachabilityError {

@@ -6,12 +6,19 @@
         import Musl
     #endif
 
-    /// Starts threads that end by themselves.
+    /// Threads that end by themselves.
     enum Thread {
         private final class Body: Sendable {
             let run: @Sendable () -> Void
 
             init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        }
+
+        /// How long the calling thread has been at work so far.
+        static var time: Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
         }
 
         private static let stackSize = 512 << 10

@@ -89,6 +89,8 @@ final class HostResolver: Sendable {
     }
 
     private static func lookUp(_ name: String) -> [IPAddress] {
+        // getaddrinfo would read up to there.
+        guard !name.utf8.contains(0) else { return [] }
         var hints = addrinfo()
         #if os(Linux)
             hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

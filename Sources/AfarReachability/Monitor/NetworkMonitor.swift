@@ -22,6 +22,8 @@ public final class NetworkMonitor: Sendable {
 
     private struct State {
         var source: PathSource?
+        /// Counts the sources, so that what an old one still tells is known.
+        var run = 0
         /// The last path of the source that runs.
         var latest: NetworkPath?
         var handlers: [Int: Handler] = [:]
@@ -38,7 +40,7 @@ public final class NetworkMonitor: Sendable {
     /// - Parameters:
     ///   - target: What to watch the way to.
     ///   - debounce: How long a change is held back, so that those that come together are told together. A path is told
-    ///     this long after the first of them.
+    ///     this long after the first of them, an hour at most.
     public convenience init(target: Target = .internet, debounce: Duration = .milliseconds(100)) {
         self.init(target: target, debounce: debounce, receiveBuffer: nil)
     }
@@ -46,7 +48,7 @@ public final class NetworkMonitor: Sendable {
     /// Makes a monitor whose socket has room for so many bytes only.
     package init(target: Target, debounce: Duration, receiveBuffer: Int32?) {
         watched = PathTarget(target)
-        self.debounce = debounce
+        self.debounce = min(max(debounce, .zero), .seconds(3600))
         self.receiveBuffer = receiveBuffer
     }
 
@@ -80,9 +82,11 @@ public final class NetworkMonitor: Sendable {
             state.nextNumber += 1
             state.handlers[number] = handler
             if state.source == nil {
+                state.run += 1
+                let run = state.run
                 let source = PathSource(target: watched, debounce: debounce, receiveBuffer: receiveBuffer) {
                     [weak self] path in
-                    self?.deliver(path)
+                    self?.deliver(path, of: run)
                 }
                 state.source = source
                 state.latest = source.start()
@@ -94,19 +98,18 @@ public final class NetworkMonitor: Sendable {
 
     /// Ends what ``observe(_:)`` began.
     func stopObserving(_ number: Int) {
-        let source: PathSource? = state.withLock { state in
+        state.withLock { state in
             state.handlers[number] = nil
-            guard state.handlers.isEmpty, let source = state.source else { return nil }
+            guard state.handlers.isEmpty else { return }
+            state.source?.stop()
             state.source = nil
             state.latest = nil
-            return source
         }
-        source?.stop()
     }
 
-    private func deliver(_ path: NetworkPath) {
+    private func deliver(_ path: NetworkPath, of run: Int) {
         state.withLock { state in
-            guard state.source != nil, path != state.latest else { return }
+            guard state.source != nil, state.run == run, path != state.latest else { return }
             state.latest = path
             for handler in state.handlers.values { handler(path) }
         }

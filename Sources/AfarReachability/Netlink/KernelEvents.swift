@@ -46,10 +46,9 @@
                         }
                     }
                     if !isThere { break }
-                } catch  where error.errorNumber == ENOBUFS {
-                    hasChanged = true
                 } catch {
-                    return .failure(error)
+                    guard error.errorNumber == ENOBUFS else { return .failure(error) }
+                    hasChanged = true
                 }
             }
             return hasChanged ? .change : .nothing

@@ -8,9 +8,6 @@
 
     /// Tells which interfaces are wireless: the kernel's wireless part knows, and where it does not answer, the drivers do.
     struct WirelessInterfaces {
-        /// The number of the family that the messages of the wireless part have. It stays once it is there.
-        private static let family = Locked<UInt16?>(nil)
-
         let connect: (Int32) throws(ReachabilityError) -> NetlinkSocket
 
         /// The indices of wireless interfaces.
@@ -32,15 +29,14 @@
             }
         }
 
+        /// The number that messages of the wireless part have as their type.
         private func family(from socket: NetlinkSocket) throws(ReachabilityError) -> UInt16 {
-            if let family = Self.family.withLock({ $0 }) { return family }
             var found: UInt16?
             _ = try socket.ask(.family("nl80211"), isDump: false) { message in
                 found = NetlinkAttributes(message.payload.dropFirst(4))
                     .first { $0.type == CTRL_ATTR_FAMILY_ID }?.value.load(at: 0)
             }
             guard let found else { throw ReachabilityError("find the wireless part", ENOENT) }
-            Self.family.withLock { $0 = found }
             return found
         }
 

@@ -13,7 +13,7 @@ enum Destination: Sendable, Hashable {
         }
     }
 
-    /// Whether a route to this network may be the way. Tunnels often split the default route, `0.0.0.0/1` and
+    /// Whether a route to this network may be the way, or a rule for it applies. Tunnels often split the default route, `0.0.0.0/1` and
     /// `128.0.0.0/1`, to be more specific than it, so all that covers an eighth of the internet is a way into it.
     func isCovered(by network: IPAddress, length: Int) -> Bool {
         switch self {
@@ -24,11 +24,6 @@ enum Destination: Sendable, Hashable {
         case .anywhere(.ipv6):
             length <= 3 && network.matches(IPAddress(family: .ipv6, bits: 0x2000 << 112), first: length)
         }
-    }
-
-    /// Whether a rule for this network is for the destination.
-    func isInside(_ network: IPAddress, length: Int) -> Bool {
-        isCovered(by: network, length: length)
     }
 
     /// An address to ask the kernel about. Nothing is ever sent to it: for the internet it is one that is known to be used,

@@ -41,7 +41,7 @@ struct RoutingRule: Sendable, Equatable {
     func applies(to target: Destination, userID: UInt32) -> Bool {
         let fits =
             !wantsUncommonPackets
-            && (destination.map { target.isInside($0.address, length: $0.length) } ?? true)
+            && (destination.map { target.isCovered(by: $0.address, length: $0.length) } ?? true)
             && (inputInterface == nil || inputInterface == "lo")
             && outputInterface == nil
             && mark & markMask == 0

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import ReachabilityProbe
+
+/// The way to a host or an address.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+struct TargetTests {
+    @Test(arguments: ["127.0.0.1", "::1", "localhost", "[::1]", "db.localhost"])
+    func thisMachineIsAlwaysReached(host: String) async throws {
+        let namespace = try Namespace()
+        #expect(try await namespace.watch("--host '\(host)'").status == "satisfied")
+    }
+
+    @Test func anAddressOfItsOwnIsReachedWithoutAnyLink() async throws {
+        let namespace = try Namespace()
+        #expect(
+            try await namespace.watch("--host 192.0.2.2").status == "unsatisfied: no network interface is switched on")
+        try await namespace.run(
+            """
+            ip link add v0 type veth peer name p0
+            ip address add 192.0.2.2/24 dev v0
+            """)
+        let report = try await namespace.report()
+        #expect(report.status == "satisfied")
+        #expect(report.interfaces == ["v0"])
+    }
+
+    @Test func theLongestPrefixDecides() async throws {
+        let namespace = try Namespace()
+        try await namespace.addOnlineLink("v0", network: 1)
+        try await namespace.addLink("v1")
+        let first = try await namespace.watch("--host 10.1.2.3")
+        #expect(first.interfaces == ["v0"])
+        try await namespace.run("ip address add 10.1.0.1/16 dev v1")
+        let second = try await namespace.report()
+        #expect(second.interfaces == ["v1"])
+        #expect(second.gateways == [])
+        // The default route leads elsewhere.
+        try await namespace.run("ip link set dev peer-v1 down")
+        #expect(try await namespace.report().status == "unsatisfied: the network interface has no connection")
+        try await namespace.run("ip route add unreachable 10.1.2.0/24")
+        #expect(
+            try await namespace.report().status
+                == "unsatisfied: a route refuses packets: the destination is unreachable")
+        try await namespace.run(
+            """
+            ip route delete unreachable 10.1.2.0/24
+            ip address delete 10.1.0.1/16 dev v1
+            """)
+        #expect(try await namespace.reports(until: \.isOnline).last?.interfaces == ["v0"])
+    }
+
+    @Test func aHostOnTheLinkNeedsNoDefaultRoute() async throws {
+        let namespace = try Namespace()
+        try await namespace.addLink("v0")
+        #expect(try await namespace.watch("--host 192.0.2.77").isOnline == false)
+        try await namespace.run("ip address add 192.0.2.2/24 dev v0")
+        #expect(try await namespace.report().status == "satisfied")
+    }
+
+    /// In a network of its own no name server answers, but the network is there.
+    @Test func aNameWithoutAddressSaysNothingAboutTheNetwork() async throws {
+        let namespace = try Namespace()
+        #expect(
+            try await namespace.watch("--host nowhere.invalid").status
+                == "unsatisfied: no network interface is switched on")
+        try await namespace.addOnlineLink("v0", network: 1)
+        let report = try await namespace.reports(until: \.isOnline).last
+        #expect(report?.status == "unknown: the name nowhere.invalid has no address yet")
+        #expect(report?.interfaces == ["v0"])
+    }
+
+    @Test func aBridgeThatTakesALinkOverIsTold() async throws {
+        let namespace = try Namespace()
+        try await namespace.addOnlineLink("v0", network: 1)
+        #expect(try await namespace.watch().kinds == ["virtual"])
+        try await namespace.run(
+            """
+            ip link add br0 type bridge
+            ip link set dev br0 addrgenmode none up
+            ip link set dev v0 master br0
+            ip address flush dev v0
+            ip address add 192.0.1.2/24 dev br0
+            ip route replace default via 192.0.1.1 dev br0
+            """)
+        #expect(try await namespace.reports { $0.interfaces == ["br0"] }.last?.kinds == ["bridge"])
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import ReachabilityProbe
+
+/// What a monitor costs: nothing while nothing happens, and nothing when nobody looks.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+struct ThreadTests {
+    @Test func nothingWakesWhileNothingChanges() async throws {
+        let namespace = try Namespace()
+        try await namespace.addOnlineLink("v0", network: 1)
+        _ = try await namespace.watch()
+        try await namespace.run("ip route delete default")
+        #expect(try await namespace.report().isOnline == false)
+        // The thread may still be on its way to sleep. Other threads are none of the monitor's: those that run Swift's tasks
+        // wake once a second on Linux, as soon as there was a task.
+        var before = try await namespace.switches()
+        var isAsleep = false
+        for _ in 1...5 where !isAsleep {
+            try await Task.sleep(for: .seconds(1))
+            let after = try await namespace.switches()
+            isAsleep = after == before
+            before = after
+        }
+        #expect(isAsleep)
+    }
+
+    @Test func threadAndSocketsLastAsLongAsTheLastConsumer() async throws {
+        let namespace = try Namespace()
+        try await namespace.startProbe()
+        try await namespace.tell("current")
+        _ = try await namespace.report()
+        #expect(try await namespace.watchThreads() == 0)
+        #expect(try await namespace.sockets() == 0)
+        var descriptors: Set<Int> = []
+        for _ in 1...3 {
+            try await namespace.tell("watch")
+            _ = try await namespace.report()
+            try await namespace.tell("watch")
+            _ = try await namespace.report()
+            #expect(try await namespace.watchThreads() == 1)
+            #expect(try await namespace.sockets() == 1)
+
+            try await namespace.tell("unwatch")
+            try await namespace.addLink("v0")
+            _ = try await namespace.reports { $0.status == "unsatisfied: the network interface has no address" }
+            #expect(try await namespace.watchThreads() == 1)
+
+            try await namespace.tell("unwatch")
+            while try await namespace.watchThreads() + namespace.sockets() > 0 {}
+            descriptors.insert(try await namespace.descriptors())
+            try await namespace.run("ip link delete v0")
+        }
+        #expect(descriptors.count == 1)
+        #expect(namespace.pendingReports().isEmpty)
+    }
+
+    /// No descriptor is left for a socket. That passes, so it is tried again.
+    @Test func withoutDescriptorsNobodyKnowsUntilThereAreSome() async throws {
+        let namespace = try Namespace()
+        try await namespace.addOnlineLink("v0", network: 1)
+        #expect(try await namespace.watch().status == "satisfied")
+        try await namespace.tell("unwatch")
+        while try await namespace.sockets() > 0 {}
+        try await namespace.tell("descriptors 3")
+        try await namespace.tell("watch")
+        let refused = try await namespace.report()
+        #expect(refused.status == "unknown: the system tells nothing about the network (Too many open files)")
+        #expect(refused.isOnline)
+        try await namespace.tell("descriptors 100")
+        #expect(try await namespace.report().status == "satisfied")
+    }
+
+    /// A sandbox answers `socket` as a filter of system calls does. That does not pass, and there is nothing to wait for.
+    @Test(.enabled(if: Self.canInject, "strace cannot make system calls fail here"))
+    func whereSocketsAreForbiddenNobodyKnows() async throws {
+        let namespace = try Namespace()
+        try await namespace.startProbe(
+            under: "strace -fqq -o /dev/null -e trace=socket -e inject=socket:error=EAFNOSUPPORT")
+        try await namespace.tell("watch")
+        let refused = try await namespace.report()
+        #expect(
+            refused.status
+                == "unknown: the system tells nothing about the network (Address family not supported by protocol)")
+        #expect(refused.isOnline)
+        try await namespace.tell("current")
+        #expect(try await namespace.report().status == refused.status)
+    }
+
+    private static let canInject: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["strace", "-fqq", "-o", "/dev/null", "-e", "inject=socket:error=EPERM", "true"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+}
+
+extension Namespace {
+    /// How often the thread that watches has gone to sleep, or was sent to.
+    fileprivate func switches() async throws -> [String] {
+        try await run("grep ctxt_switches $(grep -lx afar-network /proc/$probe/task/*/comm | sed s/comm/status/)")
+    }
+
+    /// How many threads watch.
+    fileprivate func watchThreads() async throws -> Int {
+        try await run("grep -hx afar-network /proc/$probe/task/*/comm || true").count
+    }
+
+    /// How many sockets to the kernel there are in the namespace, which only the probe has.
+    fileprivate func sockets() async throws -> Int {
+        try await run("awk 'NR > 1 && $3 != 0' /proc/$probe/net/netlink").count
+    }
+
+    /// How many descriptors the probe has.
+    fileprivate func descriptors() async throws -> Int {
+        try await run("ls /proc/$probe/fd").count
+    }
+}

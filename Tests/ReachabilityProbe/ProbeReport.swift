@@ -1,0 +1,30 @@
+import AfarReachability
+import Foundation
+
+/// What the probe prints of a path, as one line of JSON.
+struct ProbeReport: Codable, Equatable {
+    /// Nanoseconds since 1970, to be compared with what the shell says.
+    let time: UInt64
+    let status: String
+    let isOnline: Bool
+    let interfaces: [String]
+    let kinds: [String]
+    let addresses: [String]
+    let gateways: [String]
+    let supportsIPv4: Bool
+    let supportsIPv6: Bool
+
+    init(_ path: NetworkPath) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        time = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+        status = path.status.description
+        isOnline = path.isOnline
+        interfaces = path.interfaces.map(\.name)
+        kinds = path.interfaces.map(\.kind.rawValue)
+        addresses = path.interfaces.flatMap { $0.addresses.map(\.description) }
+        gateways = path.gateways.map(\.description)
+        supportsIPv4 = path.supportsIPv4
+        supportsIPv6 = path.supportsIPv6
+    }
+}
