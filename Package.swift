@@ -199,7 +199,8 @@ let package = Package(
         ),
         .testTarget(
             name: "SourceCompatibilityTests",
-            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"]
+            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"],
+            exclude: ["README.md"]
         ),
         .testTarget(
             name: "AfarCurlTests",
