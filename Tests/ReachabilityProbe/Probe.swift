@@ -6,6 +6,7 @@ import Foundation
 /// - `watch`: begins to print paths, marked with the number of the consumer.
 /// - `unwatch`: ends the last consumer.
 /// - `current`: prints the path at this moment.
+/// - `path HOST`: prints the path to another target.
 /// - `descriptors N`: changes how many descriptors the process may have.
 final class Probe {
     private let monitor: NetworkMonitor
@@ -25,6 +26,7 @@ final class Probe {
                 consumers.append(Self.follow(monitor))
             case "unwatch": consumers.popLast()?.cancel()
             case "current": Self.print(monitor.currentPath)
+            case "path": Self.print(NetworkMonitor(target: .host(String(words[1]))).currentPath)
             case "descriptors": Self.limitDescriptors(to: UInt(words[1]) ?? 1024)
             default: Self.write("unknown command \(line)")
             }

@@ -58,7 +58,11 @@ extension NetworkTable {
             guard rule.applies(to: destination, userID: userID) else { continue }
             switch rule.action {
             case .nothing: continue
-            case .goTo(let next): priority = max(priority, next)
+            case .goTo(let next):
+                // The kernel leaps to a rule that is there, and ignores other goals.
+                if rules.contains(where: { $0.family == rule.family && $0.priority == next }) {
+                    priority = max(priority, next)
+                }
             case .refuse(let refusal):
                 groups.append(.refused(refusal))
                 return groups

@@ -59,6 +59,8 @@ struct RuleTests {
         table.addRule(.refuse(.unreachable), priority: 100)
         #expect(table.internetPath.status == .unsatisfied(.routeRefused(.unreachable)))
         table.addRule(.goTo(priority: 200), priority: 50)
+        #expect(table.internetPath.status == .unsatisfied(.routeRefused(.unreachable)))
+        table.addRule(.nothing, priority: 200)
         #expect(table.internetPath.status == .satisfied)
         table.addRule(.nothing, priority: 10)
         #expect(table.internetPath.status == .satisfied)
