@@ -82,9 +82,10 @@ extension NetworkTable {
         for length in Set(fitting.map(\.prefixLength)).sorted(by: >) {
             let routes = fitting.filter { $0.prefixLength == length }.stablySorted { $0.metric < $1.metric }
             let living = routes.filter { $0.hops.isEmpty || $0.hops.contains { !$0.isDead } }
-            // The kernel looks at the best route only, and leaves the table when that one says so or is left out.
+            // The kernel looks at the best route only, and leaves the table when that one says so or is left out. One that
+            // refuses is never left out.
             guard let best = living.first else { continue }
-            if best.kind == .throw || length <= suppressed ?? -1 { break }
+            if best.kind == .throw || best.refusal == nil && length <= suppressed ?? -1 { break }
             groups.append(.routes(living))
         }
         return groups
