@@ -181,8 +181,12 @@ let package = Package(
             name: "AfarNetworkActivityTests",
             dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
         ),
+        .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),
         .testTarget(
-            name: "AfarTests", dependencies: ["Afar", "AfarTestServer"], exclude: ["Guarantees/README.md"]),
+            name: "AfarTests",
+            dependencies: ["Afar", "AfarTestServer", "SessionProbe"],
+            exclude: ["Guarantees/README.md"]
+        ),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [

@@ -207,6 +207,15 @@ static inline xmlEntityPtr afar_xml_parameter_entity(void *context, const xmlCha
     return NULL;
 }
 
+// What stands inside a document type that is passed over belongs to nothing, and libxml2 would lose it.
+static inline void afar_xml_comment(void *context, const xmlChar *text) {
+    if (((xmlParserCtxtPtr)context)->inSubset == 0) xmlSAX2Comment(context, text);
+}
+
+static inline void afar_xml_instruction(void *context, const xmlChar *target, const xmlChar *data) {
+    if (((xmlParserCtxtPtr)context)->inSubset == 0) xmlSAX2ProcessingInstruction(context, target, data);
+}
+
 // Puts the hooks above into a context that has its rules.
 static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->startElementNs = afar_xml_start_element;
@@ -219,6 +228,8 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->elementDecl = NULL;
     context->sax->notationDecl = NULL;
     context->sax->unparsedEntityDecl = NULL;
+    context->sax->comment = afar_xml_comment;
+    context->sax->processingInstruction = afar_xml_instruction;
 }
 
 static inline void afar_html_start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
@@ -504,6 +515,9 @@ looked:
 // Declared only for those who define _GNU_SOURCE.
 extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
+
+// Where on the stack the caller is. The address of a variable does not tell: the address sanitizer keeps those elsewhere.
+static inline uintptr_t afar_stack_position(void) { return (uintptr_t)__builtin_frame_address(0); }
 
 // Where the stack of the calling thread ends: its lowest address; 0 where the system does not say.
 static inline uintptr_t afar_stack_end(void) {

@@ -76,7 +76,8 @@ struct Fuzz {
         }
     }
 
-    private static let greatestGrowth = 32 << 20
+    /// Foundation loses the error, some 300 bytes, for each list in OpenStep's format that it cannot read.
+    private static let greatestGrowth = 64 << 20
     private static let greatestPeak = 512 << 20
 
     /// As small as the stacks of threads are on Apple's platforms.

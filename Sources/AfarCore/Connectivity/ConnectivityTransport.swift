@@ -16,6 +16,7 @@ package struct ConnectivityTransport<Base: Transport>: Transport {
     package func closeIdleConnections() { base.closeIdleConnections() }
 
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
+        guard !exchange.request.staysOnThisMachine else { return try await base.send(exchange) }
         let begun = ContinuousClock.now
         var next = exchange
         var report = TransportReport()

@@ -26,7 +26,6 @@ struct StackSpace {
     private mutating func hasRoom() -> Bool {
         let end = lowest ?? UInt(afar_stack_end())
         lowest = end
-        var marker: UInt8 = 0
-        return withUnsafeMutablePointer(to: &marker) { UInt(bitPattern: $0) > end + Self.reserve }
+        return UInt(afar_stack_position()) > end + Self.reserve
     }
 }

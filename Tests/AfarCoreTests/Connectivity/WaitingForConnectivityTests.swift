@@ -61,6 +61,21 @@ import Testing
         #expect(provider.listenersSoFar == 1)
     }
 
+    @Test(arguments: ["localhost", "LocalHost:8080", "api.localhost", "127.0.0.1", "127.8.8.8:1", "[::1]", "[::1]:80"])
+    func whatStaysOnThisMachineDoesNotWait(host: String) async {
+        let session = session()
+        let response = await session.request("http://\(host)/").serializingResponse(using: Bytes()).response
+        #expect(response.value == Data("ok".utf8))
+        #expect(!provider.connectivity.isOnline)
+    }
+
+    @Test(arguments: ["localhost.example.com", "127.example.com", "notlocalhost", "[::2]", "128.0.0.1", "10.127.0.1"])
+    func whatLeavesItWaits(host: String) async {
+        let session = session(resourceTimeout: 0.01)
+        let response = await session.request("http://\(host)/").serializingResponse(using: Bytes()).response
+        #expect((response.error?.underlyingError as? URLError)?.code == .timedOut)
+    }
+
     @Test func withoutAProviderNothingWaits() async {
         let session = session(withProvider: false)
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)

@@ -108,7 +108,6 @@ extension TransportTests {
                 }
                 try await server.peerClosed(0)
                 #expect(server.requests.count == 21)
-                // An exchange or two may have been waiting at the server's side of the change.
                 #expect(server.connectionCount == 2)
             }
         }

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// A network that goes away below a session, in namespaces of the kernel.
+struct LostNetworkTests {
+    /// Two ways to a server at 198.51.100.1, of which the first goes away between two requests.
+    private static let script = #"""
+        set -e
+        coproc SERVER { exec unshare -n perl -MIO::Socket::INET -e '
+            $listener = IO::Socket::INET->new(LocalPort => 8080, Listen => 9) or die;
+            $| = 1; print "ready\n";
+            while ($client = $listener->accept) {
+                next if fork;
+                while (<$client>) { print $client "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" if $_ eq "\r\n" }
+                exit
+            }'; }
+        read -r -t 20 _ <&${SERVER[0]}
+        far() { nsenter -t $SERVER_PID -n ip "$@"; }
+        far address add 198.51.100.1/32 dev lo
+        far link set lo up
+        for n in 1 2; do
+            ip link add up$n type veth peer name far$n netns $SERVER_PID
+            ip address add 10.0.$n.2/24 dev up$n
+            ip link set up$n up
+            far address add 10.0.$n.1/24 dev far$n
+            far link set far$n up
+        done
+        ip route add default via 10.0.1.1
+        exec 3< <(exec "$0" http://198.51.100.1:8080/)
+        read -r -t 20 first <&3
+        ip link delete up1
+        ip route add default via 10.0.2.1
+        read -r -t 20 second <&3
+        echo "$first, $second"
+        """#
+
+    /// Runs a command with a network and processes of its own, which end with it.
+    private static func runAlone(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = ["-rnpf", "--mount-proc", "--kill-child"] + arguments
+        process.standardOutput = output
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    private static let hasNamespaces = (try? runAlone(["ip", "link"]))?.status == 0
+
+    /// The program that makes the requests, beside the test bundle.
+    private var probe: String {
+        (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
+            .deletingLastPathComponent().appending(path: "SessionProbe").path
+    }
+
+    @Test(.enabled(if: hasNamespaces, "the kernel refuses network namespaces"))
+    func theNextRequestConnectsAnew() throws {
+        let outcome = try Self.runAlone(["bash", "-c", Self.script, probe])
+        #expect(outcome.status == 0)
+        let results = outcome.output.split(separator: ",").map { $0.split(whereSeparator: \.isWhitespace) }
+        #expect(results.map { $0.prefix(2) } == [["200", "new"], ["200", "new"]])
+        // On the lost connection it would be as many as the request may be idle.
+        let milliseconds = try #require(results.last?.last.flatMap { Int($0) })
+        #expect(milliseconds < 10_000)
+    }
+}
