@@ -6,14 +6,19 @@ import Foundation
 /// - `watch`: begins to print paths, marked with the number of the consumer.
 /// - `unwatch`: ends the last consumer.
 /// - `current`: prints the path at this moment.
+/// - `path HOST`: prints the path to another target.
+/// - `listen`: prints the statuses that Alamofire's manager tells.
+/// - `ignore`: ends that.
 /// - `descriptors N`: changes how many descriptors the process may have.
 final class Probe {
     private let monitor: NetworkMonitor
+    private let manager: NetworkReachabilityManager
     private var consumers: [Task<Void, Never>] = []
 
     init(_ options: ProbeOptions) {
         monitor = NetworkMonitor(
             target: options.target, debounce: options.debounce, receiveBuffer: options.receiveBuffer)
+        manager = NetworkReachabilityManager(monitor: monitor)
     }
 
     /// Runs until the input ends.
@@ -25,6 +30,10 @@ final class Probe {
                 consumers.append(Self.follow(monitor))
             case "unwatch": consumers.popLast()?.cancel()
             case "current": Self.print(monitor.currentPath)
+            case "path": Self.print(NetworkMonitor(target: .host(String(words[1]))).currentPath)
+            case "listen":
+                manager.startListening(onQueue: .global()) { Self.write("status: \($0)") }
+            case "ignore": manager.stopListening()
             case "descriptors": Self.limitDescriptors(to: UInt(words[1]) ?? 1024)
             default: Self.write("unknown command \(line)")
             }

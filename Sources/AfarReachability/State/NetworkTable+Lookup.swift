@@ -58,7 +58,11 @@ extension NetworkTable {
             guard rule.applies(to: destination, userID: userID) else { continue }
             switch rule.action {
             case .nothing: continue
-            case .goTo(let next): priority = max(priority, next)
+            case .goTo(let next):
+                // The kernel leaps to a rule that is there, and ignores other goals.
+                if rules.contains(where: { $0.family == rule.family && $0.priority == next }) {
+                    priority = max(priority, next)
+                }
             case .refuse(let refusal):
                 groups.append(.refused(refusal))
                 return groups
@@ -78,9 +82,10 @@ extension NetworkTable {
         for length in Set(fitting.map(\.prefixLength)).sorted(by: >) {
             let routes = fitting.filter { $0.prefixLength == length }.stablySorted { $0.metric < $1.metric }
             let living = routes.filter { $0.hops.isEmpty || $0.hops.contains { !$0.isDead } }
-            // The kernel looks at the best route only, and leaves the table when that one says so or is left out.
+            // The kernel looks at the best route only, and leaves the table when that one says so or is left out. One that
+            // refuses is never left out.
             guard let best = living.first else { continue }
-            if best.kind == .throw || length <= suppressed ?? -1 { break }
+            if best.kind == .throw || best.refusal == nil && length <= suppressed ?? -1 { break }
             groups.append(.routes(living))
         }
         return groups

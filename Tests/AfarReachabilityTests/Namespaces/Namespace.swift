@@ -2,7 +2,7 @@ import Foundation
 
 @testable import ReachabilityProbe
 
-/// A network of its own, in which a shell runs and a probe watches. It is made by `unshare`, needs no rights where the kernel
+/// A network of its own (and mounts), in which a shell runs and a probe watches. It is made by `unshare`, needs no rights where the kernel
 /// lets anybody do so, and is gone with its shell.
 final class Namespace: Sendable {
     struct Failure: Error, CustomStringConvertible {
@@ -14,7 +14,7 @@ final class Namespace: Sendable {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["unshare", "-rn", "bash", "-c", "ip link add v0 type veth peer name p0"]
+        process.arguments = ["unshare", "-rnm", "bash", "-c", "ip link add v0 type veth peer name p0"]
         process.standardOutput = output
         process.standardError = output
         guard (try? process.run()) != nil else { return "unshare could not be started" }
@@ -29,12 +29,15 @@ final class Namespace: Sendable {
     private let shell: ChildProcess
     private let output = Mailbox<String>()
     private let reports = Mailbox<ProbeReport>()
+    private let statuses = Mailbox<String>()
 
     init() throws {
-        let (output, reports) = (output, reports)
-        shell = try ChildProcess("unshare", ["-rn", "bash"]) { line in
+        let (output, reports, statuses) = (output, reports, statuses)
+        shell = try ChildProcess("unshare", ["-rnm", "bash"]) { line in
             if line.hasPrefix("{"), let report = try? JSONDecoder().decode(ProbeReport.self, from: Data(line.utf8)) {
                 reports.put(report)
+            } else if line.hasPrefix("status: ") {
+                statuses.put(String(line.dropFirst(8)))
             } else {
                 output.put(line)
             }
@@ -112,6 +115,12 @@ final class Namespace: Sendable {
             if isWanted(report) { return taken }
         }
     }
+
+    /// The next status that the probe's listener has heard.
+    func status() async throws -> String { try await statuses.take("a status") }
+
+    /// The statuses that have come and were not taken.
+    func pendingStatuses() -> [String] { statuses.takeAll() }
 
     /// The reports that have come and were not taken.
     func pendingReports() -> [ProbeReport] { reports.takeAll() }

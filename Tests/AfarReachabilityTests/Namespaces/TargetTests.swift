@@ -70,6 +70,28 @@ struct TargetTests {
         #expect(report?.interfaces == ["v0"])
     }
 
+    @Test func aNameLeadsToItsAddress() async throws {
+        let namespace = try Namespace()
+        try await namespace.run(
+            """
+            hosts=$(mktemp)
+            echo '10.1.2.3 db.test' > $hosts
+            mount --bind $hosts /etc/hosts
+            rm $hosts
+            """)
+        try await namespace.addOnlineLink("v0", network: 1)
+        try await namespace.addLink("v1")
+        try await namespace.run("ip address add 10.1.0.1/16 dev v1")
+        let first = try await namespace.watch("--host db.test")
+        if first.interfaces != ["v1"] {
+            #expect(first.status == "unknown: the name db.test has no address yet")
+            #expect(try await namespace.report().interfaces == ["v1"])
+        }
+        try await namespace.run("ip route delete default")
+        try await namespace.run("ip link set dev peer-v1 down")
+        #expect(try await namespace.report().status == "unsatisfied: the network interface has no connection")
+    }
+
     @Test func aBridgeThatTakesALinkOverIsTold() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)

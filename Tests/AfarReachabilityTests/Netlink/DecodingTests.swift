@@ -68,6 +68,22 @@
             #expect(table.addresses.map(\.isUsable) == [false, true, false])
         }
 
+        @Test func routesThatLeadElsewhereDoNotMatter() {
+            func mayMatter(_ message: MessageBuilder, for destinations: [Destination]) -> Bool {
+                message.finished(sequence: 0).withUnsafeBytes { buffer in
+                    NetlinkMessages(NetlinkBytes(buffer)).contains { KernelEvents.mayMatter($0, for: destinations) }
+                }
+            }
+            var route = MessageBuilder.defaultRoute([192, 0, 2, 1], over: 2, metric: 1)
+            #expect(mayMatter(route, for: Destination.internet))
+            route.body[1] = 24
+            route.add(1, [198, 51, 100, 0])
+            #expect(!mayMatter(route, for: Destination.internet))
+            #expect(mayMatter(route, for: [.address(IPAddress(family: .ipv4, bits: 0xC633_6407 << 96))]))
+            #expect(!mayMatter(route, for: [.address(IPAddress(family: .ipv4, bits: 0xC633_6507 << 96))]))
+            #expect(mayMatter(.link(2, "v0"), for: Destination.internet))
+        }
+
         /// Whatever the bytes are, nothing crashes, hangs, or reads past the end.
         @Test func ahundredThousandChangedMessagesDoNoHarm() {
             var generator = SplitMix(state: 20_260)
@@ -95,19 +111,6 @@
                 }
             }
             #expect(understood > 10_000)
-        }
-    }
-
-    /// The generator SplitMix64.
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
         }
     }
 

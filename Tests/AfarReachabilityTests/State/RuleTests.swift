@@ -59,6 +59,8 @@ struct RuleTests {
         table.addRule(.refuse(.unreachable), priority: 100)
         #expect(table.internetPath.status == .unsatisfied(.routeRefused(.unreachable)))
         table.addRule(.goTo(priority: 200), priority: 50)
+        #expect(table.internetPath.status == .unsatisfied(.routeRefused(.unreachable)))
+        table.addRule(.nothing, priority: 200)
         #expect(table.internetPath.status == .satisfied)
         table.addRule(.nothing, priority: 10)
         #expect(table.internetPath.status == .satisfied)
@@ -83,6 +85,9 @@ struct RuleTests {
         #expect(table.internetPath.names.first == "wg0")
         #expect(table.path(to: "192.168.3.4").names == ["eth1"])
         #expect(table.path(to: "9.9.9.9").names == ["wg0"])
+        // A default route that refuses is not left out.
+        table.addRoute("0.0.0.0", 0, kind: .unreachable, metric: 5)
+        #expect(table.path(to: "9.9.9.9").status == .unsatisfied(.routeRefused(.unreachable)))
     }
 
     @Test func throwLeavesTheTable() {
