@@ -59,8 +59,9 @@ struct ReachTests {
         let outcome = try await Tool.bash(
             #"""
             unshare -rn bash -c '
-                coproc WATCH { exec "$afar" reach --watch --json; }
-                next() { read -r -t 20 line <&${WATCH[0]} && echo "$line"; }
+                exec 3< <(exec "$afar" reach --watch --json)
+                watcher=$!
+                next() { read -r -t 20 line <&3 && echo "$line"; }
                 next
                 ip link add uplink type veth peer name far
                 ip address add 192.0.2.5/24 dev uplink
@@ -70,7 +71,7 @@ struct ReachTests {
                 for i in 1 2 3 4 5 6 7; do next | grep "\"status\":\"satisfied\"" && break; done
                 ip link delete uplink
                 next
-                kill $WATCH_PID'
+                kill $watcher'
             """#)
         let lines = try outcome.text.split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? NSDictionary)
