@@ -35,6 +35,7 @@ final class CurlLoop: @unchecked Sendable {
     private var endings: [Ending] = []
     private var gathering: [Transfer] = []
     private var nextExpiry = UInt64.max
+    private var isSettled = true
     private var isShutDown = false
     /// When the events that are being handled were found.
     private(set) var now = MonotonicClock.now
@@ -95,6 +96,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// How long the loop may sleep, in milliseconds.
     private func patience() -> Int32 {
+        guard isSettled else { return 0 }
         let next = pools.reduce(nextExpiry) { min($0, $1.nextDeadline) }
         guard next != .max else { return -1 }
         let now = MonotonicClock.now
@@ -129,22 +131,23 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Lets everything happen that can happen without waiting: adding a transfer can complete it at once, which makes
-    /// room for the next.
+    /// Lets happen what can happen without waiting: adding a transfer can complete it at once, which makes room for the
+    /// next. Where a server sends faster than is read there is always more to do, so that messages and other sockets have
+    /// their turn after some rounds.
     private func settle() {
-        var isQuiet = false
-        while !isQuiet {
-            isQuiet = true
+        isSettled = false
+        for _ in 0..<4 where !isSettled {
+            isSettled = true
             while let transfer = gate.admit() {
                 start(transfer)
-                isQuiet = false
+                isSettled = false
             }
             now = MonotonicClock.now
             for pool in pools {
-                if pool.runTimers(at: now) { isQuiet = false }
+                if pool.runTimers(at: now) { isSettled = false }
                 while let (easy, code) = pool.nextDone() {
                     if let transfer = Transfer.of(easy) { ended(transfer, code: code) }
-                    isQuiet = false
+                    isSettled = false
                 }
             }
         }

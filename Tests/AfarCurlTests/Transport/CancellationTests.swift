@@ -59,6 +59,32 @@ extension TransportTests {
             }
         }
 
+        /// Takes its time with every piece of a body, on the loop's thread.
+        private final class SlowObserver: ExchangeObserver {
+            let hasBegun = Deferred<Void>()
+
+            func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+                usleep(500)
+                if bytes > 1 << 20 { hasBegun.fulfil(()) }
+            }
+        }
+
+        /// There is always more to read: neither the cancel nor another exchange may have to wait for its end.
+        @Test(.timeLimit(.minutes(1))) func whileTheServerSendsFasterThanIsRead() async throws {
+            try await withServer { server in
+                let piece = Data(repeating: 1, count: 1 << 18)
+                server.route("/endless") { _ in ServerResponse { body in while true { try body.write(piece) } } }
+                let observer = SlowObserver()
+                var exchange = Exchange(server.url("/endless"), delivery: .collect(limit: .max))
+                exchange.observer = observer
+                try await expectCancellation(of: exchange, in: .receiving) {
+                    await observer.hasBegun.value
+                    let other = try await transport.send(Exchange(server.url("/get")))
+                    #expect(other.head.status == 200)
+                }
+            }
+        }
+
         @Test func whileItConnects() async throws {
             let port = try UnacceptingPort()
             try await expectCancellation(of: Exchange(port.url), in: .connecting) {
