@@ -42,8 +42,8 @@ extension NetworkPath {
         /// The system does not tell this process about the network, with this error number: a sandbox forbids it, or
         /// there are no more descriptors.
         case refused(errorNumber: Int32)
-        /// The network is there, but the target's name has no address: not yet, or the name server does not answer or
-        /// does not know it.
+        /// The target's name has no address. It was not looked up yet, whatever the network does; or the network is there, but
+        /// the name server does not answer or does not know the name.
         case nameNotResolved(String)
         /// There is no way now, but a connection would make one. Only Apple's systems tell this.
         case onDemand

@@ -5,6 +5,7 @@
 // with its request, and constants that are computed.
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -33,6 +34,17 @@ static inline bool afar_has_wireless_extensions(int descriptor, const char *name
     memset(&request, 0, sizeof request);
     strncpy(request.name, name, sizeof request.name - 1);
     return ioctl(descriptor, AFAR_SIOCGIWNAME, &request) == 0;
+}
+
+// Types of sockets, which some C libraries have as an enumeration and others as plain numbers.
+static const int32_t AFAR_SOCK_STREAM = SOCK_STREAM;
+static const int32_t AFAR_SOCK_DATAGRAM = SOCK_DGRAM | SOCK_CLOEXEC;
+static const int32_t AFAR_SOCK_NETLINK = SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK;
+
+// Starts a thread that is not waited for. Its handle is a number in some C libraries and a pointer in others.
+static inline int afar_start_thread(const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+    pthread_t thread;
+    return pthread_create(&thread, attributes, run, argument);
 }
 
 // Gives the calling thread a name, of up to 15 bytes.

@@ -3,7 +3,7 @@ import Foundation
 
 /// What the probe prints of a path, as one line of JSON.
 struct ProbeReport: Codable, Equatable {
-    /// Nanoseconds since 1970, to be compared with what the shell says.
+    /// Nanoseconds of the machine's steady clock, which all processes share.
     let time: UInt64
     let status: String
     let isOnline: Bool
@@ -15,9 +15,7 @@ struct ProbeReport: Codable, Equatable {
     let supportsIPv6: Bool
 
     init(_ path: NetworkPath) {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        time = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+        time = Self.now
         status = path.status.description
         isOnline = path.isOnline
         interfaces = path.interfaces.map(\.name)
@@ -26,5 +24,11 @@ struct ProbeReport: Codable, Equatable {
         gateways = path.gateways.map(\.description)
         supportsIPv4 = path.supportsIPv4
         supportsIPv6 = path.supportsIPv6
+    }
+
+    static var now: UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
     }
 }

@@ -33,4 +33,14 @@ final class Locked<State>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
+
+    /// Puts another value in the place of one, which is let go of without the lock: what it owns may come back here then.
+    func exchange<Value: Sendable>(_ place: WritableKeyPath<State, Value>, for value: Value) {
+        let old = withLock { state in
+            let old = state[keyPath: place]
+            state[keyPath: place] = value
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
 }

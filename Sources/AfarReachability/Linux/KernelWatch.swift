@@ -10,7 +10,7 @@
     final class KernelWatch: @unchecked Sendable {
         // Sendable because what changes belongs to the thread, from the moment it runs.
 
-        /// How long to wait before a new try, when the tables could not be read or changed all the time.
+        /// How long to wait before the tables are read again, when they changed all the time, or listening failed.
         private static let retryDelay = Duration.seconds(1)
 
         private let target: PathTarget
@@ -41,12 +41,21 @@
 
         /// Reads the tables for the first time, and starts the thread.
         func start() throws(ReachabilityError) -> NetworkPath {
-            let path = try readTable()
-            try Thread.start(name: "afar-network") { self.run() }
+            // First of all, so that an address that is found meanwhile is not missed.
             target.resolver?.onChange { [wakeup] in wakeup.signal() }
-            target.resolver?.refresh()
-            return path
+            do throws(ReachabilityError) {
+                let path = try readTable()
+                try Thread.start(name: "afar-network") { self.run() }
+                target.resolver?.refresh()
+                return path
+            } catch {
+                target.resolver?.onChange(nil)
+                throw error
+            }
         }
+
+        /// Has the thread read the tables, and deliver what they say.
+        func readAgain() { wakeup.signal() }
 
         /// Ends the thread, which closes its sockets.
         func stop() {
@@ -89,14 +98,17 @@
 
         private func report() {
             due = nil
-            let before = table
+            let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                if table != before { target.resolver?.refresh() }
+                // Other destinations make another table too. To look them up again then would never end where a name server
+                // answers differently each time.
+                if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
                 deliver(NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber))))
-                schedule(after: Self.retryDelay)
+                // Otherwise only news from the kernel are worth another try.
+                if error.isPassing { schedule(after: ReachabilityError.retryDelay) }
             }
         }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CNetlink
+    import Dispatch
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
@@ -14,9 +15,6 @@
             var watch: KernelWatch?
             var isStopped = false
         }
-
-        /// How long to wait before a new try, when the system had too few descriptors or too little memory.
-        private static let retryDelay: UInt32 = 5
 
         private let target: PathTarget
         private let debounce: Duration
@@ -36,17 +34,9 @@
         /// Begins, and returns the first path.
         func start() -> NetworkPath {
             do throws(ReachabilityError) {
-                return try state.withLock { state throws(ReachabilityError) in
-                    guard !state.isStopped else { throw ReachabilityError("watch", ECANCELED) }
-                    let watch = try KernelWatch(
-                        target: target, debounce: debounce, receiveBuffer: receiveBuffer, deliver: deliver)
-                    let path = try watch.start()
-                    state.watch = watch
-                    return path
-                }
+                return try begin()
             } catch {
-                if error.isPassing { tryAgain() }
-                return NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber)))
+                return path(after: error)
             }
         }
 
@@ -58,18 +48,46 @@
             }
         }
 
-        private func tryAgain() {
-            // A thread that sleeps needs no descriptor, other than a timer.
-            try? Thread.start(name: "afar-retry") { [weak self] in
-                sleep(Self.retryDelay)
-                if let self { self.deliver(self.start()) }
+        private func begin() throws(ReachabilityError) -> NetworkPath {
+            try state.withLock { state throws(ReachabilityError) in
+                guard !state.isStopped else { throw ReachabilityError("watch", ECANCELED) }
+                let watch = try KernelWatch(
+                    target: target, debounce: debounce, receiveBuffer: receiveBuffer, deliver: deliver)
+                let path = try watch.start()
+                state.watch = watch
+                return path
             }
         }
 
-    }
+        /// What is known when the beginning failed. Tries again later if that may help.
+        private func path(after error: ReachabilityError) -> NetworkPath {
+            if error.isPassing { tryAgain(after: error) }
+            return NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber)))
+        }
 
-    extension ReachabilityError {
-        /// Whether it may go away by itself, other than a prohibition.
-        var isPassing: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, ETIMEDOUT].contains(errorNumber) }
+        private func tryAgain(after error: ReachabilityError) {
+            let delay = ReachabilityError.retryDelay.components.seconds
+            guard error.isLackOfDescriptors else {
+                DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(Int(delay))) { [weak self] in
+                    self?.beginLater()
+                }
+                return
+            }
+            // Dispatch's timers need descriptors, and end the process where there are none. A thread that sleeps needs none.
+            try? Thread.start(name: "afar-retry") { [weak self] in
+                sleep(UInt32(delay))
+                self?.beginLater()
+            }
+        }
+
+        private func beginLater() {
+            do throws(ReachabilityError) {
+                _ = try begin()
+                // From now on only the watch's thread delivers, so that an older path never comes after a newer one.
+                state.withLock { $0.watch?.readAgain() }
+            } catch {
+                deliver(path(after: error))
+            }
+        }
     }
 #endif

@@ -1,9 +1,12 @@
 #if os(Linux)
     extension PathTarget {
-        /// The path at this moment. A name that has no address yet is looked up for the next time.
+        /// How old what is known of a name may be.
+        private static let age = Duration.seconds(5)
+
+        /// The path at this moment. A name is looked up for the next time, if that was not done lately.
         func currentPath() -> NetworkPath {
             let destinations = destinations
-            if let resolver, destinations == Destination.internet { resolver.refresh() }
+            resolver?.refresh(after: Self.age)
             do {
                 return path(to: destinations, in: try KernelReader().table(for: destinations))
             } catch {

@@ -42,9 +42,8 @@
                     afar_name_thread(name)
                     run()
                 })
-            var thread = pthread_t()
-            let failure = pthread_create(
-                &thread, &attributes,
+            let failure = afar_start_thread(
+                &attributes,
                 { argument in
                     if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
                     return nil

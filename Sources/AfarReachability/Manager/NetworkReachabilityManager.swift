@@ -119,12 +119,12 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     @preconcurrency
     open var listener: Listener? {
         get { state.withLock { $0.listener } }
-        set { state.withLock { $0.listener = newValue } }
+        set { state.exchange(\.listener, for: newValue) }
     }
 
     /// The queue that the ``listener`` is called on, the main one by default.
     open var listenerQueue: DispatchQueue {
         get { state.withLock { $0.listenerQueue } ?? .main }
-        set { state.withLock { $0.listenerQueue = newValue } }
+        set { state.exchange(\.listenerQueue, for: newValue) }
     }
 }

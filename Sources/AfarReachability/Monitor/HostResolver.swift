@@ -1,5 +1,9 @@
 import Dispatch
 
+#if os(Linux)
+    import CNetlink
+#endif
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -14,7 +18,9 @@ final class HostResolver: Sendable {
     private static let delays: [Int] = [1, 2, 4, 8, 16]
 
     private struct State {
-        var addresses: [IPAddress] = []
+        var addresses: [IPAddress]?
+        /// When the last search began.
+        var lastStart: ContinuousClock.Instant?
         var isRunning = false
         /// Whether to look again, because something changed while a search was running.
         var isOutdated = false
@@ -29,17 +35,20 @@ final class HostResolver: Sendable {
 
     init(name: String) { self.name = name }
 
-    /// The addresses that were found last; none while there are none.
-    var addresses: [IPAddress] { state.withLock { $0.addresses } }
+    /// The addresses that were found last, or nil before the first search has ended.
+    var addresses: [IPAddress]? { state.withLock { $0.addresses } }
 
-    /// What is called, on any thread, when the addresses have changed.
+    /// What is called, on any thread, when the first search has ended, and when the addresses have changed.
     func onChange(_ handler: (@Sendable () -> Void)?) {
-        state.withLock { $0.onChange = handler }
+        state.exchange(\.onChange, for: handler)
     }
 
     /// Looks the name up, and again a few times if it has no address.
-    func refresh() {
+    ///
+    /// - Parameter age: Not if that is being done, or was begun less than this long ago; nil looks in any case.
+    func refresh(after age: Duration? = nil) {
         let mustStart = state.withLock { state in
+            if let age, state.isRunning || state.lastStart.map({ .now - $0 < age }) ?? false { return false }
             state.failures = 0
             state.generation += 1
             state.isOutdated = state.isRunning
@@ -50,6 +59,7 @@ final class HostResolver: Sendable {
     }
 
     private func start() {
+        state.withLock { $0.lastStart = .now }
         DispatchQueue.global(qos: .utility).async { [self] in
             finish(Self.lookUp(name))
         }
@@ -57,7 +67,7 @@ final class HostResolver: Sendable {
 
     private func finish(_ addresses: [IPAddress]) {
         let (mustStart, delay, generation, handler) = state.withLock { state in
-            let hasChanged = Set(addresses) != Set(state.addresses)
+            let hasChanged = state.addresses.map { Set($0) != Set(addresses) } ?? true
             if hasChanged { state.addresses = addresses }
             let mustStart = state.isOutdated
             state.isOutdated = false
@@ -72,11 +82,21 @@ final class HostResolver: Sendable {
         }
         handler?()
         if mustStart { start() }
-        if let delay {
-            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(delay)) { [weak self] in
+        if let delay { tryAgain(generation, after: delay) }
+    }
+
+    private func tryAgain(_ generation: Int, after seconds: Int) {
+        #if os(Linux)
+            // Other than Dispatch's timers, a thread needs no descriptors, which may be what the search had too few of.
+            try? Thread.start(name: "afar-retry") { [weak self] in
+                sleep(UInt32(seconds))
                 self?.tryAgain(generation)
             }
-        }
+        #else
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+                self?.tryAgain(generation)
+            }
+        #endif
     }
 
     private func tryAgain(_ generation: Int) {
@@ -93,7 +113,7 @@ final class HostResolver: Sendable {
         guard !name.utf8.contains(0) else { return [] }
         var hints = addrinfo()
         #if os(Linux)
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+            hints.ai_socktype = AFAR_SOCK_STREAM
         #else
             hints.ai_socktype = SOCK_STREAM
         #endif

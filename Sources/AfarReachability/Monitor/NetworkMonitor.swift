@@ -98,13 +98,16 @@ public final class NetworkMonitor: Sendable {
 
     /// Ends what ``observe(_:)`` began.
     func stopObserving(_ number: Int) {
-        state.withLock { state in
-            state.handlers[number] = nil
-            guard state.handlers.isEmpty else { return }
+        let handler = state.withLock { state in
+            let handler = state.handlers.removeValue(forKey: number)
+            guard state.handlers.isEmpty else { return handler }
             state.source?.stop()
             state.source = nil
             state.latest = nil
+            return handler
         }
+        // What the handler owns may call this monitor when it is let go of, so that happens without the lock.
+        withExtendedLifetime(handler) {}
     }
 
     private func deliver(_ path: NetworkPath, of run: Int) {

@@ -19,9 +19,10 @@ final class PathTarget: Sendable {
     /// The path to destinations that were taken from here.
     func path(to destinations: [Destination], in table: NetworkTable) -> NetworkPath {
         let path = table.path(to: destinations)
-        let isResolved = target.name == nil || destinations != Destination.internet
-        guard !isResolved, let name = target.name, path.status == .satisfied else { return path }
-        // The network is there. That a name server is silent or does not know the name is not the network's fault.
+        guard let name = target.name, destinations == Destination.internet else { return path }
+        // Before the name was looked up nothing is known: it may be this machine's own. Afterwards, when the network is there,
+        // that a name server is silent or does not know the name is not the network's fault.
+        guard resolver?.addresses != [] || path.status == .satisfied else { return path }
         return NetworkPath(
             status: .unknown(.nameNotResolved(name)), interfaces: path.interfaces, routes: path.routes,
             supportsIPv4: path.supportsIPv4, supportsIPv6: path.supportsIPv6

@@ -16,6 +16,7 @@
         var connect: (Int32) throws(ReachabilityError) -> NetlinkSocket = { number throws(ReachabilityError) in
             try NetlinkSocket(protocol: number)
         }
+        var wirelessFamily = WirelessFamily.shared
 
         /// Reads everything, or what concerns some destinations.
         func table(for destinations: [Destination]? = nil) throws(ReachabilityError) -> NetworkTable {
@@ -45,21 +46,26 @@
             // Wireless interfaces look like any other Ethernet.
             let candidates = links.filter { $0.type == HardwareType.ethernet && $0.maker == nil }
             guard !candidates.isEmpty else { return }
-            for index in WirelessInterfaces(connect: connect).indices(among: candidates) {
+            let wireless = WirelessInterfaces(connect: connect, family: wirelessFamily)
+            for index in try wireless.indices(among: candidates) {
                 table.links[index]?.isWireless = true
             }
         }
 
-        /// Reads the rules. A kernel without them goes by those that every kernel begins with.
+        /// Reads the rules. A kernel without those of a family goes by what every kernel begins with.
         private func readRules(into table: inout NetworkTable, from socket: NetlinkSocket) throws(ReachabilityError) {
-            do {
-                let rules = try read(.rules, from: socket, isSettled: &table.isSettled) { message in
-                    RoutingRule(message.payload)
+            var rules: [RoutingRule] = []
+            for family in IPAddress.Family.allCases {
+                do {
+                    rules += try read(.rules(family), from: socket, isSettled: &table.isSettled) { message in
+                        RoutingRule(message.payload).flatMap { $0.family == family ? $0 : nil }
+                    }
+                } catch {
+                    guard error.errorNumber == EOPNOTSUPP || error.errorNumber == EAFNOSUPPORT else { throw error }
+                    rules += RoutingRule.defaults.filter { $0.family == family }
                 }
-                if !rules.isEmpty { table.rules = rules.stablySorted { $0.priority < $1.priority } }
-            } catch {
-                guard error.errorNumber == EOPNOTSUPP || error.errorNumber == EAFNOSUPPORT else { throw error }
             }
+            table.rules = rules.stablySorted { $0.priority < $1.priority }
         }
 
         private func read<Value>(

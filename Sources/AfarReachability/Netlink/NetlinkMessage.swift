@@ -32,11 +32,12 @@
             guard
                 let length: UInt32 = rest.load(at: 0), let type: UInt16 = rest.load(at: 4),
                 let flags: UInt16 = rest.load(at: 6), let sequence: UInt32 = rest.load(at: 8),
-                length >= NetlinkMessage.headerSize, let message = rest.slice(0, count: Int(length)),
+                let length = Int(exactly: length), length >= NetlinkMessage.headerSize,
+                let message = rest.slice(0, count: length),
                 let payload = message.dropFirst(NetlinkMessage.headerSize)
             else { return nil }
             // The last message need not be padded.
-            rest = rest.dropFirst(Swift.min(aligned(Int(length)), rest.count)) ?? rest
+            rest = rest.dropFirst(Swift.min(aligned(length), rest.count)) ?? rest
             return NetlinkMessage(type: type, flags: flags, sequence: sequence, payload: payload)
         }
     }

@@ -53,25 +53,24 @@
 
         static var addresses: NetlinkRequest { NetlinkRequest(type: RTM_GETADDR, flags: NLM_F_DUMP, body: zeros(8)) }
 
-        static var rules: NetlinkRequest { NetlinkRequest(type: RTM_GETRULE, flags: NLM_F_DUMP, body: zeros(12)) }
+        /// Asks for the rules of one family. Without one, the kernel would not say which families have none.
+        static func rules(_ family: IPAddress.Family) -> NetlinkRequest {
+            NetlinkRequest(type: RTM_GETRULE, flags: NLM_F_DUMP, body: [family.kernelNumber] + zeros(11))
+        }
 
         static var routes: NetlinkRequest { NetlinkRequest(type: RTM_GETROUTE, flags: NLM_F_DUMP, body: zeros(12)) }
 
         /// Asks for the way to one address.
         static func route(to address: IPAddress) -> NetlinkRequest {
-            var body = zeros(12)
-            body[0] = UInt8(truncatingIfNeeded: address.family == .ipv4 ? AF_INET : AF_INET6)
-            body[1] = UInt8(address.family.bitCount)
+            let body = [address.family.kernelNumber, UInt8(address.family.bitCount)] + zeros(10)
             var request = NetlinkRequest(type: RTM_GETROUTE, flags: 0, body: body)
             request.attribute(Int(RTA_DST.rawValue), address.bytes)
             return request
         }
 
-        /// Asks for the number that a family of generic netlink messages has.
-        static func family(_ name: String) -> NetlinkRequest {
-            var request = NetlinkRequest(type: Int(GENL_ID_CTRL), flags: 0, body: [UInt8(CTRL_CMD_GETFAMILY), 1, 0, 0])
-            request.attribute(CTRL_ATTR_FAMILY_NAME, Array(name.utf8) + [0])
-            return request
+        /// Asks for all families of generic netlink messages. One that is asked for by its name would be loaded by the kernel.
+        static var families: NetlinkRequest {
+            NetlinkRequest(type: Int(GENL_ID_CTRL), flags: NLM_F_DUMP, body: [UInt8(CTRL_CMD_GETFAMILY), 1, 0, 0])
         }
 
         /// Asks for all wireless interfaces.

@@ -16,8 +16,7 @@
 
         /// Opens a socket for a protocol (`NETLINK_ROUTE`), which hears of changes in the groups of a mask.
         init(protocol number: Int32, groups: UInt32 = 0, receiveBuffer: Int32? = nil) throws(ReachabilityError) {
-            let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-            descriptor = socket(AF_NETLINK, type, number)
+            descriptor = socket(AF_NETLINK, AFAR_SOCK_NETLINK, number)
             checksSender = true
             guard descriptor >= 0 else { throw ReachabilityError("open a netlink socket") }
             if var size = receiveBuffer {

@@ -80,5 +80,12 @@
             default: return nil
             }
         }
+
+        var kernelNumber: UInt8 {
+            switch self {
+            case .ipv4: UInt8(AF_INET)
+            case .ipv6: UInt8(AF_INET6)
+            }
+        }
     }
 #endif

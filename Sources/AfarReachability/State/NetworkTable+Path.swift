@@ -74,7 +74,7 @@ extension NetworkTable {
         return NetworkRoute(
             destination: route.destination, prefixLength: route.prefixLength,
             gateway: isLinkLocal ? hop?.gateway?.withZone(name) : hop?.gateway,
-            interface: name, metric: Int(route.metric), kind: route.kind, table: Int(route.table)
+            interface: name, metric: Int(clamping: route.metric), kind: route.kind, table: Int(clamping: route.table)
         )
     }
 

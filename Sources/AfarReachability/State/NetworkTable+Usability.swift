@@ -46,6 +46,10 @@ extension NetworkTable {
             $0.address.family == destination.family && $0.isUsable && ($0.isGlobal || isLocalTalk)
         }
         if let source = route.source, candidates.contains(where: { $0.address == source }) { return true }
+        // For IPv6 the kernel takes a global address of any interface when the link has none.
+        if destination.family == .ipv6, candidates.contains(where: { $0.isGlobal && $0.address.scope == .global }) {
+            return true
+        }
         // Routers keep their address on the loopback interface, and links between two points borrow any.
         return candidates.contains { $0.link == link.index }
             || candidates.contains { $0.isGlobal && (link.isPointToPoint || links[$0.link]?.isLoopback == true) }

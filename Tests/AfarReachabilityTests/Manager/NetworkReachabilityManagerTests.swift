@@ -77,6 +77,45 @@ struct NetworkReachabilityManagerTests {
         #expect(count.withLock { $0 } == 0)
     }
 
+    /// What a listener owns is let go of without a lock, because it may call the manager then.
+    @Test(arguments: [false, true])
+    func whatAListenerOwnsMayCallTheManager(isClosure: Bool) throws {
+        let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
+        let isDone = DispatchSemaphore(value: 0)
+        // On another thread, which is left where it is when it blocks.
+        DispatchQueue.global().async {
+            let queue = DispatchQueue(label: "listener")
+            queue.suspend()
+            do {
+                let owned = Caller(manager)
+                if isClosure {
+                    manager.startListening(onQueue: queue) { _ in _ = owned.manager }
+                } else {
+                    manager.listener = { _ in _ = owned.manager }
+                }
+            }
+            queue.resume()
+            queue.sync {}
+            manager.stopListening()
+            manager.listener = nil
+            isDone.signal()
+        }
+        #expect(isDone.wait(timeout: .now() + 20) == .success)
+        #expect(manager.listener == nil)
+    }
+
+    private final class Caller: Sendable {
+        let manager: NetworkReachabilityManager
+
+        init(_ manager: NetworkReachabilityManager) { self.manager = manager }
+
+        deinit {
+            manager.listener = nil
+            manager.stopListening()
+            _ = manager.status
+        }
+    }
+
     @Test func theNamesOfAlamofire4Work() async throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let (statuses, status) = AsyncStream<Status>.makeStream()

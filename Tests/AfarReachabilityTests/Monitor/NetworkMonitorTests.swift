@@ -78,8 +78,36 @@ struct NetworkMonitorTests {
         resolver.onChange { change.yield() }
         resolver.refresh()
         for await _ in changes { break }
-        #expect(!resolver.addresses.isEmpty)
-        #expect(resolver.addresses.allSatisfy { $0.isThisMachine })
+        let addresses = resolver.addresses ?? []
+        #expect(!addresses.isEmpty)
+        #expect(addresses.allSatisfy { $0.isThisMachine })
+    }
+
+    /// Also when it finds nothing: a name has no zero byte.
+    @Test func theEndOfTheFirstSearchIsTold() async {
+        let resolver = HostResolver(name: "a\0b")
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        resolver.onChange { change.yield() }
+        #expect(resolver.addresses == nil)
+        resolver.refresh(after: .seconds(3600))
+        for await _ in changes { break }
+        #expect(resolver.addresses == [])
+        resolver.onChange(nil)
+    }
+
+    @Test(arguments: [NetworkTable(), .twoUplinks])
+    func beforeANameIsLookedUpNothingIsKnown(table: NetworkTable) async throws {
+        let target = PathTarget(.host("a\0b"))
+        let destinations = target.destinations
+        #expect(target.path(to: destinations, in: table).status == .unknown(.nameNotResolved("a\0b")))
+        let resolver = try #require(target.resolver)
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        resolver.onChange { change.yield() }
+        resolver.refresh()
+        for await _ in changes { break }
+        resolver.onChange(nil)
+        let status = target.path(to: destinations, in: table).status
+        #expect(status == (table.links.isEmpty ? .unsatisfied(.noInterface) : .unknown(.nameNotResolved("a\0b"))))
     }
 
     @Test func descriptionsAreInPlainWords() {

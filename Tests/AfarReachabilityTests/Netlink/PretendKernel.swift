@@ -15,15 +15,16 @@
 
         /// A reader that talks to this kernel.
         var reader: KernelReader {
-            KernelReader(connect: { [self] _ throws(ReachabilityError) in
-                var ends: [Int32] = [0, 0]
-                let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-                guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw ReachabilityError("make a pair") }
-                _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-                let end = ends[1]
-                Thread.detachNewThread { self.serve(end) }
-                return NetlinkSocket(pairedTo: ends[0])
-            })
+            KernelReader(
+                connect: { [self] _ throws(ReachabilityError) in
+                    var ends: [Int32] = [0, 0]
+                    let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+                    guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw ReachabilityError("make a pair") }
+                    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+                    let end = ends[1]
+                    Thread.detachNewThread { self.serve(end) }
+                    return NetlinkSocket(pairedTo: ends[0])
+                }, wirelessFamily: WirelessFamily())
         }
 
         private func serve(_ descriptor: Int32) {

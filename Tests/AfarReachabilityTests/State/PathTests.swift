@@ -65,6 +65,18 @@ struct PathTests {
         #expect(tunnel.internetPath.status == .satisfied)
     }
 
+    @Test func aGlobalIPv6AddressServesAllInterfaces() {
+        var table = NetworkTable.twoCables
+        table.addRoute("::", 0, via: "fe80::9", over: 3)
+        table.add("fd00::2", to: 2)
+        #expect(table.internetPath.status == .unsatisfied(.noAddress))
+        table.add("2a00::2", to: 2, isUsable: false)
+        #expect(table.internetPath.status == .unsatisfied(.noAddress))
+        table.add("2a00::3", to: 2)
+        #expect(table.internetPath.status == .satisfied)
+        #expect(table.internetPath.names == ["eth1"])
+    }
+
     @Test func aDeadLinkIsPassedOver() {
         var table = NetworkTable.twoUplinks
         table.links[2]?.hasCarrier = false
