@@ -30,6 +30,8 @@ final class ConnectivityListener: Sendable {
                     var known: Connectivity.Identity?
                     for await connectivity in provider.connectivityUpdates() {
                         guard let context else { return }
+                        // Not to know the network is not to have another one.
+                        guard connectivity.status != .unknown else { continue }
                         if let known, known != connectivity.identity { context.transport.closeIdleConnections() }
                         known = connectivity.identity
                     }

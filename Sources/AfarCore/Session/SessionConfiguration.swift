@@ -20,7 +20,7 @@ public struct SessionConfiguration: Sendable {
     /// It waits until the session's ``Session/connectivity`` says that there is one, until it is cancelled, or until
     /// ``timeoutIntervalForResource`` has passed; ``timeoutIntervalForRequest`` runs only once it is sent. A request that
     /// failed because there was no way to the host, or nobody who knew its address, waits too, if there is no network by
-    /// then. Requests to this machine itself never wait; all others do, also to hosts nearby that might be reached without
+    /// then or within the next 0.3 seconds. Requests to this machine itself never wait; all others do, also to hosts nearby that might be reached without
     /// what the provider looks for. Without a provider of connectivity this has no effect.
     public var waitsForConnectivity = false
     /// The connections open at once to one host. The default is 6. A transport takes it when it is made.

@@ -9,7 +9,9 @@ enum TransportStack {
             RedirectTransport(AuthTransport(base), rules: RedirectRules(configuration))
         }
         func waiting(_ base: some Transport, for provider: any ConnectivityProvider) -> any Transport {
-            stack(ConnectivityTransport(base, waitingFor: provider))
+            stack(
+                ConnectivityTransport(
+                    base, waitingFor: provider, totalTimeout: configuration.timeoutIntervalForResource))
         }
         guard configuration.waitsForConnectivity, let connectivity else { return stack(transport) }
         return waiting(transport, for: connectivity)

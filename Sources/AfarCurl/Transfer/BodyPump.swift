@@ -32,7 +32,7 @@ final class BodyPump: Sendable {
     func start(_ stream: RequestBodyStream) {
         let task = Task {
             do {
-                let read = stream.reader()
+                guard let read = takeReader(of: stream) else { return }
                 var sent: Int64 = 0
                 var next = try await read()
                 while let chunk = next {
@@ -89,6 +89,11 @@ final class BodyPump: Sendable {
         }
         maker?.resume(returning: false)
         task.withLock { $0 }?.cancel()
+    }
+
+    /// Nil once cancelled, so that a body that can be read once stays unread for another sending.
+    private func takeReader(of stream: RequestBodyStream) -> RequestBodyStream.Reader? {
+        state.withLock { $0.isCancelled ? nil : stream.reader() }
     }
 
     /// Waits until the loop has taken the chunk; false when it wants no more.

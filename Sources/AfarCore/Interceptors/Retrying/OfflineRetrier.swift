@@ -10,9 +10,10 @@ public import Foundation
 /// what it failed with. While the provider says that there is no network, a host whose name could not be found counts as
 /// well, whatever ``isOfflineError`` says: without a network no name server answers.
 ///
-/// Where there seems to be a network all the same, the request is sent again at once, but only once for each network: if
-/// it fails again, it waits until that network has gone or another one has come. So a host that cannot be reached is never
-/// tried in a circle. The method does not matter, as nothing was sent; a request whose body was read already is not
+/// Where there seems to be a network all the same, its loss may not be known yet: 0.3 seconds are left for that. Then the
+/// request is sent again, but only once for each network: if it fails again, it waits until that network has gone or another
+/// one has come. So a host that cannot be reached is never tried in a circle. Where it cannot be known whether there is a
+/// network, the request is sent again once, at once. The method does not matter, as nothing was sent; a request whose body was read already is not
 /// retried. Without a provider, the retrier's or the session's, nothing is.
 public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// How long a request waits for a network at most: 5 seconds.
@@ -100,7 +101,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.isUsable = isUsable
     }
 
-    /// Retries at once, or when there is a network, or does not.
+    /// Retries after a moment, or when there is a network, or does not.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -113,22 +114,44 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
             let provider = provider ?? session.connectivity
         else { return completion(.doNotRetry) }
         let present = provider.connectivity
-        guard isOfflineError || !present.isOnline else { return completion(.doNotRetry) }
-        // A network that has gone meanwhile is as good as another one when it comes back.
-        let tried = isUsable(present) ? request.connectivityTried(by: self) : nil
-        if isUsable(present), present != tried {
-            request.noteConnectivity(present, triedBy: self)
-            return completion(.retry)
+        let tried = request.connectivityTried(by: self)
+        if present.status == .unknown {
+            // There will be no news to wait for.
+            guard isOfflineError, present != tried else { return completion(.doNotRetry) }
+            if isUsable(present) {
+                request.noteConnectivity(present, triedBy: self)
+                return completion(.retry)
+            }
         }
         // The session is not held, or it would live as long as a request waits.
         request.run { [self] in
-            guard
-                case .over(let connectivity) = await provider.wait(
-                    upTo: maximumWait.duration, differingFrom: tried, until: isUsable)
-            else { return completion(.doNotRetry) }
+            let connectivity = await network(of: provider, at: present, after: tried, isOfflineError: isOfflineError)
+            guard let connectivity, !Task.isCancelled else { return completion(.doNotRetry) }
             request.noteConnectivity(connectivity, triedBy: self)
             completion(.retry)
         }
+    }
+
+    /// Waits for the network over which to try again.
+    ///
+    /// - Parameters:
+    ///   - present: What the provider said when the request had failed.
+    ///   - tried: The network over which the request was sent last. Once it has gone it is as good as another one.
+    ///   - isOfflineError: Whether the error alone says that there is no network.
+    /// - Returns: Nil when the request is not to be sent again.
+    private func network(
+        of provider: any ConnectivityProvider, at present: Connectivity, after tried: Connectivity?,
+        isOfflineError: Bool
+    ) async -> Connectivity? {
+        let limit = maximumWait.duration
+        var tried = tried
+        if present.status == .online, !isOfflineError || (isUsable(present) && present != tried) {
+            guard await provider.noticesLoss(within: limit) else { return isOfflineError ? present : nil }
+            tried = nil
+        }
+        let outcome = await provider.wait(upTo: limit, differingFrom: tried, until: isUsable)
+        if case .over(let connectivity) = outcome { return connectivity }
+        return nil
     }
 }
 
@@ -153,15 +176,16 @@ extension Error {
 }
 
 extension DispatchTimeInterval {
-    /// Nil for ever.
-    fileprivate var duration: Duration? {
-        switch self {
-        case .seconds(let count): .seconds(count)
-        case .milliseconds(let count): .milliseconds(count)
-        case .microseconds(let count): .microseconds(count)
-        case .nanoseconds(let count): .nanoseconds(count)
-        case .never: nil
-        @unknown default: nil
+    /// No longer than a clock can count from now.
+    fileprivate var duration: Duration {
+        let longest = Duration.seconds(1_000_000_000)
+        return switch self {
+        case .seconds(let count): min(.seconds(count), longest)
+        case .milliseconds(let count): min(.milliseconds(count), longest)
+        case .microseconds(let count): min(.microseconds(count), longest)
+        case .nanoseconds(let count): min(.nanoseconds(count), longest)
+        case .never: longest
+        @unknown default: longest
         }
     }
 }
