@@ -120,6 +120,30 @@ struct BodyPumpTests {
         #expect(await iterator.next() == true)
     }
 
+    @Test func aPumpThatWasCancelledBeforeItBeganLeavesTheBodyUnread() async {
+        /// Tells when the pump has let go of the body.
+        final class Witness: Sendable {
+            let isGone: Deferred<Void>
+            init(_ isGone: Deferred<Void>) { self.isGone = isGone }
+            deinit { isGone.fulfil(()) }
+        }
+        let isGone = Deferred<Void>()
+        let wasRead = Locked(false)
+        func start(_ pump: BodyPump) {
+            let witness = Witness(isGone)
+            pump.start(
+                RequestBodyStream(isReplayable: false) {
+                    withExtendedLifetime(witness) { wasRead.withLock { $0 = true } }
+                    return { nil }
+                })
+        }
+        let pump = BodyPump {}
+        pump.cancel()
+        start(pump)
+        await isGone.value
+        #expect(!wasRead.withLock { $0 })
+    }
+
     @Test func aCancelledPumpKeepsNothingAlive() {
         final class Owner: Sendable {}
         weak var owner: Owner?
