@@ -103,10 +103,12 @@ struct BodyPumpTests {
 
     @Test func cancellingLetsTheMakerGo() async throws {
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let hasBegun = Deferred<Void>()
         let pump = BodyPump {}
         pump.start(
             RequestBodyStream(isReplayable: false) {
                 {
+                    hasBegun.fulfil(())
                     do {
                         try await Task.sleep(for: .seconds(3600))
                     } catch {
@@ -115,6 +117,7 @@ struct BodyPumpTests {
                     return nil
                 }
             })
+        await hasBegun.value
         pump.cancel()
         var iterator = ended.makeAsyncIterator()
         #expect(await iterator.next() == true)
