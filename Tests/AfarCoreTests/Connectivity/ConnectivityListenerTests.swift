@@ -62,6 +62,34 @@ import Testing
         withExtendedLifetime(session) {}
     }
 
+    /// Says one thing after the other, each when the one before has been dealt with.
+    private struct ScriptedConnectivity: ConnectivityProvider {
+        let values: [Connectivity]
+        let isOver = Deferred<Void>()
+
+        var connectivity: Connectivity { Connectivity(.online, identity: 1) }
+
+        func connectivityUpdates() -> AsyncStream<Connectivity> {
+            let left = Locked(values[...])
+            return AsyncStream(unfolding: {
+                let next = left.withLock { $0.popFirst() }
+                if next == nil { isOver.fulfil(()) }
+                return next
+            })
+        }
+    }
+
+    @Test func notToKnowTheNetworkIsNotToHaveAnother() async {
+        let provider = ScriptedConnectivity(values: [
+            Connectivity(.online, identity: 1), Connectivity(.unknown, identity: 9), Connectivity(.online, identity: 1),
+        ])
+        let session = Session(transport: transport, connectivity: provider)
+        await send(over: session)
+        await provider.isOver.value
+        #expect(transport.closings == 0)
+        withExtendedLifetime(session) {}
+    }
+
     @Test func nobodyListensBeforeTheFirstRequestAndOneDoesAfterMany() async {
         let session = session()
         #expect(session.connectivity is HandDrivenConnectivity)
@@ -106,9 +134,12 @@ import Testing
 
     @Test func aProviderThatHasNothingMoreToSayEndsIt() async {
         let session = session()
+        await send(over: session)
+        await provider.hasListeners(1)
         provider.finish()
+        await provider.hasListeners(0)
         await send(over: session)
-        await send(over: session)
+        #expect(provider.listenersSoFar == 1)
         #expect(transport.closings == 0)
         withExtendedLifetime(session) {}
     }

@@ -36,8 +36,12 @@ final class HandDrivenConnectivity: ConnectivityProvider {
         let (stream, continuation) = AsyncStream.makeStream(of: Connectivity.self)
         let (id, met) = state.withLock { state in
             state.lastID += 1
-            continuation.yield(state.connectivity)
-            if state.isOver { continuation.finish() } else { state.listeners[state.lastID] = continuation }
+            if state.isOver {
+                continuation.finish()
+            } else {
+                continuation.yield(state.connectivity)
+                state.listeners[state.lastID] = continuation
+            }
             return (state.lastID, state.takeMet())
         }
         continuation.onTermination = { [weak self] _ in self?.remove(id) }

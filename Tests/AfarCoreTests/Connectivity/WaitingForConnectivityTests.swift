@@ -89,8 +89,12 @@ import Testing
 
     @Test func aProviderThatWillNotTellHoldsNothingBack() async {
         provider.finish()
+        let waits = Locked(0)
+        delegate.taskIsWaitingForConnectivity = { _, _ in waits.withLock { $0 += 1 } }
         let session = session()
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+        rootQueue.sync {}
+        #expect(waits.withLock { $0 } == 0)
     }
 
     @Test func nobodyAsksForItByDefault() {
@@ -126,9 +130,20 @@ import Testing
         let session = session(transport, resourceTimeout: 0.05)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect((response.error?.underlyingError as? URLError)?.code == .timedOut)
-        #expect("\(try #require(response.error))".contains("there was no network for 0.05 s"))
+        #expect("\(try #require(response.error))".contains("no network came before the total timeout of 0.05 s passed"))
         await isNotWaiting()
         #expect(transport.requests.isEmpty)
+    }
+
+    @Test func theResourceTimeoutIsNamedAsItWasSet() async throws {
+        provider.set(.online)
+        let transport = MockTransport { [provider] _ in
+            provider.set(.offline)
+            return .status(302, fields: [.location: "/next"])
+        }
+        let session = session(transport, resourceTimeout: 0.2)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect("\(try #require(response.error))".contains("the total timeout of 0.2 s passed"))
     }
 
     @Test func aSessionThatIsReleasedEndsTheWait() async {
@@ -169,6 +184,50 @@ import Testing
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect((response.error?.underlyingError as? URLError)?.code == .notConnectedToInternet)
         #expect(transport.requests.count == 1)
+    }
+
+    @Test func aLossThatIsKnownLateIsWaitedOver() async {
+        provider.set(.online)
+        let transport = MockTransport { [provider] _ in
+            provider.connectivity.identity == Connectivity.Identity(0) ? .failure(.notConnected) : .text("ok")
+        }
+        let session = session(UnreachableTransport(base: transport))
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await isWaiting()
+        provider.set(.offline, identity: 1)
+        await provider.hasListeners(2, soFar: 3)
+        provider.set(.online, identity: 2)
+        #expect(await task.response.value == Data("ok".utf8))
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(arguments: [Connectivity.Status.online, .unknown])
+    func aProviderThatContradictsItselfCausesNoCircle(status: Connectivity.Status) async throws {
+        let transport = MockTransport { _ in .failure(.notConnected) }
+        var configuration = SessionConfiguration()
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 0.1
+        let session = Session(
+            configuration: configuration, transport: UnreachableTransport(base: transport),
+            connectivity: ContradictoryConnectivity(told: Connectivity(status, identity: 1)))
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect((response.error?.underlyingError as? URLError)?.code == .timedOut)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func connectionsOfAnotherNetworkAreClosedBeforeWhatWaitedIsSent() async throws {
+        let events = Locked<[String]>([])
+        let stack = ConnectivityTransport(NotingTransport(events: events), waitingFor: provider, totalTimeout: 60)
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "mock", path: "/")
+        for identity in [1, 1, 2] {
+            provider.set(.offline)
+            async let response = stack.send(Exchange(request: request))
+            await provider.hasListeners(1)
+            provider.set(.online, identity: identity)
+            _ = try await response
+            await provider.hasListeners(0)
+        }
+        #expect(events.withLock { $0 } == ["sent", "sent", "closed", "sent"])
     }
 
     @Test(arguments: [TransportError.Code.connectionLost, .timedOut, .secureConnectionFailed])
@@ -281,4 +340,21 @@ private struct UnreachableTransport: Transport {
             throw error
         }
     }
+}
+
+/// Notes what it is asked to do.
+private struct NotingTransport: Transport {
+    let events: Locked<[String]>
+    private let base = MockTransport { _ in .text("ok") }
+
+    init(events: Locked<[String]>) { self.events = events }
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        events.withLock { $0.append("sent") }
+        return try await base.send(exchange)
+    }
+
+    func closeIdleConnections() { events.withLock { $0.append("closed") } }
 }

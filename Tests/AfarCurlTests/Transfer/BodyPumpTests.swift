@@ -103,10 +103,12 @@ struct BodyPumpTests {
 
     @Test func cancellingLetsTheMakerGo() async throws {
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let hasBegun = Deferred<Void>()
         let pump = BodyPump {}
         pump.start(
             RequestBodyStream(isReplayable: false) {
                 {
+                    hasBegun.fulfil(())
                     do {
                         try await Task.sleep(for: .seconds(3600))
                     } catch {
@@ -115,9 +117,34 @@ struct BodyPumpTests {
                     return nil
                 }
             })
+        await hasBegun.value
         pump.cancel()
         var iterator = ended.makeAsyncIterator()
         #expect(await iterator.next() == true)
+    }
+
+    @Test func aPumpThatWasCancelledBeforeItBeganLeavesTheBodyUnread() async {
+        /// Tells when the pump has let go of the body.
+        final class Witness: Sendable {
+            let isGone: Deferred<Void>
+            init(_ isGone: Deferred<Void>) { self.isGone = isGone }
+            deinit { isGone.fulfil(()) }
+        }
+        let isGone = Deferred<Void>()
+        let wasRead = Locked(false)
+        func start(_ pump: BodyPump) {
+            let witness = Witness(isGone)
+            pump.start(
+                RequestBodyStream(isReplayable: false) {
+                    withExtendedLifetime(witness) { wasRead.withLock { $0 = true } }
+                    return { nil }
+                })
+        }
+        let pump = BodyPump {}
+        pump.cancel()
+        start(pump)
+        await isGone.value
+        #expect(!wasRead.withLock { $0 })
     }
 
     @Test func aCancelledPumpKeepsNothingAlive() {

@@ -25,11 +25,11 @@ struct LostNetworkTests {
             far address add 10.0.$n.1/24 dev far$n
             far link set far$n up
         done
-        ip route add default via 10.0.1.1
+        ip route add default via 10.0.1.1 metric 10
+        ip route add default via 10.0.2.1 metric 20
         exec 3< <(exec "$0" http://198.51.100.1:8080/)
         read -r -t 20 first <&3
         ip link delete up1
-        ip route add default via 10.0.2.1
         read -r -t 20 second <&3
         echo "$first, $second"
         """#

@@ -128,9 +128,18 @@ import Testing
         let task = session?.request("http://mock/").serializingResponse(using: Bytes())
         await provider.hasListeners(2)
         session = nil
-        #expect(released == nil)
         #expect(await task?.response.error?.isSessionDeinitializedError == true)
+        #expect(released == nil)
         await provider.hasListeners(0)
+    }
+
+    @Test(arguments: [DispatchTimeInterval.seconds(.max), .milliseconds(.max)])
+    func aWaitMayBeLongerThanAClockCounts(maximumWait: DispatchTimeInterval) async {
+        let session = Session(interceptor: retrier(maximumWait), transport: transport())
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        provider.set(.online)
+        #expect(await task.response.error == nil)
     }
 
     @Test func aProviderThatWillNotTellEndsTheWait() async {
@@ -143,14 +152,44 @@ import Testing
 
     // MARK: Where there seems to be a network
 
-    @Test(arguments: [Connectivity.Status.online, .unknown])
-    func aNetworkThatIsThereIsTriedOnceMoreAndNotInACircle(status: Connectivity.Status) async {
+    @Test(arguments: [(Connectivity.Status.online, DispatchTimeInterval.milliseconds(20)), (.unknown, .never)])
+    func aNetworkThatIsThereIsTriedOnceMoreAndNotInACircle(
+        status: Connectivity.Status, maximumWait: DispatchTimeInterval
+    ) async {
         provider.set(status, identity: 1)
         let transport = MockTransport { _ in .failure(.notConnected) }
-        let session = Session(interceptor: retrier(.milliseconds(20)), transport: transport)
+        let session = Session(interceptor: retrier(maximumWait), transport: transport)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect(code(of: response) == .notConnectedToInternet)
         #expect(transport.requests.count == 2)
+    }
+
+    @Test(arguments: [Connectivity.Status.online, .unknown])
+    func aProviderThatContradictsItselfCausesNoCircle(status: Connectivity.Status) async {
+        let transport = MockTransport { _ in .failure(.notConnected) }
+        let provider = ContradictoryConnectivity(told: Connectivity(status, identity: 1))
+        let retrier = OfflineRetrier(monitor: provider, maximumWait: .milliseconds(50))
+        let session = Session(interceptor: retrier, transport: transport)
+        let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+        #expect(code(of: response) == .notConnectedToInternet)
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(arguments: [TransportError.Code.notConnected, .cannotFindHost])
+    func aLossThatIsKnownLateIsWaitedOver(code: TransportError.Code) async {
+        provider.set(.online, identity: 1)
+        let transport = MockTransport { [provider] _ in
+            provider.connectivity.identity == Connectivity.Identity(1) ? .failure(code) : .text("ok")
+        }
+        let session = Session(interceptor: retrier(), transport: transport)
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await provider.hasListeners(1)
+        provider.set(.offline, identity: 0)
+        await provider.hasListeners(1, soFar: 2)
+        provider.set(.online, identity: 2)
+        #expect(await task.response.error == nil)
+        #expect(request.retryCount == 1)
     }
 
     @Test func eachOtherNetworkIsTriedOnce() async {
@@ -160,10 +199,10 @@ import Testing
         }
         let session = Session(interceptor: retrier(), transport: transport)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
-        await provider.hasListeners(1)
+        await provider.hasListeners(1, soFar: 2)
         #expect(transport.requests.count == 2)
         provider.set(.online, identity: 2)
-        await provider.hasListeners(1, soFar: 2)
+        await provider.hasListeners(1, soFar: 3)
         #expect(transport.requests.count == 3)
         provider.set(.online, identity: 9)
         #expect(await task.response.error == nil)
@@ -176,7 +215,7 @@ import Testing
         let transport = MockTransport { _ in works.withLock { $0 } ? .text("ok") : .failure(.notConnected) }
         let session = Session(interceptor: retrier(), transport: transport)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
-        await provider.hasListeners(1)
+        await provider.hasListeners(1, soFar: 2)
         works.withLock { $0 = true }
         provider.set(.offline, identity: 0)
         provider.set(.online, identity: 1)
