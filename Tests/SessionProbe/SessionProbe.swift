@@ -19,8 +19,8 @@ struct SessionProbe {
         let response = await request.serializingData().response
         let milliseconds = Int((ContinuousClock.now - started) / .milliseconds(1))
         let connection = response.metrics?.transactionMetrics.last?.isReusedConnection == true ? "used" : "new"
-        let status = response.response.map { "\($0.statusCode)" } ?? "\(response.error, default: "")"
-        FileHandle.standardOutput.write(Data("\(status) \(connection) \(milliseconds)\n".utf8))
+        let code = response.response?.statusCode ?? (response.error?.underlyingError as? URLError)?.errorCode ?? 0
+        FileHandle.standardOutput.write(Data("\(code) \(connection) \(milliseconds)\n".utf8))
     }
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 /// A network that goes away below a session, in namespaces of the kernel.
 struct LostNetworkTests {
-    /// Two ways to a server at 198.51.100.1, of which the first goes away between two requests.
+    /// Ways to a server at 198.51.100.1, of which the first goes away between two requests.
     private static let script = #"""
         set -e
         coproc SERVER { exec unshare -n perl -MIO::Socket::INET -e '
@@ -18,15 +18,14 @@ struct LostNetworkTests {
         far() { nsenter -t $SERVER_PID -n ip "$@"; }
         far address add 198.51.100.1/32 dev lo
         far link set lo up
-        for n in 1 2; do
+        for n in $1; do
             ip link add up$n type veth peer name far$n netns $SERVER_PID
             ip address add 10.0.$n.2/24 dev up$n
             ip link set up$n up
             far address add 10.0.$n.1/24 dev far$n
             far link set far$n up
+            ip route add default via 10.0.$n.1 metric $n
         done
-        ip route add default via 10.0.1.1 metric 10
-        ip route add default via 10.0.2.1 metric 20
         exec 3< <(exec "$0" http://198.51.100.1:8080/)
         read -r -t 20 first <&3
         ip link delete up1
@@ -55,12 +54,23 @@ struct LostNetworkTests {
             .deletingLastPathComponent().appending(path: "SessionProbe").path
     }
 
-    @Test(.enabled(if: hasNamespaces, "the kernel refuses network namespaces"))
-    func theNextRequestConnectsAnew() throws {
-        let outcome = try Self.runAlone(["bash", "-c", Self.script, probe])
+    /// What came of the two requests, whether their connections were new, and the milliseconds that they took.
+    private func results(uplinks: String) throws -> [[Substring]] {
+        let outcome = try Self.runAlone(["bash", "-c", Self.script, probe, uplinks])
         #expect(outcome.status == 0)
-        let results = outcome.output.split(separator: ",").map { $0.split(whereSeparator: \.isWhitespace) }
-        #expect(results.map { $0.prefix(2) } == [["200", "new"], ["200", "new"]])
+        return outcome.output.split(separator: ",").map { $0.split(whereSeparator: \.isWhitespace) }
+    }
+
+    @Test(
+        .enabled(if: hasNamespaces, "the kernel refuses network namespaces"),
+        arguments: [
+            ("1 2", "200"),
+            // There is no other way: URLError.notConnectedToInternet.
+            ("1", "-1009"),
+        ])
+    func theNextRequestConnectsAnewOrFailsAtOnce(uplinks: String, second: String) throws {
+        let results = try results(uplinks: uplinks)
+        #expect(results.map { $0.prefix(2) } == [["200", "new"], [second[...], "new"]])
         // On the lost connection it would be as many as the request may be idle.
         let milliseconds = try #require(results.last?.last.flatMap { Int($0) })
         #expect(milliseconds < 10_000)
