@@ -8,11 +8,23 @@
 
 extension NetworkPath.Status: CustomStringConvertible {
     /// The status in plain words, with its reason.
-    public var description: String {
+    public var description: String { reason.map { "\(word): \($0)" } ?? word }
+
+    /// The status without its reason.
+    package var word: String {
         switch self {
         case .satisfied: "satisfied"
-        case .unsatisfied(let reason): "unsatisfied: \(reason)"
-        case .unknown(let reason): "unknown: \(reason)"
+        case .unsatisfied: "unsatisfied"
+        case .unknown: "unknown"
+        }
+    }
+
+    /// Why there is no way, or why nobody knows.
+    package var reason: String? {
+        switch self {
+        case .satisfied: nil
+        case .unsatisfied(let reason): "\(reason)"
+        case .unknown(let reason): "\(reason)"
         }
     }
 }

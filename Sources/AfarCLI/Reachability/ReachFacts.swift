@@ -32,8 +32,8 @@ struct ReachFacts: Encodable {
     init(_ path: NetworkPath, target: String, date: Date) {
         self.target = target
         time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        status = path.statusWord
-        reason = path.reason
+        status = path.status.word
+        reason = path.status.reason
         ipv4 = path.supportsIPv4
         ipv6 = path.supportsIPv6
         interfaces = path.interfaces.map { interface in

@@ -23,7 +23,7 @@ struct ReachReport {
 
     private func words(_ path: NetworkPath, _ date: Date?) -> String {
         let time = date.map { style.paint($0.formatted(.iso8601), .dim) + "  " } ?? ""
-        let interfaces = path.interfaces.map { [$0.name, $0.kindInWords] + $0.addresses.map(\.description) }
+        let interfaces = path.interfaces.map { [$0.name, kind(of: $0)] + $0.addresses.map(\.description) }
         let lines = rows(of: interfaces) + path.routes.map(\.description)
         // Whoever names an interface may put anything into the name.
         return time + status(of: path) + "\n" + lines.map { "  \(TerminalText.line($0))\n" }.joined()
@@ -36,7 +36,13 @@ struct ReachReport {
             case .unsatisfied: .red
             case .unknown: .yellow
             }
-        return style.paint(path.statusWord, paint) + (path.reason.map { ": \($0)" } ?? "")
+        return style.paint(path.status.word, paint) + (path.status.reason.map { ": \($0)" } ?? "")
+    }
+
+    /// The kind, and what it runs over where that is another.
+    private func kind(of interface: NetworkInterface) -> String {
+        let (kind, below) = (interface.kind, interface.underlyingKind)
+        return kind == below ? "\(kind)" : "\(kind) over \(below)"
     }
 
     /// Cells with the first two of each row as wide as the widest.

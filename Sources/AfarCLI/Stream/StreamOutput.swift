@@ -25,19 +25,11 @@ final class StreamOutput: Sendable {
             case .bytes:
                 if let charset {
                     request.responseStream(using: TextInCharset(charset), on: queue) { [self] stream in
-                        if let text = stream.value { try write(text) }
-                        if let completion = stream.completion {
-                            try? writeRest()
-                            continuation.resume(returning: completion)
-                        }
+                        try writeText(stream, continuation)
                     }
                 } else if style.isPretty {
                     request.responseStreamString(on: queue) { [self] stream in
-                        if let text = stream.value { try write(text) }
-                        if let completion = stream.completion {
-                            try? writeRest()
-                            continuation.resume(returning: completion)
-                        }
+                        try writeText(stream, continuation)
                     }
                 } else {
                     request.responseStream(on: queue) { [self] stream in
@@ -72,6 +64,18 @@ final class StreamOutput: Sendable {
     /// Throws what went wrong with writing, if something did.
     func check() throws {
         if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Writes what a stream of text brings, and tells its end.
+    private func writeText<Failure>(
+        _ stream: DataStreamRequest.Stream<String, Failure>,
+        _ continuation: CheckedContinuation<DataStreamRequest.Completion, Never>
+    ) throws {
+        if let text = stream.value { try write(text) }
+        if let completion = stream.completion {
+            try? writeRest()
+            continuation.resume(returning: completion)
+        }
     }
 
     /// A terminal gets nothing that steers it. A CR at the end waits: an LF that comes next belongs to it.

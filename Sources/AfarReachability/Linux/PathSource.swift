@@ -66,18 +66,14 @@
         }
 
         private func tryAgain(after error: ReachabilityError) {
-            let delay = ReachabilityError.retryDelay.components.seconds
+            let delay = Int(ReachabilityError.retryDelay.components.seconds)
             guard error.isLackOfDescriptors else {
-                DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(Int(delay))) { [weak self] in
+                DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(delay)) { [weak self] in
                     self?.beginLater()
                 }
                 return
             }
-            // Dispatch's timers need descriptors, and end the process where there are none. A thread that sleeps needs none.
-            try? Thread.start(name: "afar-retry") { [weak self] in
-                sleep(UInt32(delay))
-                self?.beginLater()
-            }
+            try? Thread.start(after: delay) { [weak self] in self?.beginLater() }
         }
 
         private func beginLater() {

@@ -23,6 +23,15 @@
 
         private static let stackSize = 512 << 10
 
+        /// Runs a closure later, on a new thread that sleeps until then. Dispatch's timers need descriptors, and end the process
+        /// where there are none; this needs none.
+        static func start(after seconds: Int, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
+            try start(name: "afar-retry") {
+                sleep(UInt32(seconds))
+                run()
+            }
+        }
+
         /// Runs a closure on a new thread. Signals go to other threads, where their handlers expect to run.
         static func start(name: String, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
             var attributes = pthread_attr_t()

@@ -87,11 +87,8 @@ final class HostResolver: Sendable {
 
     private func tryAgain(_ generation: Int, after seconds: Int) {
         #if os(Linux)
-            // Other than Dispatch's timers, a thread needs no descriptors, which may be what the search had too few of.
-            try? Thread.start(name: "afar-retry") { [weak self] in
-                sleep(UInt32(seconds))
-                self?.tryAgain(generation)
-            }
+            // Descriptors may be what the search had too few of.
+            try? Thread.start(after: seconds) { [weak self] in self?.tryAgain(generation) }
         #else
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
                 self?.tryAgain(generation)

@@ -30,8 +30,8 @@
         enum News {
             case nothing
             case change
-            /// The socket does not work, with this error.
-            case failure(ReachabilityError)
+            /// The socket does not work.
+            case failure
         }
 
         /// Reads all messages that are there.
@@ -47,7 +47,7 @@
                     }
                     if !isThere { break }
                 } catch {
-                    guard error.errorNumber == ENOBUFS else { return .failure(error) }
+                    guard error.errorNumber == ENOBUFS else { return .failure }
                     hasChanged = true
                 }
             }

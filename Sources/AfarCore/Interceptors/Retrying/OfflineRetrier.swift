@@ -13,8 +13,8 @@ public import Foundation
 /// Where there seems to be a network all the same, its loss may not be known yet: 0.3 seconds are left for that. Then the
 /// request is sent again, but only once for each network: if it fails again, it waits until that network has gone or another
 /// one has come. So a host that cannot be reached is never tried in a circle. Where it cannot be known whether there is a
-/// network, the request is sent again once, at once. The method does not matter, as nothing was sent; a request whose body was read already is not
-/// retried. Without a provider, the retrier's or the session's, nothing is.
+/// network, the request is sent again once, at once. The method does not matter, as nothing was sent; a request whose body
+/// was read already is not retried. Without a provider, the retrier's or the session's, nothing is.
 public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// How long a request waits for a network at most: 5 seconds.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
