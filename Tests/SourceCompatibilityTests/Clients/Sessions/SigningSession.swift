@@ -1,0 +1,184 @@
+import Afar
+import Foundation
+
+/// A session that an app made its own: each request is noted and gets a header, and some are refused.
+final class SigningSession: Session, @unchecked Sendable {
+    static let shared = SigningSession(configuration: .af.default, interceptor: Interceptor(retriers: [BusyRetryPolicy()]))
+
+    let notes = Notes()
+
+    private func signed(_ headers: HTTPHeaders?) -> HTTPHeaders {
+        var headers = headers ?? HTTPHeaders()
+        headers.update(name: "X-Signature", value: "signed")
+        return headers
+    }
+
+    override func request(
+        _ convertible: URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+        encoding: ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
+        interceptor: RequestInterceptor? = nil, shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataRequest {
+        notes.add("parameters")
+        return super.request(
+            convertible, method: method, parameters: parameters, encoding: encoding, headers: signed(headers),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier)
+    }
+
+    override func request<P: Encodable & Sendable>(
+        _ convertible: URLConvertible, method: HTTPMethod = .get, parameters: P? = nil,
+        encoder: ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
+        interceptor: RequestInterceptor? = nil, shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataRequest {
+        notes.add("encodable")
+        return super.request(
+            convertible, method: method, parameters: parameters, encoder: encoder, headers: signed(headers),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier)
+    }
+
+    override func request(
+        _ convertible: URLRequestConvertible, interceptor: RequestInterceptor? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> DataRequest {
+        notes.add("convertible")
+        return super.request(
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    override func streamRequest(
+        _ convertible: URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
+        interceptor: RequestInterceptor? = nil, shouldAutomaticallyResume: Bool? = nil
+    ) -> DataStreamRequest {
+        notes.add("stream")
+        return super.streamRequest(
+            convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    override func download(
+        _ convertible: URLRequestConvertible, interceptor: RequestInterceptor? = nil,
+        shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        notes.add("download")
+        return super.download(
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            to: destination)
+    }
+
+    override func download(
+        resumingWith data: Data, interceptor: RequestInterceptor? = nil, shouldAutomaticallyResume: Bool? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        notes.add("resuming")
+        return super.download(
+            resumingWith: data, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            to: destination)
+    }
+
+    override func upload(
+        _ data: Data, to convertible: URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
+        interceptor: RequestInterceptor? = nil, fileManager: FileManager = .default,
+        shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        notes.add("upload data")
+        return super.upload(
+            data, to: convertible, method: method, headers: signed(headers), interceptor: interceptor,
+            fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier)
+    }
+
+    override func upload(
+        _ fileURL: URL, with convertible: URLRequestConvertible, interceptor: RequestInterceptor? = nil,
+        fileManager: FileManager = .default, shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        notes.add("upload file")
+        return super.upload(
+            fileURL, with: convertible, interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    override func upload(
+        multipartFormData: MultipartFormData, to url: URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post, headers: HTTPHeaders? = nil, interceptor: RequestInterceptor? = nil,
+        fileManager: FileManager = .default, shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        notes.add("upload form")
+        return super.upload(
+            multipartFormData: multipartFormData, to: url, usingThreshold: encodingMemoryThreshold, method: method,
+            headers: signed(headers), interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+    }
+}
+
+/// Words in the order in which they came.
+final class Notes: @unchecked Sendable {
+    private let lock = NSLock()
+    private var list: [String] = []
+
+    var all: [String] { lock.withLock { list } }
+
+    func add(_ note: String) { lock.withLock { list.append(note) } }
+}
+
+/// A policy with an app's own settings.
+final class BusyRetryPolicy: RetryPolicy, @unchecked Sendable {
+    override init(
+        retryLimit: UInt = 3, exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale: Double = 0.001,
+        retryableHTTPMethods: Set<HTTPMethod> = [.get, .post],
+        retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes.union([429]),
+        retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
+    ) {
+        super.init(
+            retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
+            exponentialBackoffScale: exponentialBackoffScale, retryableHTTPMethods: retryableHTTPMethods,
+            retryableHTTPStatusCodes: retryableHTTPStatusCodes, retryableURLErrorCodes: retryableURLErrorCodes)
+    }
+
+    override func shouldRetry(request: Request, dueTo error: Error) -> Bool {
+        guard !request.isCancelled else { return false }
+        return super.shouldRetry(request: request, dueTo: error)
+    }
+}
+
+/// A policy with fewer settings than the one it is made from.
+final class LostRetryPolicy: ConnectionLostRetryPolicy, @unchecked Sendable {
+    init() {
+        super.init(
+            retryLimit: 1, exponentialBackoffBase: 2, exponentialBackoffScale: 0.001, retryableHTTPMethods: [.get])
+    }
+
+    override func retry(
+        _ request: Request, for session: Session, dueTo error: Error, completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        super.retry(request, for: session, dueTo: error) { result in
+            completion(result.retryRequired ? .retryWithDelay(result.delay ?? 0) : result)
+        }
+    }
+}
+
+/// Closures' types with an app's own methods.
+final class VersionAdapter: Adapter, @unchecked Sendable {
+    init(version: String) {
+        super.init { urlRequest, _, completion in
+            var urlRequest = urlRequest
+            urlRequest.headers.update(name: "X-Version", value: version)
+            completion(.success(urlRequest))
+        }
+    }
+
+    override func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, Error>) -> Void
+    ) {
+        guard urlRequest.url?.path != "/get/refused" else {
+            return completion(.failure(URLError(.userAuthenticationRequired)))
+        }
+        super.adapt(urlRequest, for: session, completion: completion)
+    }
+}
