@@ -325,14 +325,14 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
             Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: requestModifier)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -342,13 +342,13 @@ open class Session: @unchecked Sendable {
         _ data: Data,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         upload(
             Upload(.data(data), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: nil)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -360,16 +360,16 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
             Upload(
                 .file(fileURL, shouldRemove: false),
                 with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: requestModifier)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -379,13 +379,13 @@ open class Session: @unchecked Sendable {
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         upload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: nil)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -401,14 +401,35 @@ open class Session: @unchecked Sendable {
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            stream, to: convertible, method: method, headers: headers, interceptor: interceptor,
+            shouldAutomaticallyResume: nil, fileManager: fileManager, requestModifier: requestModifier)
+    }
+
+    /// Makes a request that sends what a stream holds, read while it is sent.
+    ///
+    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
+    /// goes out chunked.
+    ///
+    /// - Parameter shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///   ``startRequestsImmediately``.
+    public func upload(
+        _ stream: InputStream,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
             Upload(
                 .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: requestModifier)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
@@ -421,13 +442,13 @@ open class Session: @unchecked Sendable {
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         upload(
             Upload(.stream(stream), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: nil)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -451,8 +472,8 @@ open class Session: @unchecked Sendable {
             Upload(
                 .chunks(RequestBodyStream(chunks, length: length)),
                 with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: .default, modifier: requestModifier)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -472,8 +493,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest where Chunks.Element == Data {
         upload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
-            interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: .default, modifier: nil)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -482,12 +503,12 @@ open class Session: @unchecked Sendable {
     open func upload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         upload(
-            convertible, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: nil)
     }
 
     // MARK: Multipart
@@ -505,15 +526,37 @@ open class Session: @unchecked Sendable {
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold,
+            method: method, headers: headers, interceptor: interceptor, shouldAutomaticallyResume: nil,
+            fileManager: fileManager, requestModifier: requestModifier)
+    }
+
+    /// Makes a request that sends a multipart form, which a closure fills.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    public func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        to convertible: any URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let form = MultipartFormData(fileManager: fileManager)
         multipartFormData(form)
         return upload(
             multipartFormData: form, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
-            headers: headers, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, requestModifier: requestModifier)
     }
 
     /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
@@ -526,14 +569,32 @@ open class Session: @unchecked Sendable {
         with convertible: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        fileManager: FileManager = .default
+    ) -> UploadRequest {
+        upload(
+            multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
+            interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
+    }
+
+    /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    public func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        with convertible: any URLRequestConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         let form = MultipartFormData(fileManager: fileManager)
         multipartFormData(form)
         return upload(
             multipartFormData: form, with: convertible, usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a multipart form.
@@ -556,16 +617,16 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
                 request: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: requestModifier)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -576,14 +637,14 @@ open class Session: @unchecked Sendable {
         with convertible: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         upload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, modifier: nil)
     }
 
     // MARK: The way in for each kind
@@ -633,14 +694,15 @@ open class Session: @unchecked Sendable {
     private func upload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
-        fileManager: FileManager,
         shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager,
         modifier: RequestModifier?
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume,
+                fileManager: fileManager, requestModifier: modifier))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {
