@@ -37,7 +37,6 @@ class PictureDownloader: @unchecked Sendable {
         let configuration = URLSessionConfiguration.default
         configuration.headers = .default
         configuration.httpShouldSetCookies = true
-        configuration.httpShouldUsePipelining = false
         configuration.requestCachePolicy = .useProtocolCachePolicy
         configuration.allowsCellularAccess = true
         configuration.timeoutIntervalForRequest = 60

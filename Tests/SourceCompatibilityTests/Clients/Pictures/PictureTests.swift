@@ -60,8 +60,8 @@ import Testing
             downloader.download(URLRequest(url: server.url("/shared.png"))) { continuation.yield($0.value) }
         }
         everybodyAsked.finish()
-        let all = await pictures.prefix(5).reduce(into: [Picture?]()) { $0.append($1) }
-        #expect(all.allSatisfy { $0 != nil && $0 === all.first })
+        let all = await pictures.prefix(5).reduce(into: [Picture]()) { $0 += [$1].compactMap { $0 } }
+        #expect(all.count == 5 && all.allSatisfy { $0 === all[0] })
         #expect(server.requestCount(path: "/shared.png") == 1)
         await server.stop()
     }

@@ -67,7 +67,7 @@ enum Job {
     case plain
     case data(Data)
     case encodable(Encodable & Sendable)
-    case parameters([String: Any], encoding: ParameterEncoding)
+    case parameters(Parameters, encoding: ParameterEncoding)
     case uploadFile(URL)
     case uploadForm([(name: String, data: Data)])
     case download(DownloadDestination)

@@ -18,7 +18,7 @@ class RecipeManager {
         return Session(configuration: configuration, interceptor: interceptor, eventMonitors: [logger])
     }()
 
-    func fetchRecipes(tag: String, page: Int, completion: @escaping ([Recipe]) -> Void) {
+    func fetchRecipes(tag: String, page: Int, completion: @escaping @Sendable ([Recipe]) -> Void) {
         sessionManager.request(RecipeRouter.recipes(tag: tag, page: page))
             .responseDecodable(of: [Recipe].self) { response in
                 guard let items = response.value else {
@@ -28,14 +28,14 @@ class RecipeManager {
             }
     }
 
-    func fetchRecipe(id: Int, completion: @escaping (Result<Recipe, AFError>) -> Void) {
+    func fetchRecipe(id: Int, completion: @escaping @Sendable (Result<Recipe, AFError>) -> Void) {
         sessionManager.request(RecipeRouter.recipe(id: id)).validate().responseDecodable {
             (response: AFDataResponse<Recipe>) in
             completion(response.result)
         }
     }
 
-    func add(name: String, completion: @escaping (Recipe?, Error?) -> Void) {
+    func add(name: String, completion: @escaping @Sendable (Recipe?, Error?) -> Void) {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         sessionManager.request(RecipeRouter.add(parameters: ["name": name]))
@@ -51,13 +51,13 @@ class RecipeManager {
             }
     }
 
-    func remove(id: Int, completion: @escaping (Int?) -> Void) {
+    func remove(id: Int, completion: @escaping @Sendable (Int?) -> Void) {
         sessionManager.request(RecipeRouter.remove(id: id)).response { response in
             completion(response.response?.statusCode)
         }
     }
 
-    func signIn(name: String, password: String, completion: @escaping (Bool) -> Void) {
+    func signIn(name: String, password: String, completion: @escaping @Sendable (Bool) -> Void) {
         sessionManager.request(RecipeRouter.signIn(name: name, password: password)).responseJSON { response in
             guard case .success(let value) = response.result, let json = value as? [String: Any],
                 let token = json["access_token"] as? String

@@ -132,6 +132,13 @@ final class ItemsViewModel {
                 .response { completion($0.response?.statusCode) }
         }
 
+        func post(_ values: [String: Any], to url: String, completion: @escaping ([String: Any]?) -> Void) {
+            var values = values
+            values["nested"] = ["list": [1, "two", NSNull()] as [Any]] as [String: Any]
+            session.request(url, method: .post, parameters: values, encoding: JSONEncoding.default)
+                .responseJSON { completion($0.value as? [String: Any]) }
+        }
+
         func save(_ url: String, completion: @escaping (URL?) -> Void) {
             let destination: DownloadRequest.Destination = { temporaryURL, response in
                 self.status = response.statusCode

@@ -74,6 +74,13 @@ import Testing
                     }
                 }
                 #expect(status == 200)
+                let echo = await withCheckedContinuation { continuation in
+                    controller.post(["a": 1, "b": true], to: server.url("/post").absoluteString) {
+                        continuation.resume(returning: $0)
+                    }
+                }
+                let json = echo?["json"] as? [String: Any]
+                #expect(json?["b"] as? Bool == true && (json?["nested"] as? [String: [Any]])?["list"]?.count == 3)
                 let file = await withCheckedContinuation { continuation in
                     controller.save(server.url("/bytes/10").absoluteString) { continuation.resume(returning: $0) }
                 }

@@ -25,18 +25,19 @@ import Testing
             .serializingDecodable(Echo.self).value
         try FileManager.default.removeItem(at: file)
         #expect(sent.method == "PUT" && sent.data == "file")
-        _ = try await session.download(URLRequest(url: url)).serializingData().value
-        _ = session.streamRequest(URLRequest(url: url)).cancel()
+        _ = try await session.download(url).serializingData().value
+        session.streamRequest(url).cancel()
         for echo in [plain, dictionary, encodable, data, multipart] {
             #expect(echo.headers["x-signature"] == "signed")
         }
         #expect(dictionary.query == "a=1&b=1")
         #expect(encodable.data == "age=36&name=Ada")
-        // A class of its own overrides what a call means, not what another method of the session does.
+        // Every other form of a request goes through the one that takes a convertible, so one override sees them all.
         #expect(
-            session.notes.all.filter { $0 != "encodable" } == [
-                "parameters", "convertible", "upload data", "upload form", "upload file", "download", "stream",
-            ] || session.notes.all.first == "encodable" || session.notes.all.first == "parameters")
+            session.notes.all == [
+                "parameters", "convertible", "parameters", "convertible", "encodable", "convertible", "convertible",
+                "upload data", "upload form", "upload file", "download", "stream",
+            ])
         await server.stop()
     }
 

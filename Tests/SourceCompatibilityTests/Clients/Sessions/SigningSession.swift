@@ -80,31 +80,31 @@ final class SigningSession: Session, @unchecked Sendable {
 
     override func upload(
         _ data: Data, to convertible: URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
-        interceptor: RequestInterceptor? = nil, fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+        interceptor: RequestInterceptor? = nil, shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default, requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         notes.add("upload data")
         return super.upload(
             data, to: convertible, method: method, headers: signed(headers), interceptor: interceptor,
-            fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager,
             requestModifier: requestModifier)
     }
 
     override func upload(
         _ fileURL: URL, with convertible: URLRequestConvertible, interceptor: RequestInterceptor? = nil,
-        fileManager: FileManager = .default, shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
     ) -> UploadRequest {
         notes.add("upload file")
         return super.upload(
-            fileURL, with: convertible, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            fileURL, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     override func upload(
         multipartFormData: MultipartFormData, to url: URLConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         method: HTTPMethod = .post, headers: HTTPHeaders? = nil, interceptor: RequestInterceptor? = nil,
-        fileManager: FileManager = .default, shouldAutomaticallyResume: Bool? = nil,
+        shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         notes.add("upload form")
