@@ -62,10 +62,8 @@ enum FailureMessage: Equatable {
             self = .cancelled
         case .downloadedFileMoveFailed, .sessionDeinitialized, .sessionInvalidated(error: _):
             self = .other
-        #if canImport(Security)
-            case .serverTrustEvaluationFailed:
-                self = .other
-        #endif
+        case .serverTrustEvaluationFailed:
+            self = .other
         }
     }
 }

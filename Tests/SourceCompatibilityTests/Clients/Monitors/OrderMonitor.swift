@@ -59,7 +59,7 @@ final class OrderMonitor: EventMonitor, @unchecked Sendable {
         switch uploadable {
         case .data: add("uploadable data")
         case .file(_, let shouldRemove): add("uploadable file \(shouldRemove)")
-        case .stream: add("uploadable stream")
+        default: add("uploadable stream")
         }
     }
     func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) { add("no uploadable") }

@@ -118,7 +118,7 @@ import Testing
         let serialization = DispatchQueue(label: "serialization")
         let session = Session(rootQueue: DispatchQueue(label: "root"), serializationQueue: serialization)
         #expect(session.serializationQueue === serialization && session.rootQueue.label.hasPrefix("root"))
-        #expect(session.requestQueue.label.isEmpty == false)
+
         let serializer = QueueSerializer(queue: serialization)
         let response: AFDataResponse<Bool> = await withCheckedContinuation { continuation in
             session.request(server.url("/get")).response(responseSerializer: serializer) { response in

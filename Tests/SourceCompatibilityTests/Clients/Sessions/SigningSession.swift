@@ -115,16 +115,6 @@ final class SigningSession: Session, @unchecked Sendable {
     }
 }
 
-/// Words in the order in which they came.
-final class Notes: @unchecked Sendable {
-    private let lock = NSLock()
-    private var list: [String] = []
-
-    var all: [String] { lock.withLock { list } }
-
-    func add(_ note: String) { lock.withLock { list.append(note) } }
-}
-
 /// A policy with an app's own settings.
 final class BusyRetryPolicy: RetryPolicy, @unchecked Sendable {
     override init(

@@ -78,10 +78,10 @@ final class LibraryClient: Sendable {
         completion: @escaping @Sendable (AFDownloadResponse<URL>) -> Void
     ) -> DownloadRequest {
         let folder = folder
-        return session.download(base + path) { temporaryURL, response in
+        let destination: DownloadRequest.Destination = { temporaryURL, response in
             (folder.appendingPathComponent(name ?? response.suggestedFilename ?? "file"), options)
         }
-        .validate()
+        return session.download(base + path, to: destination).validate()
         .responseURL { completion($0) }
     }
 
