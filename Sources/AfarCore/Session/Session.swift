@@ -126,10 +126,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier,
-            isPlain: parameters == nil && encoding is URLEncoding && (convertible is String || convertible is URL))
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -148,9 +147,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, isPlain: parameters == nil && (convertible is String || convertible is URL))
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make a `URLRequest`.
@@ -163,9 +162,11 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        request(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil,
-            isPlain: convertible is URLRequest)
+        let isPlain = (convertible as? ParameterizedRequest)?.isPlain ?? (convertible is URLRequest)
+        return setUp(
+            DataRequest(
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain))
     }
 
     // MARK: Streams
@@ -184,9 +185,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            convertible, method: method, parameters: Empty?.none, headers: headers,
+            ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
@@ -206,9 +207,10 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
@@ -221,9 +223,10 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        streamRequest(
-            convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+        setUp(
+            DataStreamRequest(
+                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
+                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
     // MARK: Downloads
@@ -243,10 +246,10 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding)
+        let request = ParameterizedRequest(
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding)
         return download(
-            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, to: destination)
+            request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
     /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -264,10 +267,10 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder)
+        let request = ParameterizedRequest(
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder)
         return download(
-            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, to: destination)
+            request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
     /// Makes a download from a value that can make a `URLRequest`.
@@ -280,9 +283,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
+        makeDownload(
             .request(convertible), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: nil, to: destination)
+            to: destination)
     }
 
     /// Makes a download that goes on where another broke off.
@@ -309,9 +312,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
+        makeDownload(
             .resumeData(data), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: nil, to: destination)
+            to: destination)
     }
 
     // MARK: Uploads
@@ -330,9 +333,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            data,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -345,10 +348,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.data(data), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -365,11 +368,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(
-                .file(fileURL, shouldRemove: false),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            fileURL,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -382,10 +383,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -426,10 +427,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(
-                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            stream,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
@@ -445,10 +445,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.stream(stream), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -468,12 +468,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest where Chunks.Element == Data {
-        upload(
+        makeUpload(
             Upload(
                 .chunks(RequestBodyStream(chunks, length: length)),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: .default, modifier: requestModifier)
+                with: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
+            interceptor: interceptor, fileManager: .default,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -491,10 +492,10 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest where Chunks.Element == Data {
-        upload(
+        makeUpload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: .default, modifier: nil)
+            interceptor: interceptor, fileManager: .default,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -506,9 +507,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+        makeUpload(
+            convertible, interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: Multipart
@@ -621,12 +622,13 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
-                request: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+                request: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -640,69 +642,38 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            interceptor: interceptor, fileManager: fileManager,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: The way in for each kind
 
-    private func request(
-        _ convertible: any URLRequestConvertible,
-        interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?,
-        isPlain: Bool
-    ) -> DataRequest {
-        setUp(
-            DataRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
-                isPlain: isPlain && modifier == nil))
-    }
-
-    private func streamRequest(
-        _ convertible: any URLRequestConvertible,
-        automaticallyCancelOnStreamError: Bool,
-        interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?
-    ) -> DataStreamRequest {
-        setUp(
-            DataStreamRequest(
-                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-                requestModifier: modifier))
-    }
-
-    private func download(
+    private func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?,
         to destination: DownloadRequest.Destination?
     ) -> DownloadRequest {
         setUp(
             DownloadRequest(
                 downloadable, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
+                shouldAutomaticallyResume: shouldAutomaticallyResume,
                 destination: destination))
     }
 
-    private func upload(
+    private func makeUpload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
         fileManager: FileManager,
-        modifier: RequestModifier?
+        shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume,
-                fileManager: fileManager, requestModifier: modifier))
+                convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
+                shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {
@@ -711,29 +682,47 @@ open class Session: @unchecked Sendable {
     }
 }
 
-/// Makes a `URLRequest` from the parts that a caller gave.
+/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
 private struct ParameterizedRequest: URLRequestConvertible {
+    /// Whether none of the caller's code makes the `URLRequest`.
+    let isPlain: Bool
     private let make: @Sendable () throws -> URLRequest
 
-    init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?) {
-        make = { try URLRequest(url: url, method: method, headers: headers) }
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
+    ) {
+        isPlain = modifier == nil && encode == nil && (url is String || url is URL)
+        make = {
+            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            try modifier?(&urlRequest)
+            return try encode?(urlRequest) ?? urlRequest
+        }
     }
 
     init(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Parameters?,
-        _ encoding: any ParameterEncoding
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        _ parameters: Parameters?, _ encoding: any ParameterEncoding
     ) {
-        make = { try encoding.encode(URLRequest(url: url, method: method, headers: headers), with: parameters) }
+        guard parameters != nil || !(encoding is URLEncoding) else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoding.encode($0, with: parameters)
+        }
     }
 
     init<Value: Encodable & Sendable>(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Value?,
-        _ encoder: any ParameterEncoder
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        _ parameters: Value?, _ encoder: any ParameterEncoder
     ) {
-        make = {
-            let urlRequest = try URLRequest(url: url, method: method, headers: headers)
-            guard let parameters else { return urlRequest }
-            return try encoder.encode(parameters, into: urlRequest)
+        guard let parameters else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoder.encode(parameters, into: $0)
         }
     }
 

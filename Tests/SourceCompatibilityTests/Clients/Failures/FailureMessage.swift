@@ -49,7 +49,7 @@ enum FailureMessage: Equatable {
             case .decodingFailed(let error): self = .unreadable("\(type(of: error))")
             case .inputDataNilOrZeroLength: self = .unreadable("empty")
             case .jsonSerializationFailed: self = .unreadable("JSON")
-            case let .stringSerializationFailed(encoding: encoding): self = .unreadable("\(encoding.rawValue)")
+            case .stringSerializationFailed(encoding: _): self = .unreadable("text")
             default: self = .unreadable("other")
             }
         case let .sessionTaskFailed(error: error):

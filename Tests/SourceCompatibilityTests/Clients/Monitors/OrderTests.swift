@@ -11,13 +11,14 @@ import Testing
             startRequestsImmediately: startRequestsImmediately, interceptor: interceptor, eventMonitors: [monitor])
     }
 
+    // `validate()` is two validations: of the status and of the content type.
     @Test func aRequestThatSucceeds() async throws {
         let server = try await TestServer.start()
         let session = session(interceptor: TokenInterceptor())
         _ = await session.request(server.url("/get")).validate().serializingDecodable(Echo.self).response
         #expect(
             monitor.events.filter { $0 != "metrics" } == [
-                "resumed", "initial", "adapted true", "URLRequest", "task", "task resumed", "completed", "valid",
+                "resumed", "initial", "adapted true", "URLRequest", "task", "task resumed", "valid", "valid", "completed",
                 "finished", "parsed Echo",
             ])
         await server.stop()
@@ -28,21 +29,22 @@ import Testing
         let session = session(interceptor: TokenInterceptor())
         let request = session.request(server.url("/unstable?failures=1&key=order")).validate()
         _ = await request.serializingData().response
-        let attempt = ["initial", "adapted true", "URLRequest", "task", "task resumed", "completed"]
+        let attempt = ["initial", "adapted true", "URLRequest", "task", "task resumed"]
         #expect(
             monitor.events.filter { $0 != "metrics" }
-                == ["resumed"] + attempt + ["invalid", "retrying 1"] + attempt + ["valid", "finished", "parsed Data"])
+                == ["resumed"] + attempt + ["invalid", "completed", "retrying 1"] + attempt
+                + ["valid", "valid", "completed", "finished", "parsed Data"])
         await server.stop()
     }
 
     @Test func whatFailsBeforeItIsSent() async throws {
         let session = session()
-        let invalid = await session.request("not a URL: ´").serializingData().response
+        let invalid = await session.request("http://[broken").serializingData().response
         guard case let .invalidURL(url: url)? = invalid.error else {
             Issue.record("another error: \(invalid)")
             return
         }
-        #expect(url as? String == "not a URL: ´")
+        #expect(url as? String == "http://[broken")
         #expect(invalid.error?.isInvalidURLError == true && invalid.request == nil)
         #expect(monitor.events == ["resumed", "failed to create", "finished", "parsed Data"])
     }

@@ -61,7 +61,7 @@ final class ItemsViewModel {
     }
 
     func follow() async {
-        let stream = session.streamRequest(base.appendingPathComponent("stream/3"))
+        let stream = session.streamRequest(base.appendingPathComponent("item"))
         for await event in stream.streamTask().streamingDecodables(Item.self).prefix(1) {
             if case let .stream(.success(item)) = event.event { lines.append(item.text) }
         }

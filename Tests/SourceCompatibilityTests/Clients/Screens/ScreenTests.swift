@@ -8,6 +8,7 @@ import Testing
     private func withItems(_ body: (TestServer) async throws -> Void) async throws {
         let server = try await TestServer.start()
         server.route("/items") { _ in try .json([Item(id: 1, text: "one"), Item(id: 2, text: "two")]) }
+        server.route("/item") { _ in try .json(Item(id: 0, text: "line 0")) }
         try await body(server)
         await server.stop()
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// A session that an app made its own: each request is noted and gets a header, and some are refused.
 final class SigningSession: Session, @unchecked Sendable {
-    static let shared = SigningSession(configuration: .af.default, interceptor: Interceptor(retriers: [BusyRetryPolicy()]))
+    static let shared = SigningSession(configuration: .af.default, interceptor: Interceptor(retriers: [RetryPolicy()]))
 
     let notes = Notes()
 
@@ -112,63 +112,5 @@ final class SigningSession: Session, @unchecked Sendable {
             multipartFormData: multipartFormData, to: url, usingThreshold: encodingMemoryThreshold, method: method,
             headers: signed(headers), interceptor: interceptor, fileManager: fileManager,
             shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
-    }
-}
-
-/// A policy with an app's own settings.
-final class BusyRetryPolicy: RetryPolicy, @unchecked Sendable {
-    override init(
-        retryLimit: UInt = 3, exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
-        exponentialBackoffScale: Double = 0.001,
-        retryableHTTPMethods: Set<HTTPMethod> = [.get, .post],
-        retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes.union([429]),
-        retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
-    ) {
-        super.init(
-            retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
-            exponentialBackoffScale: exponentialBackoffScale, retryableHTTPMethods: retryableHTTPMethods,
-            retryableHTTPStatusCodes: retryableHTTPStatusCodes, retryableURLErrorCodes: retryableURLErrorCodes)
-    }
-
-    override func shouldRetry(request: Request, dueTo error: Error) -> Bool {
-        guard !request.isCancelled else { return false }
-        return super.shouldRetry(request: request, dueTo: error)
-    }
-}
-
-/// A policy with fewer settings than the one it is made from.
-final class LostRetryPolicy: ConnectionLostRetryPolicy, @unchecked Sendable {
-    init() {
-        super.init(
-            retryLimit: 1, exponentialBackoffBase: 2, exponentialBackoffScale: 0.001, retryableHTTPMethods: [.get])
-    }
-
-    override func retry(
-        _ request: Request, for session: Session, dueTo error: Error, completion: @escaping @Sendable (RetryResult) -> Void
-    ) {
-        super.retry(request, for: session, dueTo: error) { result in
-            completion(result.retryRequired ? .retryWithDelay(result.delay ?? 0) : result)
-        }
-    }
-}
-
-/// Closures' types with an app's own methods.
-final class VersionAdapter: Adapter, @unchecked Sendable {
-    init(version: String) {
-        super.init { urlRequest, _, completion in
-            var urlRequest = urlRequest
-            urlRequest.headers.update(name: "X-Version", value: version)
-            completion(.success(urlRequest))
-        }
-    }
-
-    override func adapt(
-        _ urlRequest: URLRequest, for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, Error>) -> Void
-    ) {
-        guard urlRequest.url?.path != "/get/refused" else {
-            return completion(.failure(URLError(.userAuthenticationRequired)))
-        }
-        super.adapt(urlRequest, for: session, completion: completion)
     }
 }
