@@ -110,7 +110,7 @@ final class SigningSession: Session, @unchecked Sendable {
         notes.add("upload form")
         return super.upload(
             multipartFormData: multipartFormData, to: url, usingThreshold: encodingMemoryThreshold, method: method,
-            headers: signed(headers), interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            headers: signed(headers), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, requestModifier: requestModifier)
     }
 }

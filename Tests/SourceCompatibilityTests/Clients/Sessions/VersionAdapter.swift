@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// Closures' types with an app's own methods.
+/// Says which version of an app asks, and refuses some requests.
 final class VersionAdapter: Adapter, @unchecked Sendable {
     init(version: String) {
         super.init { urlRequest, _, completion in
@@ -12,12 +12,12 @@ final class VersionAdapter: Adapter, @unchecked Sendable {
     }
 
     override func adapt(
-        _ urlRequest: URLRequest, for session: Session,
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
         completion: @escaping @Sendable (Result<URLRequest, Error>) -> Void
     ) {
         guard urlRequest.url?.path != "/get/refused" else {
             return completion(.failure(URLError(.userAuthenticationRequired)))
         }
-        super.adapt(urlRequest, for: session, completion: completion)
+        super.adapt(urlRequest, using: state, completion: completion)
     }
 }

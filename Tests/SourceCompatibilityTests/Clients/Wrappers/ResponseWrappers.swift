@@ -9,7 +9,7 @@ struct ServiceError: Decodable, Error, Equatable, Sendable {
 // Methods around the ready-made ones, with the same default arguments.
 extension DataRequest {
     @discardableResult
-    func responseBytes(
+    func responseByteArray(
         queue: DispatchQueue = .main,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -74,7 +74,8 @@ extension DataRequest {
         validate { request, response, data in
             guard !(200...299).contains(response.statusCode) else { return .success(()) }
             guard let data, let error = try? JSONDecoder().decode(ServiceError.self, from: data) else {
-                return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
+                return .failure(
+                    AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
             }
             return .failure(error)
         }

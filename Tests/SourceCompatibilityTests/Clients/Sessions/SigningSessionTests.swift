@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Subclasses of what is open.
-@Suite struct SubclassTests {
+@Suite struct SigningSessionTests {
     @Test func eachOverriddenMethodIsCalled() async throws {
         let server = try await TestServer.start()
         let session = SigningSession()
