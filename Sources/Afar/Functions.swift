@@ -157,13 +157,14 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        data, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+        data, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager, requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -171,12 +172,12 @@ public func upload(
     _ data: Data,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
-    shouldAutomaticallyResume: Bool? = nil
+    shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default
 ) -> UploadRequest {
     AF.upload(
-        data, with: convertible, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume)
+        data, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager)
 }
 
 /// Makes a request on ``Session/default`` that sends a file.
@@ -186,13 +187,14 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+        fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager, requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` that sends a file, from a value that can make a `URLRequest`.
@@ -200,12 +202,12 @@ public func upload(
     _ fileURL: URL,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
-    shouldAutomaticallyResume: Bool? = nil
+    shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default
 ) -> UploadRequest {
     AF.upload(
-        fileURL, with: convertible, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume)
+        fileURL, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager)
 }
 
 /// Makes a request on ``Session/default`` that sends what a stream holds.
@@ -215,13 +217,14 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
-        stream, to: convertible, method: method, headers: headers, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+        stream, to: convertible, method: method, headers: headers, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager, requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` that sends what a stream holds, from a value that can make a `URLRequest`.
@@ -229,12 +232,12 @@ public func upload(
     _ stream: InputStream,
     with convertible: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
-    shouldAutomaticallyResume: Bool? = nil
+    shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default
 ) -> UploadRequest {
     AF.upload(
-        stream, with: convertible, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume)
+        stream, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager)
 }
 
 /// Makes a request on ``Session/default`` that sends a sequence of chunks.
@@ -274,14 +277,14 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
         multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
-        headers: headers, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+        headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager, requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills, from a value that can make a
@@ -291,12 +294,12 @@ public func upload(
     with convertible: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
-    shouldAutomaticallyResume: Bool? = nil
+    shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default
 ) -> UploadRequest {
     AF.upload(
         multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
-        interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }
 
 /// Makes a request on ``Session/default`` that sends a multipart form.
@@ -307,14 +310,14 @@ public func upload(
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
     shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
     AF.upload(
         multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
-        headers: headers, interceptor: interceptor, fileManager: fileManager,
-        shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+        headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+        fileManager: fileManager, requestModifier: requestModifier)
 }
 
 /// Makes a request on ``Session/default`` that sends a multipart form, from a value that can make a
@@ -324,10 +327,10 @@ public func upload(
     with convertible: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
     interceptor: (any RequestInterceptor)? = nil,
-    fileManager: FileManager = .default,
-    shouldAutomaticallyResume: Bool? = nil
+    shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default
 ) -> UploadRequest {
     AF.upload(
         multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
-        interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }

@@ -16,9 +16,9 @@ extension DownloadRequest {
     @discardableResult
     public func responseData(
         queue: DispatchQueue? = .main,
-        dataPreprocessor: any DataPreprocessor = DataResponseSerializer<Data>.defaultDataPreprocessor,
-        emptyResponseCodes: Set<Int> = DataResponseSerializer<Data>.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer<Data>.defaultEmptyRequestMethods,
+        dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Data>) -> Void
     ) -> Self {
         response(
@@ -40,9 +40,9 @@ extension DownloadRequest {
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
-        dataPreprocessor: any DataPreprocessor = DataResponseSerializer<Data>.defaultDataPreprocessor,
-        emptyResponseCodes: Set<Int> = DataResponseSerializer<Data>.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer<Data>.defaultEmptyRequestMethods
+        dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
     ) -> DownloadTask<Data> {
         serializingDownload(
             using: .data(

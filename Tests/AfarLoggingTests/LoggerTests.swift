@@ -43,7 +43,7 @@ import Testing
         let monitor = LoggingMonitor(logger: logger)
         let session = Session(eventMonitors: [monitor], transport: MockTransport { _ in .text("no", status: 404) })
         let request = session.request("http://ada:hush@mock/a?token=hush", headers: ["Cookie": "hush"]).validate()
-        _ = await request.serializingResponse(using: DataResponseSerializer { _, _, _, _ in 1 }).response
+        _ = await request.serializingResponse(using: ClosureResponseSerializer { _, _, _, _ in 1 }).response
         monitor.queue.sync {}
         return shelf.all
     }

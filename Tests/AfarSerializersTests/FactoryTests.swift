@@ -51,7 +51,7 @@ extension ResponseSerializer where Self == LineSerializer {
     }
 
     @Test func aClosureMadeSerializerWorksAlike() async throws {
-        let serializer = DataResponseSerializer<Int> { _, response, data, _ in
+        let serializer = ClosureResponseSerializer<Int> { _, response, data, _ in
             (data?.count ?? 0) + (response?.statusCode ?? 0)
         }
         #expect(try await session.request("http://mock/").serializingResponse(using: serializer).value == 215)

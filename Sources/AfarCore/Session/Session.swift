@@ -330,8 +330,8 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         makeUpload(
@@ -339,8 +339,7 @@ open class Session: @unchecked Sendable {
                 .data(data),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -350,13 +349,12 @@ open class Session: @unchecked Sendable {
         _ data: Data,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         makeUpload(
             Upload(.data(data), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -368,8 +366,8 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         makeUpload(
@@ -377,8 +375,7 @@ open class Session: @unchecked Sendable {
                 .file(fileURL, shouldRemove: false),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -388,13 +385,12 @@ open class Session: @unchecked Sendable {
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         makeUpload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -410,7 +406,28 @@ open class Session: @unchecked Sendable {
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            stream, to: convertible, method: method, headers: headers, interceptor: interceptor,
+            shouldAutomaticallyResume: nil, fileManager: fileManager, requestModifier: requestModifier)
+    }
+
+    /// Makes a request that sends what a stream holds, read while it is sent.
+    ///
+    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
+    /// goes out chunked.
+    ///
+    /// - Parameter shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///   ``startRequestsImmediately``.
+    public func upload(
+        _ stream: InputStream,
+        to convertible: any URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         makeUpload(
@@ -418,8 +435,7 @@ open class Session: @unchecked Sendable {
                 .stream(stream),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
@@ -432,13 +448,12 @@ open class Session: @unchecked Sendable {
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         makeUpload(
             Upload(.stream(stream), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -463,8 +478,7 @@ open class Session: @unchecked Sendable {
                 .chunks(RequestBodyStream(chunks, length: length)),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: .default)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -484,8 +498,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest where Chunks.Element == Data {
         makeUpload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
-            interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: .default)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -494,12 +507,12 @@ open class Session: @unchecked Sendable {
     open func upload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         makeUpload(
-            convertible, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     // MARK: Multipart
@@ -517,15 +530,37 @@ open class Session: @unchecked Sendable {
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold,
+            method: method, headers: headers, interceptor: interceptor, shouldAutomaticallyResume: nil,
+            fileManager: fileManager, requestModifier: requestModifier)
+    }
+
+    /// Makes a request that sends a multipart form, which a closure fills.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    public func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        to convertible: any URLConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let form = MultipartFormData(fileManager: fileManager)
         multipartFormData(form)
         return upload(
             multipartFormData: form, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
-            headers: headers, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager, requestModifier: requestModifier)
     }
 
     /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
@@ -538,14 +573,32 @@ open class Session: @unchecked Sendable {
         with convertible: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        fileManager: FileManager = .default
+    ) -> UploadRequest {
+        upload(
+            multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
+            interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
+    }
+
+    /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    public func upload(
+        multipartFormData: @escaping (MultipartFormData) -> Void,
+        with convertible: any URLRequestConvertible,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         let form = MultipartFormData(fileManager: fileManager)
         multipartFormData(form)
         return upload(
             multipartFormData: form, with: convertible, usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor, fileManager: fileManager, shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a multipart form.
@@ -568,8 +621,8 @@ open class Session: @unchecked Sendable {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         makeUpload(
@@ -577,8 +630,7 @@ open class Session: @unchecked Sendable {
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
                 request: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -589,14 +641,13 @@ open class Session: @unchecked Sendable {
         with convertible: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
-        fileManager: FileManager = .default,
-        shouldAutomaticallyResume: Bool? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        fileManager: FileManager = .default
     ) -> UploadRequest {
         makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     // MARK: The way in for each kind
@@ -641,13 +692,13 @@ open class Session: @unchecked Sendable {
     private func makeUpload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
-        fileManager: FileManager,
-        shouldAutomaticallyResume: Bool?
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
-                shouldAutomaticallyResume: shouldAutomaticallyResume))
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {

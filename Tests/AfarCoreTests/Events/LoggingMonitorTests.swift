@@ -93,7 +93,7 @@ import Testing
     @Test func aResponseThatIsNotSerializedIsToldApart() async {
         struct Odd: Error {}
         let paper = await paper { session in
-            let serializer = DataResponseSerializer<Int> { _, _, _, _ in throw Odd() }
+            let serializer = ClosureResponseSerializer<Int> { _, _, _, _ in throw Odd() }
             _ = await session.request("http://mock/").serializingResponse(using: serializer).response
         }
         #expect(
@@ -124,7 +124,7 @@ import Testing
             }
         ) { session in
             _ = await session.request("http://mock/", headers: ["X-Own": "hush"]).validate()
-                .serializingResponse(using: DataResponseSerializer { _, _, _, _ in 7 }).response
+                .serializingResponse(using: ClosureResponseSerializer { _, _, _, _ in 7 }).response
         }
         #expect(
             paper.lines.filter { !$0.hasPrefix("[ID] measured") } == [

@@ -89,7 +89,7 @@ import Testing
                 answer(request.retryCount < 1 ? .retry : .doNotRetry)
             }), transport: transport)
         let calls = Locked(0)
-        let serializer = DataResponseSerializer<Data> { _, _, data, _ in
+        let serializer = ClosureResponseSerializer<Data> { _, _, data, _ in
             calls.withLock { $0 += 1 }
             guard calls.withLock({ $0 }) > 1 else { throw Wrong() }
             return data ?? Data()
@@ -119,7 +119,7 @@ import Testing
         let session = Session(
             interceptor: Scripted(retrying: { _, answer in answer(.doNotRetryWithError(GivenUp())) }),
             transport: MockTransport { _ in .text("ok") })
-        let serializer = DataResponseSerializer<Data> { _, _, _, _ in throw Wrong() }
+        let serializer = ClosureResponseSerializer<Data> { _, _, _, _ in throw Wrong() }
         let request = session.request("http://mock/")
         let response = await request.serializingResponse(using: serializer).response
         guard case .requestRetryFailed(let retryError, let originalError) = response.error else {

@@ -95,7 +95,7 @@ import Testing
     @Test func duringSerialization() async {
         let serializing = DispatchSemaphore(value: 0)
         let entered = Deferred<Void>()
-        let serializer = DataResponseSerializer<Data> { _, _, _, _ in
+        let serializer = ClosureResponseSerializer<Data> { _, _, _, _ in
             entered.fulfil(())
             serializing.wait()
             return Data("serialized".utf8)

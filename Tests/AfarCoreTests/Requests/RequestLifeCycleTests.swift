@@ -61,7 +61,7 @@ import Testing
         let called = [Deferred<Void>(), Deferred<Void>(), Deferred<Void>()]
         let request = session.request("http://mock/")
         for (number, call) in called.enumerated() {
-            let serializer = DataResponseSerializer<Int> { _, _, _, _ in
+            let serializer = ClosureResponseSerializer<Int> { _, _, _, _ in
                 events.withLock { $0.append("serialized") }
                 return number
             }
@@ -112,7 +112,7 @@ import Testing
 
     @Test func aSerializerThatCanDoWithoutAResponseSucceeds() async {
         let (session, _) = session { _ in .failure(.connectionLost) }
-        let serializer = DataResponseSerializer<String> { _, _, _, error in error == nil ? "fresh" : "kept" }
+        let serializer = ClosureResponseSerializer<String> { _, _, _, error in error == nil ? "fresh" : "kept" }
         let request = session.request("http://mock/")
         #expect(await request.serializingResponse(using: serializer).response.value == "kept")
         #expect(request.error?.isSessionTaskError == true)
@@ -122,7 +122,7 @@ import Testing
         struct Wrong: Error {}
         let (session, _) = session()
         let request = session.request("http://mock/")
-        let failing = DataResponseSerializer<Data> { _, _, _, _ in throw Wrong() }
+        let failing = ClosureResponseSerializer<Data> { _, _, _, _ in throw Wrong() }
         let first = request.serializingResponse(using: failing)
         let second = request.serializingResponse(using: Bytes())
         #expect(await first.response.error?.underlyingError is Wrong)
@@ -251,7 +251,7 @@ import Testing
         let serialization = DispatchQueue(label: "serialization")
         let session = Session(
             serializationQueue: serialization, transport: MockTransport { _ in .text("ok") })
-        let serializer = DataResponseSerializer<Int> { _, _, data, _ in
+        let serializer = ClosureResponseSerializer<Int> { _, _, data, _ in
             dispatchPrecondition(condition: .onQueue(serialization))
             return data?.count ?? 0
         }

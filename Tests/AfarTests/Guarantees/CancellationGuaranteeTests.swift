@@ -122,7 +122,7 @@ import Testing
         let server = try await TestServer.start()
         let entered = Signal()
         let door = DispatchSemaphore(value: 0)
-        let serializer = DataResponseSerializer<String> { _, _, _, _ in
+        let serializer = ClosureResponseSerializer<String> { _, _, _, _ in
             entered.set()
             door.wait()
             return "serialized"

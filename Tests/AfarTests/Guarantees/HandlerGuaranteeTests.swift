@@ -31,7 +31,7 @@ import Testing
     func serializationNeverRunsOnTheHandlersQueue(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
-        let serializer = DataResponseSerializer<Bool> { _, _, _, _ in
+        let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
             dispatchPrecondition(condition: .notOnQueue(.main))
             return Thread.isMainThread
         }
@@ -54,7 +54,7 @@ import Testing
         let request = session.request(server.url("/get"), shouldAutomaticallyResume: false)
         await withCheckedContinuation { continuation in
             for index in 0..<4 {
-                let serializer = DataResponseSerializer<Void> { _, _, _, _ in
+                let serializer = ClosureResponseSerializer<Void> { _, _, _, _ in
                     let isAlone = isBusy.withLock { isBusy in
                         defer { isBusy = true }
                         return !isBusy
@@ -82,7 +82,7 @@ import Testing
         let first = try await request.serializingString().value
         #expect(request.isFinished)
         let serialized = Steps()
-        let serializer = DataResponseSerializer<Int> { _, _, data, _ in
+        let serializer = ClosureResponseSerializer<Int> { _, _, data, _ in
             serialized.take("late")
             return data?.count ?? 0
         }

@@ -47,7 +47,7 @@ import Testing
             steps.take("validator \(response.statusCode), \(request.allMetrics.count) measured")
             return response.statusCode == 200 ? .success(()) : .failure(AFError.explicitlyCancelled)
         }
-        let serializer = DataResponseSerializer<Int> { _, response, _, _ in
+        let serializer = ClosureResponseSerializer<Int> { _, response, _, _ in
             steps.take("serializer")
             return response?.statusCode ?? 0
         }

@@ -1,0 +1,68 @@
+public import AfarCore
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// Gives a response's bytes themselves.
+public final class DataResponseSerializer: ResponseSerializer {
+    /// Changes the bytes before they are handed on.
+    public let dataPreprocessor: any DataPreprocessor
+    /// The status codes whose responses may be empty.
+    public let emptyResponseCodes: Set<Int>
+    /// The methods whose responses may be empty.
+    public let emptyRequestMethods: Set<HTTPMethod>
+
+    /// Makes a serializer.
+    ///
+    /// - Parameters:
+    ///   - dataPreprocessor: Changes the bytes before.
+    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    public init(
+        dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
+    ) {
+        self.dataPreprocessor = dataPreprocessor
+        self.emptyResponseCodes = emptyResponseCodes
+        self.emptyRequestMethods = emptyRequestMethods
+    }
+
+    /// The bytes. An allowed empty body gives empty data.
+    ///
+    /// - Throws: What ``ResponseSerializer/bytes(of:)`` throws.
+    public func serialize(_ input: SerializationInput) throws -> Data { try bytes(of: input) ?? Data() }
+
+    /// The bytes. An allowed empty body gives empty data.
+    ///
+    /// - Throws: `error`, the preprocessor's error, or
+    ///   ``AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``.
+    public func serialize(
+        request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
+    ) throws -> Data {
+        try serialize(SerializationInput(request: request, response: response, data: data, error: error))
+    }
+}
+
+extension ResponseSerializer where Self == DataResponseSerializer {
+    /// Gives the bytes themselves.
+    public static var data: DataResponseSerializer { DataResponseSerializer() }
+
+    /// Gives the bytes themselves.
+    ///
+    /// - Parameters:
+    ///   - dataPreprocessor: Changes the bytes before.
+    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    public static func data(
+        dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
+    ) -> DataResponseSerializer {
+        DataResponseSerializer(
+            dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods)
+    }
+}
