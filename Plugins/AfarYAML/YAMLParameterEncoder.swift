@@ -22,7 +22,7 @@ public struct YAMLParameterEncoder: ParameterEncoder {
     /// one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
-    public func encode<Parameters: Encodable & Sendable>(
+    public func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
         guard let parameters else { return request }

@@ -57,7 +57,7 @@ import Testing
 
     /// An encoder of one's own.
     final class Enveloped: JSONParameterEncoder, @unchecked Sendable {
-        override func encode<Parameters: Encodable & Sendable>(
+        override func encode<Parameters: Encodable>(
             _ parameters: Parameters?, into request: URLRequest
         ) throws -> URLRequest {
             guard let parameters = parameters else { return request }

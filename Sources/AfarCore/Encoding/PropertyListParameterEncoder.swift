@@ -22,7 +22,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded, with an
     ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep or contains itself.
-    open func encode<Parameters: Encodable & Sendable>(
+    open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
     ) throws -> URLRequest {

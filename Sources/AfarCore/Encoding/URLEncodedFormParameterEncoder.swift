@@ -46,7 +46,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     /// The request with the parameters in its query or body. A content type is set with a body unless there is one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded or the request has no URL or method.
-    open func encode<Parameters: Encodable & Sendable>(
+    open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
     ) throws -> URLRequest {

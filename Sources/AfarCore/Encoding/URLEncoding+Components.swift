@@ -10,7 +10,7 @@ extension URLEncoding {
         /// `key[0]`, `key[1]` and so on.
         case indexInBrackets
         /// As a closure says.
-        case custom(@Sendable (_ key: String, _ index: Int) -> String)
+        @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(key: String, atIndex index: Int) -> String {
             switch self {

@@ -14,126 +14,115 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
     // MARK: Sessions
 
     /// For `urlSession(_:didBecomeInvalidWithError:)`.
-    @preconcurrency open var sessionDidBecomeInvalidWithError: (@Sendable (URLSession, (any Error)?) -> Void)?
+    open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)?
 
     // MARK: Tasks
 
     /// For `urlSession(_:task:didReceive:)`.
-    @preconcurrency open var taskDidReceiveChallenge:
-        (@Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?
+    open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?
     /// For `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
-    @preconcurrency open var taskDidSendBodyData: (@Sendable (URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
+    open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
     /// For `urlSession(_:taskNeedsNewBodyStream:)`.
-    @preconcurrency open var taskNeedNewBodyStream: (@Sendable (URLSession, URLSessionTask) -> Void)?
+    open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)?
     /// For `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
-    @preconcurrency open var taskWillPerformHTTPRedirection:
-        (@Sendable (URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)?
+    open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)?
     /// For `urlSession(_:task:didFinishCollecting:)`.
-    @preconcurrency open var taskDidFinishCollectingMetrics:
-        (@Sendable (URLSession, URLSessionTask, TaskMetrics) -> Void)?
+    open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, TaskMetrics) -> Void)?
     /// For `urlSession(_:task:didCompleteWithError:)`.
-    @preconcurrency open var taskDidComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
+    open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)?
     /// For `urlSession(_:taskIsWaitingForConnectivity:)`.
-    @preconcurrency open var taskIsWaitingForConnectivity: (@Sendable (URLSession, URLSessionTask) -> Void)?
+    open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)?
 
     // MARK: Data tasks
 
     /// For `urlSession(_:dataTask:didReceive:)`.
-    @preconcurrency open var dataTaskDidReceiveResponse:
-        (@Sendable (URLSession, URLSessionDataTask, URLResponse) -> Void)?
+    open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)?
     /// For `urlSession(_:dataTask:didReceive:)`.
-    @preconcurrency open var dataTaskDidReceiveData: (@Sendable (URLSession, URLSessionDataTask, Data) -> Void)?
+    open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)?
     /// For `urlSession(_:dataTask:willCacheResponse:)`.
-    @preconcurrency open var dataTaskWillCacheResponse:
-        (@Sendable (URLSession, URLSessionDataTask, CachedURLResponse) -> Void)?
+    open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)?
 
     // MARK: Download tasks
 
     /// For `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
-    @preconcurrency open var downloadTaskDidFinishDownloadingToURL:
-        (@Sendable (URLSession, URLSessionDownloadTask, URL) -> Void)?
+    open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
     /// For `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
-    @preconcurrency open var downloadTaskDidWriteData:
-        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
+    open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
     /// For `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
-    @preconcurrency open var downloadTaskDidResumeAtOffset:
-        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
+    open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
 
     // MARK: All requests
 
     /// For `request(_:didCreateInitialURLRequest:)`.
-    @preconcurrency open var requestDidCreateInitialURLRequest: (@Sendable (Request, URLRequest) -> Void)?
+    open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)?
     /// For `request(_:didFailToCreateURLRequestWithError:)`.
-    @preconcurrency open var requestDidFailToCreateURLRequestWithError: (@Sendable (Request, AFError) -> Void)?
+    open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)?
     /// For `request(_:didAdaptInitialRequest:to:)`.
-    @preconcurrency open var requestDidAdaptInitialRequestToAdaptedRequest:
-        (@Sendable (Request, URLRequest, URLRequest) -> Void)?
+    open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)?
     /// For `request(_:didFailToAdaptURLRequest:withError:)`.
-    @preconcurrency open var requestDidFailToAdaptURLRequestWithError:
-        (@Sendable (Request, URLRequest, AFError) -> Void)?
+    open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)?
     /// For `request(_:didCreateURLRequest:)`.
-    @preconcurrency open var requestDidCreateURLRequest: (@Sendable (Request, URLRequest) -> Void)?
+    open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)?
     /// For `request(_:didCreateTask:)`.
-    @preconcurrency open var requestDidCreateTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)?
     /// For `request(_:didGatherMetrics:)`.
-    @preconcurrency open var requestDidGatherMetrics: (@Sendable (Request, TaskMetrics) -> Void)?
+    open var requestDidGatherMetrics: ((Request, TaskMetrics) -> Void)?
     /// For `request(_:didFailTask:earlyWithError:)`.
-    @preconcurrency open var requestDidFailTaskEarlyWithError: (@Sendable (Request, URLSessionTask, AFError) -> Void)?
+    open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)?
     /// For `request(_:didCompleteTask:with:)`.
-    @preconcurrency open var requestDidCompleteTaskWithError: (@Sendable (Request, URLSessionTask, AFError?) -> Void)?
+    open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)?
     /// For `requestIsRetrying(_:)`.
-    @preconcurrency open var requestIsRetrying: (@Sendable (Request) -> Void)?
+    open var requestIsRetrying: ((Request) -> Void)?
     /// For `requestDidFinish(_:)`.
-    @preconcurrency open var requestDidFinish: (@Sendable (Request) -> Void)?
+    open var requestDidFinish: ((Request) -> Void)?
     /// For `requestDidResume(_:)`.
-    @preconcurrency open var requestDidResume: (@Sendable (Request) -> Void)?
+    open var requestDidResume: ((Request) -> Void)?
     /// For `request(_:didResumeTask:)`.
-    @preconcurrency open var requestDidResumeTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)?
     /// For `requestDidSuspend(_:)`.
-    @preconcurrency open var requestDidSuspend: (@Sendable (Request) -> Void)?
+    open var requestDidSuspend: ((Request) -> Void)?
     /// For `request(_:didSuspendTask:)`.
-    @preconcurrency open var requestDidSuspendTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)?
     /// For `requestDidCancel(_:)`.
-    @preconcurrency open var requestDidCancel: (@Sendable (Request) -> Void)?
+    open var requestDidCancel: ((Request) -> Void)?
     /// For `request(_:didCancelTask:)`.
-    @preconcurrency open var requestDidCancelTask: (@Sendable (Request, URLSessionTask) -> Void)?
+    open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)?
 
     // MARK: Data requests
 
     /// For `request(_:didValidateRequest:response:data:withResult:)`.
-    @preconcurrency open var requestDidValidateRequestResponseDataWithResult:
-        (@Sendable (DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
+    open var requestDidValidateRequestResponseDataWithResult:
+        ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
     /// For `request(_:didParseResponse:)`.
-    @preconcurrency open var requestDidParseResponse: (@Sendable (DataRequest, DataResponse<Data?, AFError>) -> Void)?
+    open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)?
 
     // MARK: Streams
 
     /// For `request(_:didValidateRequest:response:withResult:)`.
-    @preconcurrency open var requestDidValidateRequestResponseWithResult:
-        (@Sendable (DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
+    open var requestDidValidateRequestResponseWithResult:
+        ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
 
     // MARK: Uploads
 
     /// For `request(_:didCreateUploadable:)`.
-    @preconcurrency open var requestDidCreateUploadable: (@Sendable (UploadRequest, UploadRequest.Uploadable) -> Void)?
+    open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)?
     /// For `request(_:didFailToCreateUploadableWithError:)`.
-    @preconcurrency open var requestDidFailToCreateUploadableWithError: (@Sendable (UploadRequest, AFError) -> Void)?
+    open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)?
     /// For `request(_:didProvideInputStream:)`.
-    @preconcurrency open var requestDidProvideInputStream: (@Sendable (UploadRequest, InputStream) -> Void)?
+    open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)?
 
     // MARK: Downloads
 
     /// For `request(_:didFinishDownloadingUsing:with:)`.
-    @preconcurrency open var requestDidFinishDownloadingUsingTaskWithResult:
-        (@Sendable (DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
+    open var requestDidFinishDownloadingUsingTaskWithResult:
+        ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
     /// For `request(_:didCreateDestinationURL:)`.
-    @preconcurrency open var requestDidCreateDestinationURL: (@Sendable (DownloadRequest, URL) -> Void)?
+    open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)?
     /// For `request(_:didValidateRequest:response:fileURL:withResult:)`.
-    @preconcurrency open var requestDidValidateRequestResponseFileURLWithResult:
-        (@Sendable (DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
+    open var requestDidValidateRequestResponseFileURLWithResult:
+        ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
     /// For `request(_:didParseResponse:)`.
-    @preconcurrency open var requestDidParseDownloadResponse:
-        (@Sendable (DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
+    open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
 
     /// Where the closures are called.
     public let queue: DispatchQueue

@@ -15,18 +15,18 @@ final class DelegateEvents: SelectiveEventMonitor {
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        guard let closure = delegate.sessionDidBecomeInvalidWithError else { return }
-        queue.async { closure(session, error) }
+        guard delegate.sessionDidBecomeInvalidWithError != nil else { return }
+        queue.async { [delegate] in delegate.sessionDidBecomeInvalidWithError?(session, error) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let closure = delegate.taskDidComplete else { return }
-        queue.async { closure(session, task, error) }
+        guard delegate.taskDidComplete != nil else { return }
+        queue.async { [delegate] in delegate.taskDidComplete?(session, task, error) }
     }
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        guard let closure = delegate.taskIsWaitingForConnectivity else { return }
-        queue.async { closure(session, task) }
+        guard delegate.taskIsWaitingForConnectivity != nil else { return }
+        queue.async { [delegate] in delegate.taskIsWaitingForConnectivity?(session, task) }
     }
 
     func urlSession(
@@ -36,8 +36,10 @@ final class DelegateEvents: SelectiveEventMonitor {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        guard let closure = delegate.taskDidSendBodyData else { return }
-        queue.async { closure(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend) }
+        guard delegate.taskDidSendBodyData != nil else { return }
+        queue.async { [delegate] in
+            delegate.taskDidSendBodyData?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+        }
     }
 
     func urlSession(
@@ -46,8 +48,10 @@ final class DelegateEvents: SelectiveEventMonitor {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        guard let closure = delegate.downloadTaskDidResumeAtOffset else { return }
-        queue.async { closure(session, downloadTask, fileOffset, expectedTotalBytes) }
+        guard delegate.downloadTaskDidResumeAtOffset != nil else { return }
+        queue.async { [delegate] in
+            delegate.downloadTaskDidResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
+        }
     }
 
     func urlSession(
@@ -57,7 +61,10 @@ final class DelegateEvents: SelectiveEventMonitor {
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        guard let closure = delegate.downloadTaskDidWriteData else { return }
-        queue.async { closure(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite) }
+        guard delegate.downloadTaskDidWriteData != nil else { return }
+        queue.async { [delegate] in
+            delegate.downloadTaskDidWriteData?(
+                session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+        }
     }
 }

@@ -35,9 +35,10 @@ extension AsyncRequestAdapter {
         using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        state.request.run {
+        let work: @Sendable () async -> Void = {
             do { completion(.success(try await adapt(urlRequest, using: state))) } catch { completion(.failure(error)) }
         }
+        if let request = state.request { request.run(work) } else { Task(operation: work) }
     }
 
     /// Runs the `async` form in a task that nothing but its own end ends.

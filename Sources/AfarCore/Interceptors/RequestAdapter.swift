@@ -45,10 +45,40 @@ extension RequestAdapter {
 
 /// What an adapter is told about the request that it adapts.
 public struct RequestAdapterState: Sendable {
-    let request: Request
+    private enum Subject {
+        case request(Request)
+        case identifier(UUID)
+    }
+
+    private let subject: Subject
     /// The session that sends it.
     public let session: Session
 
+    /// Makes a state by hand, for tests of an adapter.
+    ///
+    /// - Parameters:
+    ///   - requestID: Stands for a request's identifier.
+    ///   - session: The session that is to have the request.
+    public init(requestID: UUID, session: Session) {
+        subject = .identifier(requestID)
+        self.session = session
+    }
+
+    init(request: Request, session: Session) {
+        subject = .request(request)
+        self.session = session
+    }
+
     /// The request's identifier, see ``Request/id``.
-    public var requestID: UUID { request.id }
+    public var requestID: UUID {
+        switch subject {
+        case .request(let request): request.id
+        case .identifier(let identifier): identifier
+        }
+    }
+
+    /// The request; nil in a state made by hand.
+    var request: Request? {
+        if case .request(let request) = subject { request } else { nil }
+    }
 }

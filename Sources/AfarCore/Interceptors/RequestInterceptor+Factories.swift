@@ -39,7 +39,7 @@ extension RequestInterceptor where Self == Interceptor {
 }
 
 extension RequestRetrier where Self == RetryPolicy {
-    /// The default policy: ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:jitter:maximumRetryAfter:)``
+    /// The default policy: ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:)``
     /// says what it does.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 

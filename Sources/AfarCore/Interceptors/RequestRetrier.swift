@@ -32,3 +32,23 @@ public enum RetryResult: Sendable {
     /// Do not try again, and fail with this error, as ``AFError/requestRetryFailed(retryError:originalError:)``.
     case doNotRetryWithError(any Error)
 }
+
+extension RetryResult {
+    /// Whether the request is to be tried again, at once or later.
+    public var retryRequired: Bool {
+        switch self {
+        case .retry, .retryWithDelay: true
+        case .doNotRetry, .doNotRetryWithError: false
+        }
+    }
+
+    /// How many seconds to wait before; nil for all but ``retryWithDelay(_:)``.
+    public var delay: TimeInterval? {
+        if case .retryWithDelay(let delay) = self { delay } else { nil }
+    }
+
+    /// What the request is to fail with; nil for all but ``doNotRetryWithError(_:)``.
+    public var error: (any Error)? {
+        if case .doNotRetryWithError(let error) = self { error } else { nil }
+    }
+}

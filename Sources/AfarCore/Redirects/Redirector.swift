@@ -13,7 +13,7 @@ public struct Redirector: Sendable {
         /// It is not followed: the response that leads elsewhere is the final one.
         case doNotFollow
         /// What the closure makes of the request is sent; with nil it is not followed.
-        case modify(
+        @preconcurrency case modify(
             @Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
     }
 

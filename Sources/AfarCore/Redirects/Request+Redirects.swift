@@ -22,18 +22,21 @@ extension Request {
         return self
     }
 
+    /// Who was set to decide about this request's redirects; nil when that is left to the session.
+    public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.redirectHandler } }
+
     /// Who decides about redirects; nil when they are just followed.
-    var redirectHandler: (any RedirectHandler)? {
-        mutable.withLock { $0.redirectHandler } ?? context.redirectHandler
+    private var effectiveRedirectHandler: (any RedirectHandler)? {
+        redirectHandler ?? context.redirectHandler
             ?? context.delegate.redirectHandler(on: context.rootQueue)
     }
 
     /// Whether redirects are followed, or may be.
-    var mayFollowRedirects: Bool { redirectHandler.map { !$0.isRefusal } ?? true }
+    var mayFollowRedirects: Bool { effectiveRedirectHandler.map { !$0.isRefusal } ?? true }
 
     /// What is done about the redirects of an attempt; nil when they are just followed.
     func redirectPolicy(for urlRequest: URLRequest) -> RedirectPolicy? {
-        guard let handler = redirectHandler else { return nil }
+        guard let handler = effectiveRedirectHandler else { return nil }
         if handler.isRefusal { return .doNotFollow }
         return .ask { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
     }

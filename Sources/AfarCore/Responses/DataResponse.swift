@@ -41,6 +41,22 @@ public struct DataResponse<Success, Failure: Error> {
         origin = .given(response, metrics)
     }
 
+    init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        result: Result<Success, Failure>,
+        timeline: Timeline,
+        metrics: TaskMetrics?
+    ) {
+        self.request = request
+        self.data = data
+        self.timeline = timeline
+        self.result = result
+        serializationDuration = timeline.serializationDuration
+        origin = .given(response, metrics)
+    }
+
     init(_ serialized: Serialized<Success>, data: Data?) where Failure == AFError {
         request = serialized.request
         self.data = data

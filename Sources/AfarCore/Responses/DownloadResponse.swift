@@ -48,6 +48,27 @@ public struct DownloadResponse<Success, Failure: Error> {
         origin = .given(response, metrics)
     }
 
+    init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        temporaryURL: URL?,
+        destinationURL: URL?,
+        resumeData: Data?,
+        result: Result<Success, Failure>,
+        timeline: Timeline,
+        metrics: TaskMetrics?
+    ) {
+        self.request = request
+        fileURL = destinationURL ?? temporaryURL
+        self.temporaryURL = temporaryURL
+        self.destinationURL = destinationURL
+        self.resumeData = resumeData
+        self.timeline = timeline
+        self.result = result
+        serializationDuration = timeline.serializationDuration
+        origin = .given(response, metrics)
+    }
+
     init(_ serialized: Serialized<Success>, of download: DownloadRequest?) where Failure == AFError {
         request = serialized.request
         fileURL = download?.fileURL

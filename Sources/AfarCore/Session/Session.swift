@@ -34,10 +34,12 @@ open class Session: @unchecked Sendable {
     public let startRequestsImmediately: Bool
     /// When a request's `URLRequest` is made.
     public let requestSetup: RequestSetup
-    /// The queue on which `URLRequest`s are made; nil when each request's own task makes them.
-    public let requestQueue: DispatchQueue?
-    /// The queue on which serializers run; nil when each request's own task runs them.
-    public let serializationQueue: DispatchQueue?
+    /// The queue on which `URLRequest`s are made, if the session was given one. Otherwise each request makes its own, and
+    /// this is a queue on top of ``rootQueue`` that Afar puts nothing onto.
+    public let requestQueue: DispatchQueue
+    /// The queue on which serializers run, if the session was given one. Otherwise each request runs its own, and this is a
+    /// queue on top of ``rootQueue`` that Afar puts nothing onto.
+    public let serializationQueue: DispatchQueue
     /// Adapts and retries every request, before the request's own interceptor.
     public let interceptor: (any RequestInterceptor)?
     /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
@@ -84,8 +86,10 @@ open class Session: @unchecked Sendable {
         self.rootQueue = rootQueue
         self.startRequestsImmediately = startRequestsImmediately
         self.requestSetup = requestSetup
-        self.requestQueue = requestQueue
-        self.serializationQueue = serializationQueue
+        self.requestQueue =
+            requestQueue ?? DispatchQueue(label: "\(rootQueue.label).requestQueue", target: rootQueue)
+        self.serializationQueue =
+            serializationQueue ?? DispatchQueue(label: "\(rootQueue.label).serializationQueue", target: rootQueue)
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
         eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
@@ -95,7 +99,8 @@ open class Session: @unchecked Sendable {
             configuration: configuration, transport: transport, connectivity: connectivity, delegate: delegate,
             interceptor: interceptor, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
             startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
-            requestQueue: requestQueue, serializationQueue: serializationQueue)
+            requestQueue: requestQueue, serializationQueue: serializationQueue,
+            shownSerializationQueue: self.serializationQueue)
         context.attach(self)
     }
 

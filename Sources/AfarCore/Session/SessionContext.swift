@@ -33,8 +33,12 @@ final class SessionContext: Sendable {
     let listeners: CompositeEventMonitor
     let startRequestsImmediately: Bool
     let rootQueue: DispatchQueue
+    /// Nil when the session was given none: each request makes its own `URLRequest`s.
     let requestQueue: DispatchQueue?
+    /// Nil when the session was given none: each request runs its own serializers.
     let serializationQueue: DispatchQueue?
+    /// The session's ``Session/serializationQueue``, used or not.
+    let shownSerializationQueue: DispatchQueue
     /// Nil when nobody knows of the network.
     private let connectivityListener: ConnectivityListener?
     private let state = Locked(State())
@@ -50,7 +54,8 @@ final class SessionContext: Sendable {
         startRequestsImmediately: Bool,
         rootQueue: DispatchQueue,
         requestQueue: DispatchQueue?,
-        serializationQueue: DispatchQueue?
+        serializationQueue: DispatchQueue?,
+        shownSerializationQueue: DispatchQueue
     ) {
         let stack = TransportStack.make(around: transport, for: configuration, connectivity: connectivity)
         self.transport = stack
@@ -69,6 +74,7 @@ final class SessionContext: Sendable {
         self.rootQueue = rootQueue
         self.requestQueue = requestQueue
         self.serializationQueue = serializationQueue
+        self.shownSerializationQueue = shownSerializationQueue
         connectivityListener = connectivity.map(ConnectivityListener.init)
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }

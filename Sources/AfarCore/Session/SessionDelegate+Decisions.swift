@@ -58,18 +58,20 @@ extension SessionDelegate {
 
     /// Takes a chunk in place of its request. Returns false when no closure does.
     func take(_ chunk: Data, of request: Request) async -> Bool {
-        guard isListening, let closure = dataTaskDidReceiveData, let task = request.lastTask as? URLSessionDataTask
+        guard isListening, dataTaskDidReceiveData != nil, let task = request.lastTask as? URLSessionDataTask
         else { return false }
-        await request.onQueue(request.context.rootQueue) { closure(.shared, task, chunk) }
+        await request.onQueue(request.context.rootQueue) { [self] in dataTaskDidReceiveData?(.shared, task, chunk) }
         return true
     }
 
     /// Shows a download's file, which stays where it is meanwhile.
     func show(_ file: URL, of download: DownloadRequest) async {
-        guard isListening, let closure = downloadTaskDidFinishDownloadingToURL,
+        guard isListening, downloadTaskDidFinishDownloadingToURL != nil,
             let task = download.lastTask as? URLSessionDownloadTask
         else { return }
-        await download.onQueue(download.context.rootQueue) { closure(.shared, task, file) }
+        await download.onQueue(download.context.rootQueue) { [self] in
+            downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
+        }
     }
 
     // MARK: Redirects and challenges

@@ -19,46 +19,43 @@ open class SessionDelegate: @unchecked Sendable {
     // MARK: What is told
 
     /// The session was invalidated, or released (the error is nil then).
-    @preconcurrency open var sessionDidBecomeInvalidWithError: (@Sendable (URLSession, (any Error)?) -> Void)? {
+    open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
 
     /// The network work of an attempt is over; the error is what the network said.
-    @preconcurrency open var taskDidComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
+    open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
 
     /// There is no network, and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
     /// each wait.
-    @preconcurrency open var taskIsWaitingForConnectivity: (@Sendable (URLSession, URLSessionTask) -> Void)? {
+    open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
         didSet { isListening = true }
     }
 
     /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).
-    @preconcurrency open var taskDidSendBodyData: (@Sendable (URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
+    open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
     /// A download goes on where another broke off: after so many bytes, of so many in all (−1 when that is not known).
-    @preconcurrency open var downloadTaskDidResumeAtOffset:
-        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
+    open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
     /// Bytes of a download were written: since the last call, in all with those that were there, and expected in all (−1
     /// when that is not known).
-    @preconcurrency open var downloadTaskDidWriteData:
-        (@Sendable (URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
+    open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
     /// A download is whole, in a temporary file. The request goes on when the closure returns: it validates the response,
     /// and moves the file.
-    @preconcurrency open var downloadTaskDidFinishDownloadingToURL:
-        (@Sendable (URLSession, URLSessionDownloadTask, URL) -> Void)?
+    open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
     {
         didSet { isListening = true }
     }
@@ -67,23 +64,23 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Gets the chunks of every response that is not a download, in place of the request: it has no data, and a stream no
     /// chunks. The next chunk is read when the closure returns.
-    @preconcurrency open var dataTaskDidReceiveData: (@Sendable (URLSession, URLSessionDataTask, Data) -> Void)? {
+    open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
         didSet { isListening = true }
     }
 
     /// Decides, when the head of a response that is not a download has come, whether its request goes on or is cancelled.
     /// A request that is to become a download or a stream fails: make one with ``Session``.
-    @preconcurrency open var dataTaskDidReceiveResponse:
-        (@Sendable (URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
+    open var dataTaskDidReceiveResponse:
+        ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
     {
         didSet { isListening = true }
     }
 
     /// Decides as ``dataTaskDidReceiveResponse`` does, and outranks that. It must call its last argument once; if it never
     /// does, the request waits until it is cancelled.
-    @preconcurrency open var dataTaskDidReceiveResponseWithCompletion:
+    open var dataTaskDidReceiveResponseWithCompletion:
         (
-            @Sendable (
+            (
                 URLSession, URLSessionDataTask, URLResponse,
                 @escaping @Sendable (URLSession.ResponseDisposition) -> Void
             ) -> Void
@@ -94,17 +91,16 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Decides what is sent because of a redirect; nil means that it is not followed. It is asked where the request and the
     /// session have no handler of their own for redirects.
-    @preconcurrency open var taskWillPerformHTTPRedirection:
-        (@Sendable (URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
+    open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
     {
         didSet { isListening = true }
     }
 
     /// Decides as ``taskWillPerformHTTPRedirection`` does, and outranks that. It must call its last argument once; if it
     /// never does, the request waits until it is cancelled.
-    @preconcurrency open var taskWillPerformHTTPRedirectionWithCompletion:
+    open var taskWillPerformHTTPRedirectionWithCompletion:
         (
-            @Sendable (
+            (
                 URLSession, URLSessionTask, HTTPURLResponse, URLRequest, @escaping @Sendable (URLRequest?) -> Void
             ) -> Void
         )?
@@ -116,9 +112,9 @@ open class SessionDelegate: @unchecked Sendable {
     /// attempt for each place it is led to; never about other schemes, proxies or certificates, nor when the body is a
     /// stream that can be read once. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a
     /// challenge that is rejected leaves the response as it is.
-    @preconcurrency open var taskDidReceiveChallenge:
+    open var taskDidReceiveChallenge:
         (
-            @Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (
+            (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (
                 URLSession.AuthChallengeDisposition, URLCredential?
             )
         )?
@@ -128,9 +124,9 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Decides as ``taskDidReceiveChallenge`` does, and outranks that. It must call its last argument once; if it never
     /// does, the request waits until it is cancelled.
-    @preconcurrency open var taskDidReceiveChallengeWithCompletion:
+    open var taskDidReceiveChallengeWithCompletion:
         (
-            @Sendable (
+            (
                 URLSession, URLSessionTask, URLAuthenticationChallenge,
                 @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
             ) -> Void
@@ -144,7 +140,10 @@ open class SessionDelegate: @unchecked Sendable {
     let running = RunningRequests()
 
     /// Makes a delegate that listens to nothing.
-    public init() {}
+    ///
+    /// - Parameter fileManager: Not used: a download's file is moved by its ``DownloadRequest``, whole or not at all, which
+    ///   no file manager can do. It is here so that calls and subclasses written for Alamofire compile.
+    public init(fileManager: FileManager = .default) {}
 
     /// The requests that have been started and are not over.
     public var runningRequests: [Request] { running.all }

@@ -18,9 +18,14 @@ func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt
         ? instance(of: DownloadRequestTask.self, attempt) : instance(of: DataRequestTask.self, attempt)
 }
 
+/// Makes the task that shows what a download would ask for to go on; without a request, one that is over.
+func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
+    instance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
+}
+
 // Foundation deprecates this initializer on Apple's platforms, as a warning to those who would make tasks that do nothing.
 // Reached through a protocol, it is the same on all platforms.
-private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAttempt) -> Made {
+private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAttempt?) -> Made {
     let task = type.init()
     task.attempt = attempt
     return task

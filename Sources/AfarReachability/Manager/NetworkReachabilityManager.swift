@@ -35,6 +35,10 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         }
     }
 
+    /// A serial queue for listeners that have none of their own: `startListening(onQueue: manager.reachabilityQueue) { … }`.
+    /// The manager itself puts nothing onto it.
+    public let reachabilityQueue = DispatchQueue(label: "afar.reachability")
+
     private let monitor: NetworkMonitor
     private let state = Locked(State())
 

@@ -189,6 +189,29 @@ struct URLEncodedFormEncoderTests {
                 == "k=%61%C3%BCx%F0%9F%98%80")
     }
 
+    @Test("the allowed characters may change, also while others encode")
+    func allowedCharactersChange() async throws {
+        let encoder = URLEncodedFormEncoder()
+        #expect(try encode(["k": "/"], encoder) == "k=/")
+        encoder.allowedCharacters.remove(charactersIn: "/")
+        #expect(try encode(["k": "/"], encoder) == "k=%2F")
+        let texts = try await withThrowingTaskGroup(of: [String].self) { group in
+            group.addTask {
+                for round in 0..<200 {
+                    if round.isMultiple(of: 2) {
+                        encoder.allowedCharacters.insert("/")
+                    } else {
+                        encoder.allowedCharacters.remove("/")
+                    }
+                }
+                return []
+            }
+            group.addTask { try (0..<200).map { _ in try encoder.encode(["k": "//"]) } }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(texts.count == 200 && Set(texts).isSubset(of: ["k=//", "k=%2F%2F"]))
+    }
+
     @Test("long text of emoji made of several scalars survives")
     func emoji() throws {
         let text = String(repeating: "👨‍👩‍👧‍👦é", count: 3000)

@@ -43,6 +43,16 @@ struct RedirectHandlerTests {
             transport: transport)
     }
 
+    @Test func aRequestShowsItsOwnHandlerOnly() async {
+        let session = session(MockTransport(Self.chain), redirectHandler: Redirector.doNotFollow)
+        let request = session.request("http://one/a")
+        #expect(request.redirectHandler == nil)
+        request.redirect(using: Redirector.follow)
+        let isFollowing = if case .follow = (request.redirectHandler as? Redirector)?.behavior { true } else { false }
+        #expect(isFollowing)
+        #expect(await request.serializingResponse(using: Bytes()).response.value == Data("there".utf8))
+    }
+
     // MARK: Following
 
     @Test(arguments: [true, false])

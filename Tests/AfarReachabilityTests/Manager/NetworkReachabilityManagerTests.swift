@@ -35,6 +35,17 @@ struct NetworkReachabilityManagerTests {
         #expect(await statuses.reduce(into: []) { $0.append($1) } == [.reachable(.ethernetOrWiFi)])
     }
 
+    @Test func theManagersQueueServesListeners() async throws {
+        let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
+        let (statuses, status) = AsyncStream<Status>.makeStream()
+        manager.startListening(onQueue: manager.reachabilityQueue) { [queue = manager.reachabilityQueue] in
+            dispatchPrecondition(condition: .onQueue(queue))
+            status.yield($0)
+            status.finish()
+        }
+        #expect(await statuses.reduce(into: []) { $0.append($1) } == [.reachable(.ethernetOrWiFi)])
+    }
+
     @Test func whoStoppedHearsNothing() throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let queue = DispatchQueue(label: "listener")

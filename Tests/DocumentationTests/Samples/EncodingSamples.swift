@@ -25,7 +25,7 @@ struct Filter: Encodable {
 }
 
 final class Enveloped: JSONParameterEncoder, @unchecked Sendable {
-    override func encode<Parameters: Encodable & Sendable>(
+    override func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
         guard let parameters else { return request }

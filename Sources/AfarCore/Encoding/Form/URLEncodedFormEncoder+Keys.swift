@@ -8,7 +8,7 @@ extension URLEncodedFormEncoder {
         /// `key[0]`, `key[1]` and so on.
         case indexInBrackets
         /// As a closure says.
-        case custom(@Sendable (_ key: String, _ index: Int) -> String)
+        @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(_ key: String, atIndex index: Int) -> String {
             switch self {
@@ -35,7 +35,7 @@ extension URLEncodedFormEncoder {
         /// In lower case.
         case lowercased
         /// As a closure says.
-        case custom(@Sendable (String) -> String)
+        @preconcurrency case custom(@Sendable (String) -> String)
 
         func encode(_ key: String) -> String {
             switch self {

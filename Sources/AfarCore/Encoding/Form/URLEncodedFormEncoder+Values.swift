@@ -23,7 +23,7 @@ extension URLEncodedFormEncoder {
         /// In Base64.
         case base64
         /// As a closure says.
-        case custom(@Sendable (Data) throws -> String)
+        @preconcurrency case custom(@Sendable (Data) throws -> String)
 
         /// The text, or nil where the data should encode itself.
         func encode(_ data: Data) throws -> String? {
@@ -48,7 +48,7 @@ extension URLEncodedFormEncoder {
         /// As a formatter says.
         case formatted(DateFormatter)
         /// As a closure says.
-        case custom(@Sendable (Date) throws -> String)
+        @preconcurrency case custom(@Sendable (Date) throws -> String)
 
         /// The text, or nil where the date should encode itself.
         func encode(_ date: Date) throws -> String? {

@@ -31,8 +31,13 @@ public final class URLEncodedFormEncoder: Sendable {
     public let nilEncoding: NilEncoding
     /// How a space is written.
     public let spaceEncoding: SpaceEncoding
-    /// The characters that are not escaped.
-    public let allowedCharacters: CharacterSet
+    /// The characters that are not escaped. It may be changed at any time and from any thread; a value that is being
+    /// encoded meanwhile is written by one of both.
+    public var allowedCharacters: CharacterSet {
+        get { unescapedCharacters.withLock { $0 } }
+        set { unescapedCharacters.withLock { $0 = newValue } }
+    }
+    private let unescapedCharacters: Locked<CharacterSet>
     /// What the values that are encoded find in their encoder's `userInfo`.
     public let userInfo: [CodingUserInfoKey: any Sendable]
 
@@ -59,7 +64,7 @@ public final class URLEncodedFormEncoder: Sendable {
         self.keyPathEncoding = keyPathEncoding
         self.nilEncoding = nilEncoding
         self.spaceEncoding = spaceEncoding
-        self.allowedCharacters = allowedCharacters
+        unescapedCharacters = Locked(allowedCharacters)
         self.userInfo = userInfo
     }
 

@@ -75,7 +75,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        let began = state.request.mutable.withLock { $0.retryCount == 0 ? $0.startTime : nil }
+        let began = state.request?.mutable.withLock { $0.retryCount == 0 ? $0.startTime : nil }
         adapt(urlRequest, for: state.session, began: began, completion: completion)
     }
 

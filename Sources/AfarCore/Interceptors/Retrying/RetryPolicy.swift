@@ -25,14 +25,48 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     /// The network errors after which they are retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
     /// How the delays vary.
-    public let jitter: Jitter
+    public private(set) final var jitter: Jitter
     /// The longest `Retry-After` that is waited for, in seconds; nil when no attention is paid to that header.
-    public let maximumRetryAfter: TimeInterval?
+    public private(set) final var maximumRetryAfter: TimeInterval?
 
-    /// Makes a policy.
+    /// Makes a policy with exact delays that pays no attention to `Retry-After`.
+    ///
+    /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds; by
+    /// default 0.5 and 1 second.
+    ///
+    /// - Parameters:
+    ///   - retryLimit: How often a request is retried at most. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less is
+    ///     taken for 2.
+    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
+    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
+    ///     ``defaultRetryableHTTPMethods``.
+    ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
+    ///     ``defaultRetryableHTTPStatusCodes``.
+    ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
+    ///     ``defaultRetryableURLErrorCodes``.
+    public init(
+        retryLimit: UInt = RetryPolicy.defaultRetryLimit,
+        exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+        retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,
+        retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes,
+        retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
+    ) {
+        self.retryLimit = retryLimit
+        self.exponentialBackoffBase = max(2, exponentialBackoffBase)
+        self.exponentialBackoffScale = exponentialBackoffScale
+        self.retryableHTTPMethods = retryableHTTPMethods
+        self.retryableHTTPStatusCodes = retryableHTTPStatusCodes
+        self.retryableURLErrorCodes = retryableURLErrorCodes
+        jitter = .none
+        maximumRetryAfter = nil
+    }
+
+    /// Makes a policy whose delays vary, or that waits as long as `Retry-After` says.
     ///
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds,
-    /// varied by `jitter`; by default 0.5 and 1 second.
+    /// varied by `jitter`. A subclass that overrides the initializer without `jitter` has this one too.
     ///
     /// - Parameters:
     ///   - retryLimit: How often a request is retried at most. The default is 2.
@@ -50,7 +84,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     ///     seconds. The longer of that and the policy's own delay counts; when the server asks for more than this, the
     ///     request is not retried. With it, status 429 is retried too. The default is nil: no attention is paid to
     ///     that header.
-    public init(
+    @_disfavoredOverload
+    public convenience init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
@@ -60,13 +95,12 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         jitter: Jitter = .none,
         maximumRetryAfter: TimeInterval? = nil
     ) {
-        self.retryLimit = retryLimit
-        self.exponentialBackoffBase = max(2, exponentialBackoffBase)
-        self.exponentialBackoffScale = exponentialBackoffScale
-        self.retryableHTTPMethods = retryableHTTPMethods
-        self.retryableHTTPStatusCodes =
-            maximumRetryAfter == nil ? retryableHTTPStatusCodes : retryableHTTPStatusCodes.union([429])
-        self.retryableURLErrorCodes = retryableURLErrorCodes
+        self.init(
+            retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
+            exponentialBackoffScale: exponentialBackoffScale, retryableHTTPMethods: retryableHTTPMethods,
+            retryableHTTPStatusCodes: maximumRetryAfter == nil
+                ? retryableHTTPStatusCodes : retryableHTTPStatusCodes.union([429]),
+            retryableURLErrorCodes: retryableURLErrorCodes)
         self.jitter = jitter
         self.maximumRetryAfter = maximumRetryAfter
     }

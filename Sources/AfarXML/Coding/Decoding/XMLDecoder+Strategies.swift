@@ -12,7 +12,7 @@ extension XMLDecoder {
         /// From words joined by `-`: the key `oneTwo` reads `one-two`, `feedURL` reads `feed-url`.
         case convertFromKebabCase
         /// As a closure says for the path of keys that ends with the local name of an element or attribute.
-        case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
+        @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
     /// How dates are written.
@@ -29,7 +29,7 @@ extension XMLDecoder {
         /// As a formatter reads them.
         case formatted(DateFormatter)
         /// As a closure reads them.
-        case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
+        @preconcurrency case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
     /// How bytes are written.
@@ -41,6 +41,6 @@ extension XMLDecoder {
         /// In two hexadecimal digits a byte.
         case hexadecimal
         /// As a closure reads them.
-        case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
+        @preconcurrency case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
     }
 }

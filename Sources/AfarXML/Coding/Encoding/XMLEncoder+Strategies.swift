@@ -13,7 +13,7 @@ extension XMLEncoder {
         /// In words joined by `-`: `feedURL` becomes `feed-url`.
         case convertToKebabCase
         /// As a closure says for the path of keys that ends with the key asked about.
-        case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
+        @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
 
         func name(of key: any CodingKey, in codingPath: [any CodingKey]) -> String {
             let text = key.stringValue
@@ -40,7 +40,7 @@ extension XMLEncoder {
         /// As a formatter writes them.
         case formatted(DateFormatter)
         /// As a closure writes them.
-        case custom(@Sendable (_ date: Date, _ encoder: any Encoder) throws -> Void)
+        @preconcurrency case custom(@Sendable (_ date: Date, _ encoder: any Encoder) throws -> Void)
     }
 
     /// How bytes are written.
@@ -52,7 +52,7 @@ extension XMLEncoder {
         /// In two hexadecimal digits a byte.
         case hexadecimal
         /// As a closure writes them.
-        case custom(@Sendable (_ data: Data, _ encoder: any Encoder) throws -> Void)
+        @preconcurrency case custom(@Sendable (_ data: Data, _ encoder: any Encoder) throws -> Void)
     }
 
     /// How nil is written. In an attribute it is never written.

@@ -7,7 +7,7 @@ public enum XMLPlacementStrategy: Sendable {
     /// By the key's name, at any depth; keys that are not listed are ``XMLPlacement/automatic``.
     case byName([String: XMLPlacement])
     /// As a closure says for the path of keys that ends with the key asked about.
-    case custom(@Sendable (_ codingPath: [any CodingKey]) -> XMLPlacement)
+    @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> XMLPlacement)
 
     /// Where the value of a key stands; nil where this strategy does not say.
     func placement(of key: any CodingKey, in codingPath: @autoclosure () -> [any CodingKey]) -> XMLPlacement? {

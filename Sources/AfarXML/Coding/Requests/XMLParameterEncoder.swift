@@ -29,7 +29,7 @@ open class XMLParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The request with the parameters as its body. The content type `application/xml` is set unless there is one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
-    open func encode<Parameters: Encodable & Sendable>(
+    open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
     ) throws -> URLRequest {

@@ -32,6 +32,32 @@ import Testing
         #expect(await delays(of: RetryPolicy(jitter: .none)) == [0.5, 1])
     }
 
+    /// A policy of which only Alamofire's initializer is overridden.
+    private final class Insisting: RetryPolicy, @unchecked Sendable {
+        override init(
+            retryLimit: UInt = 3,
+            exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+            exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+            retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,
+            retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes,
+            retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
+        ) {
+            super.init(
+                retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
+                exponentialBackoffScale: exponentialBackoffScale * 2, retryableHTTPMethods: retryableHTTPMethods,
+                retryableHTTPStatusCodes: retryableHTTPStatusCodes.union([418]),
+                retryableURLErrorCodes: retryableURLErrorCodes)
+        }
+    }
+
+    @Test func anOverriddenInitializerIsUsedByAllOthers() async {
+        #expect(await delays(of: Insisting()) == [1, 2, 4])
+        let jittering = Insisting(jitter: .init { $0 / 4 }, maximumRetryAfter: 5)
+        #expect(await delays(of: jittering) == [0.25, 0.5])
+        #expect(jittering.retryableHTTPStatusCodes == RetryPolicy.defaultRetryableHTTPStatusCodes.union([418, 429]))
+        #expect(jittering.maximumRetryAfter == 5)
+    }
+
     @Test func fullJitterIsRandomFromNoneToTheWhole() {
         let delays = (0..<1000).map { _ in RetryPolicy.Jitter.full.vary(8) }
         #expect(delays.allSatisfy { (0...8).contains($0) })

@@ -1,0 +1,30 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension DownloadRequest {
+    /// A task that shows what resume data asks for: its requests are the one for the bytes that are missing, without
+    /// credentials.
+    ///
+    /// It is no attempt: to go on with a download, use
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling
+    /// the task does that to this request. The task of data that cannot be used has no requests.
+    ///
+    /// - Parameters:
+    ///   - data: What ``resumeData`` gave.
+    ///   - session: Not used: no `URLSession` carries requests.
+    public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
+        makeTask(resuming: self, with: try? ResumeData(decoding: data).urlRequestForRest())
+    }
+}
+
+extension ResumeData {
+    /// The request that asks for what is missing.
+    fileprivate func urlRequestForRest() throws -> URLRequest {
+        var request = try urlRequest()
+        ask(from: byteCount, in: &request)
+        return request
+    }
+}

@@ -1,0 +1,29 @@
+import Afar
+
+/// Code of an app's main actor in closures that Afar may call anywhere. As with Alamofire, the compiler warns of it, so it has
+/// no place among the tests, where a warning is an error; it must not refuse it.
+@MainActor final class SearchScreen {
+    private var count = 0
+
+    private func note(_ key: String) -> String {
+        count += 1
+        return key
+    }
+
+    func encoders() -> [URLEncodedFormEncoder] {
+        [
+            URLEncodedFormEncoder(arrayEncoding: .custom { key, index in self.note("\(key)\(index)") }),
+            URLEncodedFormEncoder(dataEncoding: .custom { data in self.note("\(data.count)") }),
+            URLEncodedFormEncoder(dateEncoding: .custom { date in self.note("\(date)") }),
+            URLEncodedFormEncoder(keyEncoding: .custom { key in self.note(key) }),
+        ]
+    }
+
+    func encoding() -> URLEncoding {
+        URLEncoding(arrayEncoding: .custom { key, _ in self.note(key) })
+    }
+
+    func redirector() -> Redirector {
+        Redirector(behavior: .modify { _, request, _ in self.note("redirect").isEmpty ? nil : request })
+    }
+}
