@@ -73,7 +73,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        requestModifier: RequestModifier?,
         destination: Destination?
     ) {
         self.downloadable = downloadable
@@ -90,7 +89,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
         super.init(
             convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: Files
@@ -209,13 +208,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
+    override func headHook() -> @Sendable (ResponseHead) throws -> Void {
         let announce = super.headHook()
         guard let delivery = transfer.withLock({ $0.delivery }) else { return announce }
         return { [self] head in
             try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
             if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
-            try announce?(head)
+            try announce(head)
         }
     }
 

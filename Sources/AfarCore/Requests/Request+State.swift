@@ -70,6 +70,8 @@ extension Request {
         var headListeners: [HeadListener] = []
         /// What the listeners say to the head, once they were asked.
         var headAnswer: Task<Void, Never>?
+        /// Whether the request was ended by who was asked about the head, so that nothing of the body is handed on.
+        var isRefusedAtHead = false
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
@@ -78,8 +80,8 @@ extension Request {
 
         var handlers = HandlerQueue<Request>()
         /// The progress of the bodies; nil as long as nobody asked.
-        var sending: Announcements<TransferFigures>?
-        var receiving: Announcements<TransferFigures>?
+        var sending: TransferProgress?
+        var receiving: TransferProgress?
         /// The `URLRequest`s that are made; nil as long as nobody asked.
         var urlRequests: Announcements<URLRequest>?
         /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.

@@ -125,11 +125,12 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding),
+        makeRequest(
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier,
-            isPlain: parameters == nil && encoding is URLEncoding && (convertible is String || convertible is URL))
+            isPlain: requestModifier == nil && parameters == nil && encoding is URLEncoding
+                && (convertible is String || convertible is URL))
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -147,10 +148,11 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
+        makeRequest(
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, isPlain: parameters == nil && (convertible is String || convertible is URL))
+            isPlain: requestModifier == nil && parameters == nil && (convertible is String || convertible is URL))
     }
 
     /// Makes a request from a value that can make a `URLRequest`.
@@ -163,8 +165,8 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        request(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil,
+        makeRequest(
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
             isPlain: convertible is URLRequest)
     }
 
@@ -205,10 +207,11 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        streamRequest(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
+        makeStreamRequest(
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
@@ -221,9 +224,9 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        streamRequest(
+        makeStreamRequest(
             convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: Downloads
@@ -243,10 +246,11 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding)
-        return download(
+        let request = ParameterizedRequest(
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding)
+        return makeDownload(
             .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, to: destination)
+            to: destination)
     }
 
     /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -264,10 +268,11 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder)
-        return download(
+        let request = ParameterizedRequest(
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder)
+        return makeDownload(
             .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, to: destination)
+            to: destination)
     }
 
     /// Makes a download from a value that can make a `URLRequest`.
@@ -280,9 +285,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
+        makeDownload(
             .request(convertible), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: nil, to: destination)
+            to: destination)
     }
 
     /// Makes a download that goes on where another broke off.
@@ -309,9 +314,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
+        makeDownload(
             .resumeData(data), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: nil, to: destination)
+            to: destination)
     }
 
     // MARK: Uploads
@@ -329,10 +334,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
-            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+        makeUpload(
+            Upload(
+                .data(data),
+                with: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -345,10 +353,10 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.data(data), with: convertible),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -364,12 +372,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(
                 .file(fileURL, shouldRemove: false),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+                with: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -382,10 +391,10 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -404,11 +413,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(
-                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+                .stream(stream),
+                with: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
@@ -424,10 +435,10 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.stream(stream), with: convertible),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -447,12 +458,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest where Chunks.Element == Data {
-        upload(
+        makeUpload(
             Upload(
                 .chunks(RequestBodyStream(chunks, length: length)),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+                with: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -470,10 +482,10 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest where Chunks.Element == Data {
-        upload(
+        makeUpload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
             interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -485,9 +497,9 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             convertible, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: Multipart
@@ -560,12 +572,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
-                request: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+                request: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -579,68 +592,62 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
             interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: The way in for each kind
 
-    private func request(
+    private func makeRequest(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?,
         isPlain: Bool
     ) -> DataRequest {
         setUp(
             DataRequest(
                 convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
-                isPlain: isPlain && modifier == nil))
+                shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain))
     }
 
-    private func streamRequest(
+    private func makeStreamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool,
         interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?
+        shouldAutomaticallyResume: Bool?
     ) -> DataStreamRequest {
         setUp(
             DataStreamRequest(
                 convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-                requestModifier: modifier))
+                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
-    private func download(
+    private func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?,
         to destination: DownloadRequest.Destination?
     ) -> DownloadRequest {
         setUp(
             DownloadRequest(
                 downloadable, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
+                shouldAutomaticallyResume: shouldAutomaticallyResume,
                 destination: destination))
     }
 
-    private func upload(
+    private func makeUpload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
         fileManager: FileManager,
-        shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?
+        shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
         setUp(
             UploadRequest(
                 convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier))
+                shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {
@@ -649,29 +656,36 @@ open class Session: @unchecked Sendable {
     }
 }
 
-/// Makes a `URLRequest` from the parts that a caller gave.
+/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
 private struct ParameterizedRequest: URLRequestConvertible {
     private let make: @Sendable () throws -> URLRequest
 
-    init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?) {
-        make = { try URLRequest(url: url, method: method, headers: headers) }
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        encode: @escaping @Sendable (URLRequest) throws -> URLRequest = { $0 }
+    ) {
+        make = {
+            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            try modifier?(&urlRequest)
+            return try encode(urlRequest)
+        }
     }
 
     init(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Parameters?,
-        _ encoding: any ParameterEncoding
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        _ parameters: Parameters?, _ encoding: any ParameterEncoding
     ) {
-        make = { try encoding.encode(URLRequest(url: url, method: method, headers: headers), with: parameters) }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoding.encode($0, with: parameters)
+        }
     }
 
     init<Value: Encodable & Sendable>(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Value?,
-        _ encoder: any ParameterEncoder
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        _ parameters: Value?, _ encoder: any ParameterEncoder
     ) {
-        make = {
-            let urlRequest = try URLRequest(url: url, method: method, headers: headers)
-            guard let parameters else { return urlRequest }
-            return try encoder.encode(parameters, into: urlRequest)
+        self.init(url: url, method: method, headers: headers, modifier: modifier) { urlRequest in
+            try parameters.map { try encoder.encode($0, into: urlRequest) } ?? urlRequest
         }
     }
 

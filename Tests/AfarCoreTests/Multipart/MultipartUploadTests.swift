@@ -102,14 +102,15 @@ import Testing
         #expect(sent.exchange.options.idleTimeout == 7)
     }
 
-    @Test func aModifierHasTheLastWord() async throws {
+    @Test func theFormHasTheLastWordOnItsType() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
+        let form = form()
         _ = try await session.upload(
-            multipartFormData: form(), to: "http://mock/",
+            multipartFormData: form, to: "http://mock/",
             requestModifier: { $0.setValue("multipart/mixed; boundary=b", forHTTPHeaderField: "Content-Type") }
         ).serializingResponse(using: Bytes()).value
-        #expect(transport.requests.first?.fields[.contentType] == "multipart/mixed; boundary=b")
+        #expect(transport.requests.first?.fields[.contentType] == form.contentType)
     }
 
     // MARK: When it is encoded
@@ -298,14 +299,12 @@ import Testing
 
     @Test func anEagerFormWaitsAndGoesWithTheSession() async throws {
         let transport = MockTransport { _ in .text("ok") }
-        var session: Session? = Session(startRequestsImmediately: false, requestSetup: .eager, transport: transport)
         let encoded = Deferred<Void>()
-        let request = session?.upload(
-            multipartFormData: form(), to: "http://mock/", usingThreshold: 0,
-            interceptor: Scripted(adapting: { request, answer in
-                answer(.success(request))
-                encoded.fulfil(())
-            }))
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidCreateUploadable = { _, _ in encoded.fulfil(()) }
+        var session: Session? = Session(
+            startRequestsImmediately: false, requestSetup: .eager, eventMonitors: [monitor], transport: transport)
+        let request = session?.upload(multipartFormData: form(), to: "http://mock/", usingThreshold: 0)
         await encoded.value
         guard case .file(let url, shouldRemove: true) = request?.uploadable else {
             Issue.record("\(String(describing: request?.uploadable))")
