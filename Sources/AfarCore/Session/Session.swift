@@ -130,12 +130,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        makeRequest(
+        request(
             ParameterizedRequest(
                 url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            isPlain: requestModifier == nil && parameters == nil && encoding is URLEncoding
-                && (convertible is String || convertible is URL))
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -153,11 +151,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        makeRequest(
+        request(
             ParameterizedRequest(
                 url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            isPlain: requestModifier == nil && parameters == nil && (convertible is String || convertible is URL))
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make a `URLRequest`.
@@ -170,9 +167,11 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        makeRequest(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            isPlain: convertible is URLRequest)
+        let isPlain = (convertible as? ParameterizedRequest)?.isPlain ?? (convertible is URLRequest)
+        return setUp(
+            DataRequest(
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain))
     }
 
     // MARK: Streams
@@ -191,9 +190,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            convertible, method: method, parameters: Empty?.none, headers: headers,
+            ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
@@ -212,7 +211,7 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        makeStreamRequest(
+        streamRequest(
             ParameterizedRequest(
                 url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
@@ -229,9 +228,10 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        makeStreamRequest(
-            convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+        setUp(
+            DataStreamRequest(
+                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
+                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
     // MARK: Downloads
@@ -253,9 +253,8 @@ open class Session: @unchecked Sendable {
     ) -> DownloadRequest {
         let request = ParameterizedRequest(
             url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding)
-        return makeDownload(
-            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            to: destination)
+        return download(
+            request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
     /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -275,9 +274,8 @@ open class Session: @unchecked Sendable {
     ) -> DownloadRequest {
         let request = ParameterizedRequest(
             url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder)
-        return makeDownload(
-            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            to: destination)
+        return download(
+            request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
     /// Makes a download from a value that can make a `URLRequest`.
@@ -339,11 +337,9 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        makeUpload(
-            Upload(
-                .data(data),
-                with: ParameterizedRequest(
-                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
+        upload(
+            data,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
@@ -359,7 +355,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         makeUpload(
             Upload(.data(data), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -375,11 +372,9 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        makeUpload(
-            Upload(
-                .file(fileURL, shouldRemove: false),
-                with: ParameterizedRequest(
-                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
+        upload(
+            fileURL,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
@@ -395,7 +390,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         makeUpload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -435,11 +431,9 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        makeUpload(
-            Upload(
-                .stream(stream),
-                with: ParameterizedRequest(
-                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
+        upload(
+            stream,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
@@ -458,7 +452,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         makeUpload(
             Upload(.stream(stream), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -483,7 +478,8 @@ open class Session: @unchecked Sendable {
                 .chunks(RequestBodyStream(chunks, length: length)),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: .default)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: .default)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -503,7 +499,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest where Chunks.Element == Data {
         makeUpload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: .default)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: .default)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -635,7 +632,8 @@ open class Session: @unchecked Sendable {
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
                 request: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -652,34 +650,11 @@ open class Session: @unchecked Sendable {
         makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     // MARK: The way in for each kind
-
-    private func makeRequest(
-        _ convertible: any URLRequestConvertible,
-        interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        isPlain: Bool
-    ) -> DataRequest {
-        setUp(
-            DataRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain))
-    }
-
-    private func makeStreamRequest(
-        _ convertible: any URLRequestConvertible,
-        automaticallyCancelOnStreamError: Bool,
-        interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?
-    ) -> DataStreamRequest {
-        setUp(
-            DataStreamRequest(
-                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
-    }
 
     private func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,
@@ -703,7 +678,8 @@ open class Session: @unchecked Sendable {
         setUp(
             UploadRequest(
                 convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager))
+                shouldAutomaticallyResume: shouldAutomaticallyResume,
+                fileManager: fileManager))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {
@@ -714,16 +690,19 @@ open class Session: @unchecked Sendable {
 
 /// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
 private struct ParameterizedRequest: URLRequestConvertible {
+    /// Whether none of the caller's code makes the `URLRequest`.
+    let isPlain: Bool
     private let make: @Sendable () throws -> URLRequest
 
     init(
         url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
-        encode: @escaping @Sendable (URLRequest) throws -> URLRequest = { $0 }
+        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
+        isPlain = modifier == nil && encode == nil && (url is String || url is URL)
         make = {
             var urlRequest = try URLRequest(url: url, method: method, headers: headers)
             try modifier?(&urlRequest)
-            return try encode(urlRequest)
+            return try encode?(urlRequest) ?? urlRequest
         }
     }
 
@@ -731,6 +710,10 @@ private struct ParameterizedRequest: URLRequestConvertible {
         url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
         _ parameters: Parameters?, _ encoding: any ParameterEncoding
     ) {
+        guard parameters != nil || !(encoding is URLEncoding) else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
         self.init(url: url, method: method, headers: headers, modifier: modifier) {
             try encoding.encode($0, with: parameters)
         }
@@ -740,8 +723,12 @@ private struct ParameterizedRequest: URLRequestConvertible {
         url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
         _ parameters: Value?, _ encoder: any ParameterEncoder
     ) {
-        self.init(url: url, method: method, headers: headers, modifier: modifier) { urlRequest in
-            try parameters.map { try encoder.encode($0, into: urlRequest) } ?? urlRequest
+        guard let parameters else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoder.encode(parameters, into: $0)
         }
     }
 

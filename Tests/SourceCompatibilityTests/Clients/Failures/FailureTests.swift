@@ -93,7 +93,9 @@ import Testing
         #expect(mapped.error == .failed(.notFound))
         let result: Result<Int, AppError> = response.map(\.count).result.mapError { .failed(FailureMessage($0)) }
         #expect(throws: AppError.failed(.notFound)) { try result.get() }
-        let tried = await AF.request(server.url("/get")).serializingData().response.tryMap { _ in throw URLError(.badURL) }
+        let tried = await AF.request(server.url("/get")).serializingData().response.tryMap { _ in
+            throw URLError(.badURL)
+        }
         #expect(tried.error is URLError)
         do {
             _ = try await AF.request(server.url("/status/500")).validate().serializingData().value

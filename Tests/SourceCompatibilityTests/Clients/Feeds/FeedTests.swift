@@ -26,13 +26,21 @@ import Testing
         let client = FeedClient(base: server.url.absoluteString)
         let lines = Notes()
         let completion = await withCheckedContinuation { continuation in
-            _ = client.lines("/lines") { lines.add($0.text) } completion: { continuation.resume(returning: $0) }
+            _ = client.lines("/lines") {
+                lines.add($0.text)
+            } completion: {
+                continuation.resume(returning: $0)
+            }
         }
         #expect(lines.all == ["a"])
         #expect(completion.error == nil && completion.response?.statusCode == 200)
         #expect(completion.request?.headers["Accept"] == "application/x-ndjson")
         let refused = await withCheckedContinuation { continuation in
-            _ = client.lines("/status/201") { lines.add($0.text) } completion: { continuation.resume(returning: $0) }
+            _ = client.lines("/status/201") {
+                lines.add($0.text)
+            } completion: {
+                continuation.resume(returning: $0)
+            }
         }
         #expect(refused.error?.responseCode == 201)
         await server.stop()

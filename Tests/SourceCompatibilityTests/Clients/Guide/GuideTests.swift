@@ -30,7 +30,9 @@ import Testing
         let parameters: [String: [String]] = ["foo": ["bar"], "baz": ["a", "b"], "qux": ["x", "y", "z"]]
         let forms = await [
             AF.request("\(base)/anything", method: .post, parameters: parameters),
-            AF.request("\(base)/anything", method: .post, parameters: parameters, encoder: URLEncodedFormParameterEncoder(encoder: URLEncodedFormEncoder(arrayEncoding: .noBrackets))),
+            AF.request(
+                "\(base)/anything", method: .post, parameters: parameters,
+                encoder: URLEncodedFormParameterEncoder(encoder: URLEncodedFormEncoder(arrayEncoding: .noBrackets))),
             AF.request("\(base)/anything", parameters: parameters, encoder: .urlEncodedForm(destination: .httpBody)),
         ].asyncMap { await $0.serializingDecodable(Answer.self).result.map { $0.data ?? "" } }
         #expect(forms[0].value == "baz%5B%5D=a&baz%5B%5D=b&foo%5B%5D=bar&qux%5B%5D=x&qux%5B%5D=y&qux%5B%5D=z")
@@ -47,7 +49,9 @@ import Testing
         let lists: [HTTPHeaders] = [
             ["Authorization": "Basic VXNlcm5hbWU6UGFzc3dvcmQ=", "Accept": "application/json"],
             [.authorization(username: "Username", password: "Password"), .accept("application/json")],
-            HTTPHeaders([.init(name: "Authorization", value: "Basic VXNlcm5hbWU6UGFzc3dvcmQ="), .accept("application/json")]),
+            HTTPHeaders([
+                .init(name: "Authorization", value: "Basic VXNlcm5hbWU6UGFzc3dvcmQ="), .accept("application/json"),
+            ]),
             HTTPHeaders(["authorization": "Basic VXNlcm5hbWU6UGFzc3dvcmQ=", "ACCEPT": "application/json"]),
         ]
         for headers in lists {
@@ -69,7 +73,8 @@ import Testing
 
     @Test func tasksAreAwaitedInEachForm() async throws {
         let server = try await TestServer.start()
-        let task = AF.request(server.url("/get"), interceptor: .retryPolicy).validate().serializingDecodable(Answer.self)
+        let task = AF.request(server.url("/get"), interceptor: .retryPolicy).validate().serializingDecodable(
+            Answer.self)
         let response = await task.response
         let result = await task.result
         let value = try await task.value

@@ -18,7 +18,8 @@ import Testing
         _ = await session.request(server.url("/get")).validate().serializingDecodable(Echo.self).response
         #expect(
             monitor.events.filter { $0 != "metrics" } == [
-                "resumed", "initial", "adapted true", "URLRequest", "task", "task resumed", "valid", "valid", "completed",
+                "resumed", "initial", "adapted true", "URLRequest", "task", "task resumed", "valid", "valid",
+                "completed",
                 "finished", "parsed Echo",
             ])
         await server.stop()

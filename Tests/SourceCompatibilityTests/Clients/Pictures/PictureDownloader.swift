@@ -83,7 +83,9 @@ class PictureDownloader: @unchecked Sendable {
 
     func cancelRequest(with requestReceipt: RequestReceipt) {
         synchronizationQueue.sync {
-            guard let urlID = requestReceipt.request.request?.url?.absoluteString ?? requestReceipt.request.convertible.urlRequest?.url?.absoluteString,
+            guard
+                let urlID = requestReceipt.request.request?.url?.absoluteString
+                    ?? requestReceipt.request.convertible.urlRequest?.url?.absoluteString,
                 let responseHandler = responseHandlers[urlID],
                 let index = responseHandler.operations.firstIndex(where: { $0.receiptID == requestReceipt.receiptID })
             else { return }

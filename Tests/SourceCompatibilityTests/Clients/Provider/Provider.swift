@@ -157,9 +157,14 @@ final class Provider<Target: TargetType> {
         let completionHandler: RequestableCompletion = { response, request, data, error in
             switch (response, data, error) {
             case let (.some(response), data, .none):
-                completion(.success(.init(statusCode: response.statusCode, data: data ?? Data(), request: request, response: response)))
+                completion(
+                    .success(
+                        .init(
+                            statusCode: response.statusCode, data: data ?? Data(), request: request, response: response)
+                    ))
             case let (.some(response), _, .some(error)):
-                let response = ProviderResponse(statusCode: response.statusCode, data: data ?? Data(), request: request, response: response)
+                let response = ProviderResponse(
+                    statusCode: response.statusCode, data: data ?? Data(), request: request, response: response)
                 completion(.failure(.underlying(error, response)))
             case let (_, _, .some(error)):
                 completion(.failure(.underlying(error, nil)))

@@ -15,7 +15,8 @@ import Testing
         }
         server.route("/recipes/{id}", methods: ["DELETE"]) { _ in .init(status: 204) }
         server.route("/sign-in", methods: ["POST"]) { request in
-            guard request.headers["Authorization"] == "Basic YWRhOnNlY3JldA==", request.text == "grant_type=password&remember=1"
+            guard request.headers["Authorization"] == "Basic YWRhOnNlY3JldA==",
+                request.text == "grant_type=password&remember=1"
             else { return .text("no", status: 401) }
             return try .json(["access_token": "t-1"])
         }

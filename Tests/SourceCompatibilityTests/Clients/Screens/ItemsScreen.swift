@@ -102,10 +102,13 @@ final class ItemsViewModel {
         func viewDidLoad(url: String) {
             spinnerIsVisible = true
             var attempts = 0
-            session.request(url, method: .get, interceptor: Retrier { _, _, _, completion in
-                attempts += 1
-                completion(attempts < 3 ? .retry : .doNotRetry)
-            })
+            session.request(
+                url, method: .get,
+                interceptor: Retrier { _, _, _, completion in
+                    attempts += 1
+                    completion(attempts < 3 ? .retry : .doNotRetry)
+                }
+            )
             .validate { _, response, _ in
                 self.status = response.statusCode
                 return .success(())

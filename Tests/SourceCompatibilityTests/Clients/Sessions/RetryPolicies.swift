@@ -30,7 +30,8 @@ final class LostRetryPolicy: ConnectionLostRetryPolicy, @unchecked Sendable {
     }
 
     override func retry(
-        _ request: Request, for session: Session, dueTo error: Error, completion: @escaping @Sendable (RetryResult) -> Void
+        _ request: Request, for session: Session, dueTo error: Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         super.retry(request, for: session, dueTo: error) { result in
             completion(result.retryRequired ? .retryWithDelay(result.delay ?? 0) : result)

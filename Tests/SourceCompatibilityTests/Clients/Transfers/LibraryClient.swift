@@ -49,7 +49,8 @@ final class LibraryClient: Sendable {
         }
         form.append(note, withLength: length, name: "note", fileName: "note.txt", mimeType: "text/plain")
         form.append(
-            InputStream(data: Data("raw".utf8)), withLength: 3, headers: ["Content-Disposition": "form-data; name=\"raw\""])
+            InputStream(data: Data("raw".utf8)), withLength: 3,
+            headers: ["Content-Disposition": "form-data; name=\"raw\""])
         return try await session.upload(
             multipartFormData: form, with: URLRequest(url: base + "/anything", method: .post), usingThreshold: 10
         ).serializingDecodable(Echo.self).value
@@ -82,7 +83,7 @@ final class LibraryClient: Sendable {
             (folder.appendingPathComponent(name ?? response.suggestedFilename ?? "file"), options)
         }
         return session.download(base + path, to: destination).validate()
-        .responseURL { completion($0) }
+            .responseURL { completion($0) }
     }
 
     func fetchInto(_ directory: FileManager.SearchPathDirectory, _ path: String) -> DownloadRequest {

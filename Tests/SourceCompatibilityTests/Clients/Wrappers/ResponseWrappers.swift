@@ -74,7 +74,8 @@ extension DataRequest {
         validate { request, response, data in
             guard !(200...299).contains(response.statusCode) else { return .success(()) }
             guard let data, let error = try? JSONDecoder().decode(ServiceError.self, from: data) else {
-                return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
+                return .failure(
+                    AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
             }
             return .failure(error)
         }

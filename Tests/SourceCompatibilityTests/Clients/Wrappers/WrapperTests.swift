@@ -30,7 +30,9 @@ import Testing
         }
         #expect(model.value?.method == "GET")
         let text: AFDataResponse<String> = await withCheckedContinuation { continuation in
-            AF.request(server.url("/encoding/iso-8859-1")).responseText(queue: queue) { continuation.resume(returning: $0) }
+            AF.request(server.url("/encoding/iso-8859-1")).responseText(queue: queue) {
+                continuation.resume(returning: $0)
+            }
         }
         #expect(text.value?.isEmpty == false)
         let download: AFDownloadResponse<Echo> = await withCheckedContinuation { continuation in
@@ -42,10 +44,14 @@ import Testing
 
     @Test func aServicesOwnErrorIsAValueOrAFailure() async throws {
         let server = try await TestServer.start()
-        server.route("/refused") { _ in .content("application/json", Data(#"{"code":7,"reason":"full"}"#.utf8), status: 409) }
+        server.route("/refused") { _ in
+            .content("application/json", Data(#"{"code":7,"reason":"full"}"#.utf8), status: 409)
+        }
         let own = ServiceError(code: 7, reason: "full")
         let two = await withCheckedContinuation { continuation in
-            AF.request(server.url("/refused")).responseTwoDecodable(of: Echo.self) { continuation.resume(returning: $0) }
+            AF.request(server.url("/refused")).responseTwoDecodable(of: Echo.self) {
+                continuation.resume(returning: $0)
+            }
         }
         guard case .success(.failure(own)) = two.result else {
             Issue.record("not the service's: \(two)")
