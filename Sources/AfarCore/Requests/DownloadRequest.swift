@@ -96,8 +96,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// Where the file is, once it is whole; nil before, and for a response without one.
     ///
-    /// When validation failed, the file is there as long as this request is. When it could not be moved, it stays where
-    /// it is, for the caller to move or remove.
+    /// When validation failed, the file is there as long as this request is. When it could not be moved, this is nil, and
+    /// the whole file is at the error's ``AFError/sourceURL``, for the caller to move or remove.
     public var fileURL: URL? { transfer.withLock { $0.fileURL } }
 
     /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
@@ -277,6 +277,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                 try file.move(to: url, options: options)
             } catch {
                 file.keep()
+                transfer.withLock { $0.fileURL = nil }
                 let failure = AFError.downloadedFileMoveFailed(error: error, source: file.url, destination: url)
                 didFinish(with: .failure(failure))
                 throw failure
@@ -284,6 +285,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             transfer.withLock { ($0.fileURL, $0.destinationURL) = (url, url) }
         } else {
             file.keep()
+            events?.request(self, didCreateDestinationURL: file.url)
         }
         if let fileURL { didFinish(with: .success(fileURL)) }
         tellWaiting()

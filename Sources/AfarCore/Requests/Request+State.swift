@@ -58,6 +58,8 @@ extension Request {
         var retryCount = 0
         /// The networks over which retriers that wait for one have had the request sent last.
         var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
+        /// What interceptors that authenticate have done for the request.
+        var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
         var redirectHandler: (any RedirectHandler)?
         /// The last redirect of the attempt that runs, as far as anybody was told.
         var redirect: Redirect?

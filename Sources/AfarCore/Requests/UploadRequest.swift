@@ -39,8 +39,8 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         convertible: any UploadConvertible,
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
-        fileManager: FileManager,
-        shouldAutomaticallyResume: Bool?
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager
     ) {
         upload = convertible
         self.fileManager = fileManager

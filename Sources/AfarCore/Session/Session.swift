@@ -355,8 +355,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         makeUpload(
             Upload(.data(data), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -390,8 +390,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         makeUpload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -452,8 +452,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         makeUpload(
             Upload(.stream(stream), with: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -478,8 +478,8 @@ open class Session: @unchecked Sendable {
                 .chunks(RequestBodyStream(chunks, length: length)),
                 with: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: .default)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -499,8 +499,8 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest where Chunks.Element == Data {
         makeUpload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
-            interceptor: interceptor, fileManager: .default,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: .default)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -513,8 +513,8 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default
     ) -> UploadRequest {
         makeUpload(
-            convertible, interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     // MARK: Multipart
@@ -632,8 +632,8 @@ open class Session: @unchecked Sendable {
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
                 request: ParameterizedRequest(
                     url: convertible, method: method, headers: headers, modifier: requestModifier)),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -650,8 +650,8 @@ open class Session: @unchecked Sendable {
         makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
-            interceptor: interceptor, fileManager: fileManager,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
+            fileManager: fileManager)
     }
 
     // MARK: The way in for each kind
@@ -672,13 +672,14 @@ open class Session: @unchecked Sendable {
     private func makeUpload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
-        fileManager: FileManager,
-        shouldAutomaticallyResume: Bool?
+        shouldAutomaticallyResume: Bool?,
+        fileManager: FileManager
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                convertible: convertible, context: context, interceptor: interceptor, fileManager: fileManager,
-                shouldAutomaticallyResume: shouldAutomaticallyResume))
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume,
+                fileManager: fileManager))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {

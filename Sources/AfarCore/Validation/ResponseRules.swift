@@ -17,14 +17,15 @@ enum ResponseRules {
         let ranges = acceptable.compactMap(MediaRange.init)
         guard let contentType = head.value(for: .contentType), let type = MediaRange(contentType) else {
             guard ranges.contains(.any) else {
-                throw AFError.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: acceptable))
+                throw AFError.responseValidationFailed(
+                    reason: .missingContentType(acceptableContentTypes: acceptable.sorted()))
             }
             return
         }
         guard ranges.contains(where: { $0.includes(type) }) else {
             throw AFError.responseValidationFailed(
                 reason: .unacceptableContentType(
-                    acceptableContentTypes: acceptable, responseContentType: contentType))
+                    acceptableContentTypes: acceptable.sorted(), responseContentType: contentType))
         }
     }
 

@@ -148,6 +148,25 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .fileDelivery))
+    func ofADownloadThatStaysWhereItIs(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let destinations = Locked<[URL]>([])
+        let monitor = ClosureEventMonitor(queue: log.queue)
+        monitor.requestDidCreateDestinationURL = { _, url in destinations.withLock { $0.append(url) } }
+        let response = await session(kind).download(server.url("/large/10")).eventMonitor(monitor)
+            .serializingDownloadedFileURL().response
+        let file = try #require(response.value)
+        #expect(
+            log.events.suffix(5) == [
+                "didCreateDestinationURL", "didFinishDownloadingUsing", "didCompleteTask", "requestDidFinish",
+                "didParseResponse of URL",
+            ])
+        #expect(destinations.withLock { $0 } == [file])
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .fileDelivery))
     func ofADownloadThatGoesOn(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = session(kind, interceptor: RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001))
