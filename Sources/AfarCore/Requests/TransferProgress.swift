@@ -81,6 +81,12 @@ private final class ShownProgress: Sendable {
         }
         // Without the lock: on Apple's platforms somebody may observe it.
         guard let progress else { return }
+        if figures.total == 0 {
+            // More than nothing of nothing would be the end.
+            progress.completedUnitCount = figures.completed
+            // On Linux, a total that is known traps when it becomes nothing.
+            if progress.totalUnitCount > 0 { progress.totalUnitCount = -1 }
+        }
         if progress.totalUnitCount != figures.total { progress.totalUnitCount = figures.total }
         progress.completedUnitCount = figures.completed
     }

@@ -219,6 +219,37 @@ import Testing
         #expect(request.uploadProgress !== progress)
     }
 
+    /// On Linux, Foundation traps at some ways from a total that is known back to none.
+    @Test(arguments: [6, 10])
+    func theObjectBeginsAnewWithAnotherAttempt(bytesOfTheFirst: Int) async {
+        let progress = Locked<Progress?>(nil)
+        let atBegin = Locked<[Int64]>([])
+        let transport = MockTransport { request in
+            let figures = progress.withLock { $0.map { [$0.completedUnitCount, $0.totalUnitCount] } } ?? []
+            atBegin.withLock { $0 += figures }
+            var response = Self.tenBytes
+            if request.path == "/", atBegin.withLock({ $0.count }) == 2 {
+                response.failure = .connectionLost
+                response.bytesBeforeFailure = bytesOfTheFirst
+            }
+            return response
+        }
+        let interceptor = Scripted(retrying: { request, answer in
+            answer(request.retryCount == 0 ? .retry : .doNotRetry)
+        })
+        let session = Session(interceptor: interceptor, transport: transport)
+        let request = session.request("http://mock/").downloadProgress(queue: queue) { _ in }
+        let object = request.downloadProgress
+        progress.withLock { $0 = object }
+        let parent = Progress.discreteProgress(totalUnitCount: 1)
+        parent.addChild(object, withPendingUnitCount: 1)
+        #expect(await request.serializingResponse(using: Bytes()).response.value?.count == 10)
+        #expect(request.retryCount == 1)
+        #expect(atBegin.withLock { $0 } == [0, 0, 0, 0])
+        #expect(object.fractionCompleted == 1)
+        #expect(parent.fractionCompleted == 1)
+    }
+
     /// An iteration may fall behind; what it is handed does not run ahead.
     @Test func anIterationIsHandedTheFiguresOfEachMoment() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
