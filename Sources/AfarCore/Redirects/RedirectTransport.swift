@@ -40,14 +40,12 @@ package struct RedirectTransport<Base: Transport>: Transport {
 
 extension RedirectTransport: DirectTransport where Base: DirectTransport {
     package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
-        guard exchange.observer != nil else {
-            guard let onHead = exchange.onHead else { return try base.prepare(exchange) }
-            var exchange = exchange
-            exchange.onHead = { head in if !head.isRedirect { try onHead(head) } }
-            return try base.prepare(exchange)
-        }
-        let held = HeldResponse(exchange) { $0.isRedirect ? .dropped : .final }
-        return try base.prepare(held?.exchange ?? exchange)
+        var first = exchange
+        // Nothing but the observer is held: no task is there yet that could make a response of a body left out.
+        first.onHead = nil
+        if let held = HeldResponse(first, judge: { $0.isRedirect ? .dropped : .final }) { first = held.exchange }
+        if let onHead = exchange.onHead { first.onHead = { head in if !head.isRedirect { try onHead(head) } } }
+        return try base.prepare(first)
     }
 
     package func isFinal(_ response: TransportResponse) -> Bool { !response.head.isRedirect }

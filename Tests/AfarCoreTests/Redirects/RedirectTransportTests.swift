@@ -36,6 +36,24 @@ struct RedirectTransportTests {
         #expect(seen == ["redirect 302 http://mock/b", "redirect 307 http://mock/c#end", "head 200", "received 5"])
     }
 
+    /// Whoever goes the short way has no use for a body that was left out.
+    @Test(arguments: [true, false])
+    func aRedirectWithALongBodyIsFollowedWhetherOrNotAnybodyWatches(isWatched: Bool) async {
+        let session = Session(
+            transport: MockTransport { request in
+                guard request.path == "/a" else { return .text("there") }
+                var response = MockResponse.redirect(302, to: "/b")
+                response.body = Data(count: 100_000)
+                return response
+            })
+        let request = session.request("http://mock/a")
+        let progress: Progress? = isWatched ? request.downloadProgress : nil
+        let response = await request.serializingResponse(using: Bytes()).response
+        #expect(response.value == Data("there".utf8))
+        #expect(request.responseHead?.status == 200)
+        #expect(progress?.completedUnitCount ?? 5 == 5)
+    }
+
     @Test func reportsOfAllHopsAreJoined() async throws {
         let response = try await RedirectTransport(MockTransport(Self.chain)).send(.to("http://mock/a"))
         #expect(response.report.transactions.count == 3)
