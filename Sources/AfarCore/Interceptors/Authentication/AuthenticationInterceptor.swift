@@ -141,11 +141,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
-            authenticator.refresh(credential, for: session) { [state] result in
-                let waiters = state.withLock {
-                    $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate)
+            // Elsewhere: one that waits for its answer would hold up all adapters of the session, and so itself.
+            DispatchQueue(label: "afar.authentication.refresh").async { [authenticator, state] in
+                authenticator.refresh(credential, for: session) { result in
+                    let waiters = state.withLock {
+                        $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate)
+                    }
+                    for waiter in waiters { waiter(result) }
                 }
-                for waiter in waiters { waiter(result) }
             }
         }
     }

@@ -69,6 +69,26 @@ import Testing
         #expect(authenticator.refreshCount == 1)
     }
 
+    @Test(arguments: [nil, DispatchQueue(label: "requests")])
+    func aRefreshMayBlockUntilARequestOfTheSameSessionIsAnswered(requestQueue: DispatchQueue?) async {
+        let transport = MockTransport { request in
+            let isWelcome = request.path == "/token" || request.fields[.authorization] == "Bearer good"
+            return isWelcome ? .text("welcome") : .status(401)
+        }
+        let session = Session(requestQueue: requestQueue, interceptor: Scripted(), transport: transport)
+        let authenticator = TokenAuthenticator { _, completion in
+            let isAnswered = DispatchSemaphore(value: 0)
+            session.request("http://mock/token").response(queue: .global()) { _ in isAnswered.signal() }
+            let isInTime = isAnswered.wait(timeout: .now() + 5) == .success
+            completion(isInTime ? .success(Token(text: "good")) : .failure(Offline()))
+        }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
+        let response = await session.request("http://mock/", interceptor: interceptor).validate()
+            .serializingResponse(using: Bytes()).response
+        #expect(response.value == Data("welcome".utf8))
+    }
+
     @Test func requestsWaitForARefreshThatIsUnderWay() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
