@@ -19,7 +19,9 @@ extension RequestPipeline {
         do {
             try checkEnd()
             let urlRequest = try request.makeURLRequest()
-            send(try announcing(urlRequest) { try makeExchange(for: urlRequest) }, urlRequest, over: transport)
+            var exchange = try announcing(urlRequest) { try makeExchange(for: urlRequest) }
+            exchange.observer = ExchangeEvents.make(of: request)
+            send(exchange, urlRequest, over: transport)
         } catch {
             Task {
                 fail(with: error)

@@ -37,10 +37,10 @@ struct RequestPipeline {
                 Result { try request.prepareBody() }
             }.get()
             var exchange = try announcing(urlRequest) { try makeExchange(for: urlRequest, after: previous) }
-            prepareContext(of: &exchange, for: urlRequest)
             try checkEnd()
             request.willPerform(urlRequest, control: exchange.control)
             await request.waitUntilResumed()
+            prepareContext(of: &exchange, for: urlRequest)
             let start = Date()
             let result = await send(exchange, since: start)
             await request.waitForHeadAnswer()
@@ -125,7 +125,6 @@ struct RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get(),
-            observer: ExchangeEvents.make(of: request),
             onHead: request.headHook())
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
@@ -145,9 +144,11 @@ struct RequestPipeline {
         }
     }
 
-    /// Puts there what the transports around the transport are to know of the request. The short way does without: it is
-    /// not for requests that they have to know something of.
+    /// Puts there what the transports around the transport are to know of the request, and who watches it: all that its
+    /// owner may have said while it waited. The short way does without: it is not for requests that wait, nor for those of
+    /// which the transports have to know something.
     private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+        exchange.observer = ExchangeEvents.make(of: request)
         if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
         if let credential = request.credential(for: Origin(exchange.request)) {
             exchange.context[CredentialKey.self] = credential

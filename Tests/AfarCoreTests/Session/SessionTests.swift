@@ -194,4 +194,19 @@ import Testing
         #expect(transport.requests.isEmpty)
         request.cancel()
     }
+
+    @Test func whatAnEagerRequestIsToldBeforeItIsResumedCounts() async {
+        let transport = MockTransport { request in
+            request.path == "/here" ? .redirect(302, to: "/there") : .text("arrived")
+        }
+        let session = Session(startRequestsImmediately: false, requestSetup: .eager, transport: transport)
+        let request = session.request("http://mock/here")
+        while request.performedRequests.isEmpty { await Task.yield() }
+        let progress = request.redirect(using: .doNotFollow).downloadProgress
+        let response = await request.resume().serializingResponse(using: Bytes()).response
+        #expect(response.response?.statusCode == 302)
+        #expect(progress.completedUnitCount == Int64(response.data?.count ?? 0))
+        #expect(progress.completedUnitCount > 0)
+        #expect(transport.requests.count == 1)
+    }
 }
