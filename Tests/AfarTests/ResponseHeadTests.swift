@@ -39,7 +39,10 @@ import Testing
         let server = try await RawServer.start([.respond(Self.half), .close])
         let session = kind.session()
         let response = await session.request(server.url).serializingData().response
-        #expect(response.error?.isSessionTaskError == true)
+        let error = try #require(response.error?.underlyingError as? URLError)
+        let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
+        // Errors are kept, and logged.
+        #expect(cause.partialBody == nil)
         #expect(response.response?.statusCode == 200)
         #expect(response.data == Data("half".utf8))
         await server.stop()

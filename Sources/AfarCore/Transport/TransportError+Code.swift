@@ -92,8 +92,11 @@ extension TransportError {
 
     /// The same, with what a download needs to go on.
     func urlError(resumeData: Data?) -> URLError {
+        var underlying = self
+        // The request has it, or nobody is to have it; and errors are kept.
+        underlying.partialBody = nil
         var userInfo: [String: Any] = [
-            NSUnderlyingErrorKey: self,
+            NSUnderlyingErrorKey: underlying,
             NSLocalizedDescriptionKey: description,
         ]
         if let url {
