@@ -5,16 +5,13 @@ final class AsyncMutex: Sendable {
     private struct State {
         var isLocked = false
         var waiting: [Waiting] = []
-        /// How many of `waiting` have been resumed.
-        var resumed = 0
+        /// Those who came before the ones in `waiting`; the last one is the first in the line.
+        var first: [Waiting] = []
 
         mutating func next() -> Waiting? {
-            guard resumed < waiting.count else {
-                (isLocked, waiting, resumed) = (false, [], 0)
-                return nil
-            }
-            resumed += 1
-            return waiting[resumed - 1]
+            if first.isEmpty { (first, waiting) = (waiting.reversed(), []) }
+            isLocked = !first.isEmpty
+            return first.popLast()
         }
     }
 
