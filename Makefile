@@ -33,8 +33,8 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak lint \
-	format build-packages test-packages bench-packages
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers soak \
+	smoke lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -81,6 +81,11 @@ bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in
 soak: bench-packages ## Makes 1.4 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak
 	@Benchmarks/.build/release/Soak $(ARGS)
+
+smoke: bench-packages ## Builds the benchmarks and the soak, and takes a short look at whether they run.
+	$(SWIFT) build --package-path Benchmarks -c release
+	@Benchmarks/.build/release/Bench --quick --only tiny-1
+	@Benchmarks/.build/release/Soak --scale 0.01
 
 lint: ## Checks the format of all Swift files.
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)

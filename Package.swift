@@ -202,6 +202,13 @@ let package = Package(
             dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"],
             exclude: ["README.md"]
         ),
+        // The same files (the folder is a symbolic link) in the language mode that most apps are built in.
+        .testTarget(
+            name: "SourceCompatibilityMode5Tests",
+            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"],
+            exclude: ["README.md"],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [
@@ -234,6 +241,6 @@ let sharedSettings: [SwiftSetting] = [
 let plainSettings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 for target in package.targets where target.type != .system {
-    let settings = target.name == "SourceCompatibilityTests" ? plainSettings : sharedSettings
+    let settings = target.name.hasPrefix("SourceCompatibility") ? plainSettings : sharedSettings
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

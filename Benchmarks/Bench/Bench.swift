@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Servers
 
 /// Measures clients at workloads and shows the figures.

@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Servers
 
 /// The page and the picture about speed.

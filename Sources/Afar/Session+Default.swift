@@ -57,6 +57,10 @@ extension Session {
     /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
     /// connections per host.
     ///
+    /// Its `protocolClasses` need `URLSessionTransport`: where that is not this platform's transport (on Linux), give it to
+    /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:redirectHandler:eventMonitors:transport:connectivity:)``
+    /// together with `SessionConfiguration(configuration)`, or requests fail before they are sent.
+    ///
     /// - Parameters:
     ///   - configuration: Foundation's configuration.
     ///   - delegate: The hub of the session's events; give each session its own.

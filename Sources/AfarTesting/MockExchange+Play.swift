@@ -76,24 +76,24 @@ extension MockExchange {
         enter(.receiving)
         var body = exchange.request.method == .head ? Data() : response.body
         if response.failure != nil { body = body.prefix(response.bytesBeforeFailure ?? 0) }
-        var sink = MockSink(exchange.delivery)
+        open(MockSink(exchange.delivery))
         if case .stream(let highWater) = exchange.delivery {
             let (stream, source) = ResponseBodyStream.make(
                 highWater: highWater,
                 onDemand: { [demand] in demand.open() },
                 onCancel: { [weak self] in self?.fail(.cancelled, "reading the body was cancelled") }
             )
-            sink = .stream(source)
-            answerEarly(head, stream, source)
+            open(.stream(source))
+            answerEarly(head, stream)
         }
-        try await deliver(body, in: response.chunkSize ?? body.count, every: response.chunkDelay, to: &sink, head)
+        try await deliver(body, in: response.chunkSize ?? body.count, every: response.chunkDelay, head)
         if let code = response.failure { return fail(code, "the mock was told to break off") }
         note { $0.trailers = response.trailers }
-        end(.success(sink.body.map { TransportResponse(head: head, body: $0) }))
+        end(.success(self.body.map { TransportResponse(head: head, body: $0) }))
     }
 
     private func deliver(
-        _ body: Data, in size: Int, every delay: Duration, to sink: inout MockSink, _ head: ResponseHead
+        _ body: Data, in size: Int, every delay: Duration, _ head: ResponseHead
     ) async throws {
         var rest = body
         var total: Int64 = 0
@@ -106,14 +106,12 @@ extension MockExchange {
             if let limit = exchange.delivery.limit, total > limit {
                 return fail(.responseTooLarge, "the body has more than \(limit) bytes")
             }
-            var failure: Int32?
-            unlessOver { failure = sink.add(Data(chunk)) }
-            if let failure {
+            if let failure = add(Data(chunk)) {
                 return fail(.deliveryFailed, "the body could not be written", systemError: failure)
             }
             note { $0.transactions[0].responseBodyBytesAfterDecoding = total }
             if !isOver { exchange.observer?.exchangeDidReceive(bytes: total, expected: head.contentLength) }
-            if case .stream(let source) = sink {
+            if let source {
                 demand.close()
                 if !source.isFull { demand.open() }
                 await demand.pass()

@@ -11,7 +11,8 @@ final class MockExchange: PreparedExchange {
         var tasks: [Task<Void, Never>] = []
         var phase = TransportError.Phase.queued
         var verdict: Result<TransportResponse?, TransportError>?
-        var source: ResponseBodyStream.Source?
+        /// Where the body goes, once the head has come.
+        var sink: MockSink?
         var report = TransportReport(transactions: [TransactionMetrics()])
     }
 
@@ -69,18 +70,27 @@ final class MockExchange: PreparedExchange {
         state.withLock { change(&$0.report) }
     }
 
-    /// Runs `body` unless the exchange is over, and holds its end up meanwhile.
-    func unlessOver<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
-        try state.withLock { state throws(Failure) in
-            if state.verdict == nil { try body() }
-        }
+    /// The head has come, and the body goes there.
+    func open(_ sink: MockSink) {
+        state.withLock { $0.sink = sink }
     }
 
+    /// Puts a chunk of the body where it goes, unless the exchange is over, and returns the `errno` of a failure.
+    func add(_ chunk: Data) -> Int32? {
+        state.withLock { $0.verdict == nil ? $0.sink?.add(chunk) : nil }
+    }
+
+    /// The source of a streamed body.
+    var source: ResponseBodyStream.Source? { state.withLock { $0.sink?.source } }
+
+    /// The body to return at the end; nil for one that was returned at the head.
+    var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
+
     /// Returns the response at its head, its body still to come.
-    func answerEarly(_ head: ResponseHead, _ stream: ResponseBodyStream, _ source: ResponseBodyStream.Source) {
+    func answerEarly(_ head: ResponseHead, _ stream: ResponseBodyStream) {
         let answered = state.withLock { state -> (Answer, TransportReport)? in
             guard state.verdict == nil, let answer = state.answer else { return nil }
-            (state.answer, state.source) = (nil, source)
+            state.answer = nil
             return (answer, state.report)
         }
         guard let (answer, report) = answered else { return }
@@ -115,7 +125,7 @@ final class MockExchange: PreparedExchange {
 
     private func settle() {
         let ended = state.withLock { state in
-            defer { (state.answer, state.source, state.tasks) = (nil, nil, []) }
+            defer { (state.answer, state.sink, state.tasks) = (nil, nil, []) }
             return state
         }
         exchange.control.attach(nil)
@@ -125,11 +135,12 @@ final class MockExchange: PreparedExchange {
         switch ended.verdict {
         case .failure(var error):
             error.report = ended.report
-            ended.source?.finish(throwing: error, report: ended.report)
+            if case .data(let data)? = ended.sink?.body { error.partialBody = data }
+            ended.sink?.source?.finish(throwing: error, report: ended.report)
             ended.answer?(.failure(error))
         case .success(var response):
             response?.report = ended.report
-            ended.source?.finish(throwing: nil, report: ended.report)
+            ended.sink?.source?.finish(throwing: nil, report: ended.report)
             if let response { ended.answer?(.success(response)) }
         case nil: break
         }

@@ -29,6 +29,11 @@ enum MockSink {
         return nil
     }
 
+    /// The source of a streamed body.
+    var source: ResponseBodyStream.Source? {
+        if case .stream(let source) = self { source } else { nil }
+    }
+
     /// The body to return at the end; nil for one that was returned at the head.
     var body: TransportResponse.Body? {
         switch self {

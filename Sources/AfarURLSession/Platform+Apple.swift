@@ -13,6 +13,7 @@
             name: "URLSession",
             features: [
                 .fileUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
+                .protocolClasses,
             ],
             contentCodings: ["br", "gzip", "deflate"]
         )

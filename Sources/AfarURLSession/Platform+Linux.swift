@@ -20,7 +20,7 @@
         /// libcurl's own Accept-Encoding is sent; these two are what every libcurl decodes, and many more do.
         static let capabilities = TransportCapabilities(
             name: "URLSession",
-            features: [.fileUpload, .fileDelivery, .streamedDelivery, .informationalResponses],
+            features: [.fileUpload, .fileDelivery, .streamedDelivery, .informationalResponses, .protocolClasses],
             contentCodings: ["gzip", "deflate"]
         )
 

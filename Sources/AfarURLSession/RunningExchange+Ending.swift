@@ -56,7 +56,11 @@ extension RunningExchange {
         switch verdict {
         case .failure(var error):
             error.report = report
-            if case .stream(let source) = settled.sink { source.finish(throwing: error, report: report) }
+            switch settled.sink {
+            case .memory(let data): if settled.head != nil { error.partialBody = data }
+            case .stream(let source): source.finish(throwing: error, report: report)
+            case .file: break
+            }
             settled.answer?.resume(throwing: error)
         case .success:
             if case .stream(let source) = settled.sink { source.finish(throwing: nil, report: report) }

@@ -21,8 +21,10 @@ import HTTPTypes
 /// Both timeouts are this transport's own timers, and time spent waiting for one of the session's connections counts
 /// as idle: `URLSession` does not say when it is over.
 public final class URLSessionTransport: Transport {
-    private let session: URLSession
-    let delegate = ExchangeDelegate()
+    private let configuration: URLSessionConfiguration
+    private let session: OwnSession
+    /// The sessions of exchanges with protocol classes of their own.
+    private let otherSessions = Locked<[[ObjectIdentifier]: OwnSession]>([:])
     private let streamBufferLimit: Int
 
     /// Makes a transport with a session of its own.
@@ -41,14 +43,17 @@ public final class URLSessionTransport: Transport {
         own.urlCache = nil
         own.requestCachePolicy = .reloadIgnoringLocalCacheData
         own.urlCredentialStorage = nil
-        let queue = BoundedQueue()
-        queue.maxConcurrentOperationCount = 1
-        session = URLSession(configuration: own, delegate: delegate, delegateQueue: queue)
+        self.configuration = own
+        session = OwnSession(own)
     }
 
     deinit {
-        session.finishTasksAndInvalidate()
+        session.end()
+        for session in otherSessions.withLock({ $0.values }) { session.end() }
     }
+
+    /// Hands on the events of the exchanges without protocol classes of their own.
+    var delegate: ExchangeDelegate { session.delegate }
 
     /// What `URLSession` can do on this platform.
     public var capabilities: TransportCapabilities { Platform.capabilities }
@@ -57,19 +62,55 @@ public final class URLSessionTransport: Transport {
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         let request = try URLRequest(exchange)
+        let session = session(for: exchange.options.protocolClasses)
         let running = RunningExchange(exchange, streamBufferLimit: streamBufferLimit)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 running.start(answering: continuation) {
-                    let task = session.task(for: exchange.body, request: request)
-                    delegate.add(running, for: task)
-                    return task
+                    session.task(for: running, request)
                 }
             }
         } onCancel: {
             running.cancel()
         }
     }
+
+    /// The session whose tasks are offered to these classes; nil means the classes of this transport's configuration.
+    private func session(for classes: [AnyClass]?) -> OwnSession {
+        guard let classes else { return session }
+        let key = classes.map(ObjectIdentifier.init)
+        guard key != configuration.protocolClasses?.map(ObjectIdentifier.init) else { return session }
+        return otherSessions.withLock { sessions in
+            if let session = sessions[key] { return session }
+            let own = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
+            own.protocolClasses = classes
+            let session = OwnSession(own)
+            sessions[key] = session
+            return session
+        }
+    }
+}
+
+/// A session of Foundation's with the delegate that is its own.
+private struct OwnSession: Sendable {
+    let delegate = ExchangeDelegate()
+    private let session: URLSession
+
+    init(_ configuration: URLSessionConfiguration) {
+        let queue = BoundedQueue()
+        queue.maxConcurrentOperationCount = 1
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    /// A task that carries an exchange, not yet resumed.
+    func task(for exchange: RunningExchange, _ request: URLRequest) -> URLSessionTask {
+        let task = session.task(for: exchange.exchange.body, request: request)
+        delegate.add(exchange, for: task)
+        return task
+    }
+
+    /// Ends the session when its tasks have ended.
+    func end() { session.finishTasksAndInvalidate() }
 }
 
 extension URLSession {

@@ -68,20 +68,32 @@ import Testing
     }
 
     @Test(arguments: kinds, [true, false])
-    func aThrowingHandlerCancelsWhenAskedTo(kind: TransportKind, cancels: Bool) async throws {
+    func aThrowingHandlerEndsTheStream(kind: TransportKind, cancels: Bool) async throws {
         struct Enough: Error {}
         let server = try await TestServer.start()
         let session = kind.session()
-        let seen = StreamLog<Data>()
-        session.streamRequest(server.url("/large/5000000"), automaticallyCancelOnStreamError: cancels)
-            .responseStream(on: seen.queue) { stream in
-                try seen.note(stream)
-                throw Enough()
-            }
+        let (seen, others) = (StreamLog<Data>(), StreamLog<Data>())
+        let request = session.streamRequest(
+            server.url("/large/5000000"), automaticallyCancelOnStreamError: cancels,
+            interceptor: .retrier { _, _, _, completion in completion(.retry) }
+        )
+        .responseStream(on: seen.queue) { stream in
+            try seen.note(stream)
+            throw Enough()
+        }
+        .responseStream(on: others.queue, stream: others.note)
         let error = await seen.completion.error
-        #expect(error?.isExplicitlyCancelledError == (cancels ? true : nil))
-        let count = seen.events.compactMap(\.value).reduce(0) { $0 + $1.count }
-        #expect(cancels ? count < 5_000_000 : count == 5_000_000)
+        guard case .responseSerializationFailed(.customSerializationFailed(let cause)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause is Enough)
+        #expect(seen.events.count == 2)
+        #expect(seen.events.last?.completion != nil)
+        #expect(await others.completion.error?.isResponseSerializationError == true)
+        #expect(others.events.count <= 2)
+        #expect(request.isCancelled)
+        #expect(request.retryCount == 0)
         await server.stop()
     }
 

@@ -17,6 +17,27 @@ import Testing
         var body: Data { Data(base64Encoded: dataBase64) ?? Data() }
     }
 
+    /// A form may be filled when the request is made, and is read only then.
+    @Test(arguments: TransportKind.allCases)
+    func whatIsAppendedWhileTheRequestIsMadeArrives(kind: TransportKind) async throws {
+        struct Filling: URLRequestConvertible, @unchecked Sendable {
+            let form: MultipartFormData
+            let url: URL
+            func asURLRequest() throws -> URLRequest {
+                form.append(Data("Ada".utf8), withName: "user")
+                return try URLRequest(url: url, method: .post)
+            }
+        }
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let form = MultipartFormData(boundary: "b")
+        let echo = try await session.upload(
+            multipartFormData: form, with: Filling(form: form, url: server.url("/post"))
+        ).validate().serializingDecodable(Echo.self).value
+        #expect(echo.body == text("--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nAda\r\n--b--\r\n"))
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases)
     func fieldsFilesAndStreamsArrive(kind: TransportKind) async throws {
         let server = try await TestServer.start()

@@ -36,6 +36,43 @@ import Testing
         await server.stop()
     }
 
+    /// The small body is there with its head, and yet nobody is handed any of it.
+    @Test(arguments: TransportKind.allCases, [true, false])
+    func nothingOfTheBodyIsHandedOnAfterACancel(kind: TransportKind, isAnswered: Bool) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.request(server.url("/large/1000"))
+        if isAnswered {
+            request.onHTTPResponse(on: queue) { _, answer in answer(.cancel) }
+        } else {
+            request.onHTTPResponse(on: queue) { [weak request] (_: HTTPURLResponse) in
+                usleep(5_000)
+                request?.cancel()
+            }
+        }
+        let response = await request.serializingData().response
+        #expect(response.error?.isExplicitlyCancelledError == true)
+        #expect(response.response?.statusCode == 200)
+        #expect(response.data == nil)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .streamedDelivery))
+    func nothingOfAStreamIsHandedOnAfterACancel(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let seen = StreamLog<Data>()
+        let request = session.streamRequest(server.url("/large/1000"))
+        request.onHTTPResponse(on: queue) { [weak request] (_: HTTPURLResponse) in
+            usleep(5_000)
+            request?.cancel()
+        }
+        .responseStream(on: seen.queue, stream: seen.note)
+        #expect(await seen.completion.error?.isExplicitlyCancelledError == true)
+        #expect(seen.events.count == 1)
+        await server.stop()
+    }
+
     /// The head of a body that never ends comes, and the refusal with it.
     @Test(arguments: TransportKind.allCases)
     func aRefusalDoesNotWaitForTheBody(kind: TransportKind) async throws {

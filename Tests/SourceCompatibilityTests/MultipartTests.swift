@@ -105,7 +105,12 @@ import Testing
             _ = try formData.encode()
             Issue.record("it was encoded")
         } catch let AFError.multipartEncodingFailed(reason) {
-            if case let .bodyPartFileNotReachable(at) = reason { #expect(at == url) } else { Issue.record("\(reason)") }
+            if case let .bodyPartFileNotReachableWithError(atURL, error) = reason {
+                #expect(atURL == url)
+                #expect((error as NSError).code == CocoaError.fileReadNoSuchFile.rawValue)
+            } else {
+                Issue.record("\(reason)")
+            }
         }
         let error = await AF.upload(multipartFormData: formData, to: "http://127.0.0.1:1/").serializingData().response
             .error

@@ -115,11 +115,11 @@ import Testing
         }
     }
 
-    @Test func closuresOfMonitorsMayBelongToTheMainActor() async throws {
+    @MainActor @Test func closuresOfMonitorsMayBelongToTheMainActor() async throws {
         let server = try await TestServer.start()
         let controller = Controller()
         await controller.load(server.url("/get"))
-        #expect(await Set(controller.lines).isSuperset(of: ["resumed", "completed", "told", "finished 0"]))
+        #expect(Set(controller.lines).isSuperset(of: ["resumed", "completed", "told", "finished 0"]))
         await server.stop()
     }
 }

@@ -6,17 +6,50 @@ import HTTPTypes
 #endif
 
 extension Request {
+    // Methods without `redactingSecrets:` stand for themselves: a default argument satisfies no protocol's requirement.
+
     /// The command line that makes curl send ``lastRequest``, for a POSIX shell: complete, with what the session adds to
-    /// each request, and with all secrets unless told otherwise.
+    /// each request, and with all secrets.
+    ///
+    /// A body from a file is read from there, a body from a stream from the command's standard input. Where there is
+    /// nothing to send, the text is a comment, which a shell ignores.
+    public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
+
+    /// The command line that makes curl send ``lastRequest``, for a POSIX shell: complete, with what the session adds to
+    /// each request.
     ///
     /// A body from a file is read from there, a body from a stream from the command's standard input. Where there is
     /// nothing to send, the text is a comment, which a shell ignores.
     ///
     /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`; the command is then not
-    ///   complete. The default is false.
-    public func cURLDescription(redactingSecrets: Bool = false) -> String {
+    ///   complete.
+    public func cURLDescription(redactingSecrets: Bool) -> String {
         guard let urlRequest = lastRequest else { return "# There is no curl command: no URLRequest has been made." }
         return cURLDescription(of: urlRequest, redactingSecrets: redactingSecrets)
+    }
+
+    /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
+    /// `URLRequest` has been made for sending, or when the request has ended without one. All closures are called.
+    ///
+    /// - Parameter handler: Called with what ``cURLDescription()`` returns.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
+        cURLDescription(on: context.rootQueue, redactingSecrets: false, calling: handler)
+    }
+
+    /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
+    /// `URLRequest` has been made for sending, or when the request has ended without one. All closures are called.
+    ///
+    /// - Parameters:
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`.
+    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` returns.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        cURLDescription(on: context.rootQueue, redactingSecrets: redactingSecrets, calling: handler)
     }
 
     /// Calls a closure with the command line for curl, once: as soon as a `URLRequest` has been made for sending, or when
@@ -24,12 +57,26 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called.
-    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`. The default is false.
-    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` says.
+    ///   - handler: Called with what ``cURLDescription()`` returns.
     @preconcurrency
     @discardableResult
     public func cURLDescription(
-        on queue: DispatchQueue, redactingSecrets: Bool = false, calling handler: @escaping @Sendable (String) -> Void
+        on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        cURLDescription(on: queue, redactingSecrets: false, calling: handler)
+    }
+
+    /// Calls a closure with the command line for curl, once: as soon as a `URLRequest` has been made for sending, or when
+    /// the request has ended without one. All closures are called.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the closure is called.
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`.
+    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` returns.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        on queue: DispatchQueue, redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
         let waiting = Locked<(@Sendable (String) -> Void)?>(handler)
         let call: @Sendable () -> Void = { [weak self] in
@@ -42,20 +89,6 @@ extension Request {
         }
         madeURLRequests.add(.init(tell: { _ in call() }, finish: call))
         return self
-    }
-
-    /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
-    /// `URLRequest` has been made for sending, or when the request has ended without one. All closures are called.
-    ///
-    /// - Parameters:
-    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`. The default is false.
-    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` says.
-    @preconcurrency
-    @discardableResult
-    public func cURLDescription(
-        redactingSecrets: Bool = false, calling handler: @escaping @Sendable (String) -> Void
-    ) -> Self {
-        cURLDescription(on: context.rootQueue, redactingSecrets: redactingSecrets, calling: handler)
     }
 
     /// The command lines for curl, to await: one for each of ``urlRequests(bufferingPolicy:)``.

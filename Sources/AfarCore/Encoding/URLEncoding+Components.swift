@@ -74,6 +74,7 @@ extension URLEncoding {
         switch value {
         case let text as String: text
         case let number as NSNumber where number.isBoolean: boolEncoding.encode(value: number.boolValue)
+        case is NSNumber, is any BinaryFloatingPoint: "\(value)".withoutZeroFraction
         default: "\(value)"
         }
     }
@@ -89,6 +90,11 @@ extension NSNumber {
     fileprivate var isBoolean: Bool {
         self === NSNumber(value: true) || self === NSNumber(value: false)
     }
+}
+
+extension String {
+    /// The text of a number as Foundation writes it on Apple's systems: a whole one without a fraction.
+    fileprivate var withoutZeroFraction: String { hasSuffix(".0") ? String(dropLast(2)) : self }
 }
 
 /// An optional whose type is not known.

@@ -11,9 +11,10 @@ extension AFError {
         case bodyPartURLInvalid(url: URL)
         /// The URL of a part has no file name that the part could bear.
         case bodyPartFilenameInvalid(in: URL)
-        /// The file of a part cannot be reached.
+        /// The file of a part cannot be reached. Where the cause is known, as it is with ``MultipartFormData``, the next
+        /// reason tells it.
         case bodyPartFileNotReachable(at: URL)
-        /// Looking for the file of a part failed.
+        /// The file of a part cannot be reached; the error is a `CocoaError` with a `POSIXError` underneath.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
         /// The file of a part is a directory.
         case bodyPartFileIsDirectory(at: URL)

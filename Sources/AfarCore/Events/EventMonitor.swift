@@ -202,7 +202,7 @@ public protocol EventMonitor: Sendable {
     func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
 
-    /// A download's destination was asked for.
+    /// It is known where a download's file goes: to its destination or, without one, nowhere else than it is.
     func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
 
     /// A validator looked at a response.

@@ -2,11 +2,11 @@
 /// the task is the answer.
 func oneAnswer<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
-    _ ask: (@escaping @Sendable (Answer) -> Void) -> Void
+    _ ask: @Sendable (@escaping @Sendable (Answer) -> Void) async -> Void
 ) async -> Answer {
     let deferred = Deferred<Answer>()
     return await withTaskCancellationHandler {
-        ask { deferred.fulfil($0) }
+        await ask { deferred.fulfil($0) }
         return await deferred.value
     } onCancel: {
         deferred.fulfil(cancelled())

@@ -13,7 +13,7 @@ enum MultipartContent: Sendable {
 
     private static let pieceLength = 65_536
 
-    /// Hands the content over, if it has the length expected.
+    /// Hands the content over, if it has the length expected. A stream that has more is read up to there.
     func write(length: UInt64, to sink: Sink) throws {
         switch self {
         case .data(let data):
@@ -29,7 +29,13 @@ enum MultipartContent: Sendable {
             let stream = once.take()
             if stream?.streamStatus == .notOpen { stream?.open() }
             defer { stream?.close() }
-            try Self.copy(length, to: sink) { buffer in try stream?.read(into: buffer) ?? 0 }
+            var missing = length
+            try Self.copy(length, to: sink) { buffer in
+                let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: missing)))
+                let count = wanted.isEmpty ? 0 : try stream?.read(into: wanted) ?? 0
+                missing -= UInt64(count)
+                return count
+            }
         }
     }
 

@@ -97,12 +97,12 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends what a stream holds.
     ///
-    /// Hand the stream over: it is opened, read and closed when the form is encoded. One that gives fewer or more bytes
-    /// than announced fails the encoding with ``AFError/UnexpectedInputStreamLength``.
+    /// Hand the stream over: it is opened, read and closed when the form is encoded. Bytes beyond the announced length are
+    /// not read; a stream that gives fewer fails the encoding with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
     ///   - stream: The content.
-    ///   - length: How many bytes it holds.
+    ///   - length: How many of its bytes are sent.
     ///   - name: The field's name.
     ///   - fileName: The file name to give it.
     ///   - mimeType: Its content type.
@@ -119,12 +119,12 @@ open class MultipartFormData: @unchecked Sendable {
     /// Appends what a stream holds, with headers of the caller's own. A form's part needs a `Content-Disposition` that
     /// names its field.
     ///
-    /// Hand the stream over: it is opened, read and closed when the form is encoded. One that gives fewer or more bytes
-    /// than announced fails the encoding with ``AFError/UnexpectedInputStreamLength``.
+    /// Hand the stream over: it is opened, read and closed when the form is encoded. Bytes beyond the announced length are
+    /// not read; a stream that gives fewer fails the encoding with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
     ///   - stream: The content.
-    ///   - length: How many bytes it holds.
+    ///   - length: How many of its bytes are sent.
     ///   - headers: The part's headers, all of them.
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         append {

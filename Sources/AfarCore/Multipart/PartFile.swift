@@ -30,10 +30,7 @@ struct PartFile {
     private static func checkKind(of url: URL) throws {
         var status = stat()
         guard stat(url.path, &status) == 0 else {
-            let error = POSIXError.last
-            throw refusal(
-                error.code == .ENOENT
-                    ? .bodyPartFileNotReachable(at: url) : .bodyPartFileNotReachableWithError(atURL: url, error: error))
+            throw refusal(.bodyPartFileNotReachableWithError(atURL: url, error: CocoaError(.last, reading: url)))
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
@@ -59,5 +56,24 @@ struct PartFile {
         guard let path = realpath(url.path, nil) else { throw POSIXError.last }
         defer { free(path) }
         return String(cString: path)
+    }
+}
+
+extension CocoaError {
+    /// Why a file cannot be read, as Foundation says it.
+    fileprivate init(_ cause: POSIXError, reading url: URL) {
+        let code: Code =
+            switch cause.code {
+            case .ENOENT, .ENOTDIR: .fileReadNoSuchFile
+            case .EACCES, .EPERM: .fileReadNoPermission
+            case .ENAMETOOLONG: .fileReadInvalidFileName
+            default: .fileReadUnknown
+            }
+        self.init(
+            code,
+            userInfo: [
+                NSLocalizedDescriptionKey: String(cString: strerror(cause.code.rawValue)), NSURLErrorKey: url,
+                NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause,
+            ])
     }
 }

@@ -40,7 +40,12 @@ package struct RedirectTransport<Base: Transport>: Transport {
 
 extension RedirectTransport: DirectTransport where Base: DirectTransport {
     package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
-        guard exchange.observer != nil else { return try base.prepare(exchange) }
+        guard exchange.observer != nil else {
+            guard let onHead = exchange.onHead else { return try base.prepare(exchange) }
+            var exchange = exchange
+            exchange.onHead = { head in if !head.isRedirect { try onHead(head) } }
+            return try base.prepare(exchange)
+        }
         let held = HeldResponse(exchange) { $0.isRedirect ? .dropped : .final }
         return try base.prepare(held?.exchange ?? exchange)
     }

@@ -18,7 +18,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     private let received = Locked(Received())
 
-    /// The response's body, once it is there; nil when there was none.
+    /// The response's body, once it is there; nil when there was none. When the request broke off or was cancelled, what
+    /// had come of it by then; nothing, if it was cancelled by who was asked about the response's head.
     public var data: Data? { received.withLock { $0.data } }
 
     override func prepareForAttempt() {
@@ -36,11 +37,20 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     override func receive(_ response: TransportResponse) throws {
-        if case .data(let data) = response.body, !data.isEmpty {
-            received.withLock { $0.data = data }
-            didReceive(data)
-        }
+        if case .data(let data) = response.body { keep(data) }
         try super.receive(response)
+    }
+
+    override func failure(after error: TransportError) -> AFError {
+        // Without a head that was announced, it is the body of a redirect, say.
+        if let data = error.partialBody, responseHead != nil { keep(data) }
+        return super.failure(after: error)
+    }
+
+    private func keep(_ data: Data) {
+        guard !data.isEmpty, !mutable.withLock({ $0.isRefusedAtHead }) else { return }
+        received.withLock { $0.data = data }
+        didReceive(data)
     }
 
     override func runValidators() throws {

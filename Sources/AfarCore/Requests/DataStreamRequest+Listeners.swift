@@ -54,7 +54,9 @@ extension DataStreamRequest {
         do {
             try handler(stream)
         } catch {
-            if automaticallyCancelOnStreamError { cancel() }
+            cancel(
+                because: error.asAFError(
+                    or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
         }
     }
 }

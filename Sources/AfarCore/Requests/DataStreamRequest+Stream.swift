@@ -5,8 +5,9 @@
 #endif
 
 extension DataStreamRequest {
-    /// Gets what happens on a stream, one call at a time. An error that it throws cancels the request, if
-    /// ``automaticallyCancelOnStreamError`` says so.
+    /// Gets what happens on a stream, one call at a time. An error that it throws cancels the request, which fails with
+    /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``, and only the completion is handed
+    /// on after it.
     public typealias Handler<Success, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
 
     /// What happened on a stream, and the means to end it.

@@ -26,7 +26,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         var validators: [Validator] = []
     }
 
-    /// Whether the request is cancelled when a handler or its serializer throws.
+    /// Whether the request is cancelled when a serializer throws. (When a handler does, it always is.)
     public let automaticallyCancelOnStreamError: Bool
     private let listeners = Locked(Listeners())
 
@@ -35,13 +35,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         automaticallyCancelOnStreamError: Bool,
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        requestModifier: RequestModifier?
+        shouldAutomaticallyResume: Bool?
     ) {
         self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
         super.init(
             convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     override var alwaysCountsBytes: Bool { true }

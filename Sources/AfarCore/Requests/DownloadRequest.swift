@@ -73,7 +73,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        requestModifier: RequestModifier?,
         destination: Destination?
     ) {
         self.downloadable = downloadable
@@ -90,15 +89,15 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
         super.init(
             convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: Files
 
     /// Where the file is, once it is whole; nil before, and for a response without one.
     ///
-    /// When validation failed, the file is there as long as this request is. When it could not be moved, it stays where
-    /// it is, for the caller to move or remove.
+    /// When validation failed, the file is there as long as this request is. When it could not be moved, this is nil, and
+    /// the whole file is at the error's ``AFError/sourceURL``, for the caller to move or remove.
     public var fileURL: URL? { transfer.withLock { $0.fileURL } }
 
     /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
@@ -209,13 +208,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
+    override func headHook() -> @Sendable (ResponseHead) throws -> Void {
         let announce = super.headHook()
         guard let delivery = transfer.withLock({ $0.delivery }) else { return announce }
         return { [self] head in
             try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
             if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
-            try announce?(head)
+            try announce(head)
         }
     }
 
@@ -278,6 +277,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                 try file.move(to: url, options: options)
             } catch {
                 file.keep()
+                transfer.withLock { $0.fileURL = nil }
                 let failure = AFError.downloadedFileMoveFailed(error: error, source: file.url, destination: url)
                 didFinish(with: .failure(failure))
                 throw failure
@@ -285,6 +285,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             transfer.withLock { ($0.fileURL, $0.destinationURL) = (url, url) }
         } else {
             file.keep()
+            events?.request(self, didCreateDestinationURL: file.url)
         }
         if let fileURL { didFinish(with: .success(fileURL)) }
         tellWaiting()

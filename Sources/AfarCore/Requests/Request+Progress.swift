@@ -4,12 +4,12 @@ extension Request {
     /// Told how far a transfer has come.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
-    /// How far the sending of the body has come, in bytes: the figures of this moment, in an object of its own each
-    /// time.
+    /// How far the sending of the body has come, in bytes: one object, which moves with the transfer and begins again with
+    /// each attempt.
     public var uploadProgress: Progress { sending.progress }
 
-    /// How far the receiving of the body has come, in decoded bytes: the figures of this moment, in an object of its own
-    /// each time. The total is −1 when the server has not said it.
+    /// How far the receiving of the body has come, in decoded bytes: one object, which moves with the transfer and begins
+    /// again with each attempt. The total is −1 when the server has not said it.
     public var downloadProgress: Progress { receiving.progress }
 
     /// Sets a closure that is told how far the sending of the body has come. Only the last one set is called.
@@ -18,12 +18,14 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
-    ///     never the last ones.
+    ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
+    ///     request was cancelled; on a queue that never comes to it, like the main queue of a blocked main thread, the
+    ///     request waits.
     ///   - closure: Called each time that more has been sent.
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        sending.setProgressHandler(on: queue, closure)
+        sending.setHandler(on: queue, closure)
         return self
     }
 
@@ -33,12 +35,14 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
-    ///     never the last ones.
+    ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
+    ///     request was cancelled; on a queue that never comes to it, like the main queue of a blocked main thread, the
+    ///     request waits.
     ///   - closure: Called each time that more has arrived.
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        receiving.setProgressHandler(on: queue, closure)
+        receiving.setHandler(on: queue, closure)
         return self
     }
 
@@ -53,7 +57,7 @@ extension Request {
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: sending, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: sending.figures, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
     /// How far the receiving of the body has come, to await; the closure, if there is one, is told as well.
@@ -67,11 +71,20 @@ extension Request {
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: receiving, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: receiving.figures, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    private var sending: Announcements<TransferFigures> { announcements(\.sending) }
-    private var receiving: Announcements<TransferFigures> { announcements(\.receiving) }
+    private var sending: TransferProgress { progress(\.sending) }
+    private var receiving: TransferProgress { progress(\.receiving) }
+
+    /// Made when somebody asks for it first.
+    private func progress(_ direction: WritableKeyPath<Mutable, TransferProgress?>) -> TransferProgress {
+        mutable.withLock { state in
+            let progress = state[keyPath: direction] ?? TransferProgress(state.makeAnnouncements())
+            state[keyPath: direction] = progress
+            return progress
+        }
+    }
 
     /// Has the bytes counted of an exchange that begins after this.
     func countBytes() { _ = (sending, receiving) }
@@ -89,5 +102,18 @@ extension Request {
         guard let receiving = mutable.withLock({ $0.receiving }) else { return }
         let before = bytesBefore
         receiving.update(completed: before + bytes, total: expected.map { before + $0 })
+    }
+
+    /// Whether a progress handler is still to be called, or runs.
+    var owesProgress: Bool {
+        let (sending, receiving) = mutable.withLock { ($0.sending, $0.receiving) }
+        return sending?.owesCalls == true || receiving?.owesCalls == true
+    }
+
+    /// Waits until the progress handlers have been called for all that happened; not when the task is cancelled.
+    func waitForProgress() async {
+        let (sending, receiving) = mutable.withLock { ($0.sending, $0.receiving) }
+        await sending?.waitForCalls()
+        await receiving?.waitForCalls()
     }
 }

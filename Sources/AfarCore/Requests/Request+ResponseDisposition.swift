@@ -37,21 +37,24 @@ extension Request {
         }
     }
 
-    /// Adds a handler that is told of the response's head.
+    /// Adds a handler that is notified of the response's head.
     ///
-    /// Added before the request starts, it is told when the head arrives, once in each attempt.
+    /// Added before the request starts, it is called when the head arrives, once in each attempt. A body goes on arriving
+    /// meanwhile, but is neither validated nor handed on before the handler returns; if it cancels the request, nothing of
+    /// the body is.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - queue: Where the handler is called. The default is the main queue: in a program whose main thread is blocked it
+    ///     is never called, and the request waits.
     ///   - handler: Called with the head.
     @preconcurrency
     @discardableResult
     public func onHTTPResponse(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
     ) -> Self {
-        addHeadListener { response in
-            queue.async { handler(response) }
-            return .allow
+        onHTTPResponse(on: queue) { response, completionHandler in
+            handler(response)
+            completionHandler(.allow)
         }
     }
 
@@ -148,16 +151,19 @@ extension Request {
         for listener in listeners {
             let disposition = await listener(response)
             // Whoever ended the request has said why.
-            guard !Task.isCancelled else { return }
-            if case .cancel = disposition {
-                cancel()
-                return
-            }
+            if !Task.isCancelled, case .cancel = disposition { cancel() }
+            guard mutable.withLock({ $0.noteRefusal() }) == false else { return }
         }
     }
 }
 
 extension Request.Mutable {
+    /// Notes whether the request was ended while somebody was asked about the head. Returns that.
+    fileprivate mutating func noteRefusal() -> Bool {
+        isRefusedAtHead = end != nil
+        return isRefusedAtHead
+    }
+
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
         guard !handlers.isOver else { return }
         headListeners.append(listener)

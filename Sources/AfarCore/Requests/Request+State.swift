@@ -58,6 +58,8 @@ extension Request {
         var retryCount = 0
         /// The networks over which retriers that wait for one have had the request sent last.
         var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
+        /// What interceptors that authenticate have done for the request.
+        var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
         var redirectHandler: (any RedirectHandler)?
         /// The last redirect of the attempt that runs, as far as anybody was told.
         var redirect: Redirect?
@@ -68,6 +70,8 @@ extension Request {
         var headListeners: [HeadListener] = []
         /// What the listeners say to the head, once they were asked.
         var headAnswer: Task<Void, Never>?
+        /// Whether the request was ended by who was asked about the head, so that nothing of the body is handed on.
+        var isRefusedAtHead = false
         var attempts: [Attempt] = []
         var startTime: TimeInterval = 0
 
@@ -76,8 +80,8 @@ extension Request {
 
         var handlers = HandlerQueue<Request>()
         /// The progress of the bodies; nil as long as nobody asked.
-        var sending: Announcements<TransferFigures>?
-        var receiving: Announcements<TransferFigures>?
+        var sending: TransferProgress?
+        var receiving: TransferProgress?
         /// The `URLRequest`s that are made; nil as long as nobody asked.
         var urlRequests: Announcements<URLRequest>?
         /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.

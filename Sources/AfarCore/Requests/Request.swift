@@ -20,7 +20,6 @@ public class Request: @unchecked Sendable {
     let context: SessionContext
     /// Makes the `URLRequest`, anew for each attempt.
     public let convertible: any URLRequestConvertible
-    let requestModifier: RequestModifier?
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
     let isPlain: Bool
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
@@ -34,13 +33,11 @@ public class Request: @unchecked Sendable {
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        requestModifier: RequestModifier?,
         isPlain: Bool = false
     ) {
         self.isPlain = isPlain
         self.convertible = convertible
         self.context = context
-        self.requestModifier = requestModifier
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
         mutable = Locked(Mutable(interceptor: interceptor))
     }
@@ -76,10 +73,9 @@ public class Request: @unchecked Sendable {
     /// Adds what this kind of request asks for beyond what its owner does.
     func complete(_ urlRequest: inout URLRequest) throws {}
 
-    /// What looks at the response's head before its body comes, if anybody does; see ``Exchange/onHead``.
-    func headHook() -> (@Sendable (ResponseHead) throws -> Void)? {
-        guard mutable.withLock({ !$0.headListeners.isEmpty }) else { return nil }
-        return { [self] head in announce(head) }
+    /// What takes the response's head before its body comes; see ``Exchange/onHead``.
+    func headHook() -> @Sendable (ResponseHead) throws -> Void {
+        { [self] head in announce(head) }
     }
 
     /// Keeps what a response brought.
@@ -103,6 +99,7 @@ public class Request: @unchecked Sendable {
             state.work = []
             state.head = nil
             state.headAnswer = nil
+            state.isRefusedAtHead = false
             state.failure = nil
             return (state.sending, state.receiving)
         }
@@ -152,8 +149,11 @@ public class Request: @unchecked Sendable {
     func makeURLRequest() throws -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
-            try requestModifier?(&urlRequest)
             try complete(&urlRequest)
+            do { try urlRequest.validate() } catch {
+                didMake(urlRequest, isFinal: false)
+                throw error
+            }
             didMake(urlRequest, isFinal: !isIntercepted)
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
@@ -164,8 +164,11 @@ public class Request: @unchecked Sendable {
         }
     }
 
-    /// Where the `URLRequest` is made if the session has no queue for that; nil when it is made in no time.
-    var queueForMaking: DispatchQueue? { nil }
+    /// Makes the body, if it is apart from the `URLRequest`.
+    func prepareBody() throws {}
+
+    /// Where the body is made if the session has no queue for that; nil when it is made in no time.
+    var queueForBody: DispatchQueue? { nil }
 
     /// Whether the request is to run now, and nobody's code but Afar's has a say before the response is there.
     var mayRunDirectly: Bool {
@@ -215,15 +218,20 @@ public class Request: @unchecked Sendable {
     /// to one that is finished.
     @discardableResult
     public func cancel() -> Self {
+        cancel(because: .explicitlyCancelled)
+        return self
+    }
+
+    /// Ends the request for good, with an error. Does nothing to one that is finished.
+    func cancel(because error: AFError) {
         let ending = mutable.withLock { state in
             guard move(&state, to: .cancelled) else { return nil as Ending? }
-            state.end = .explicitlyCancelled
+            state.end = error
             return state.takeEnding()
         }
-        guard let ending else { return self }
+        guard let ending else { return }
         ending.carryOut()
         startPipeline()
-        return self
     }
 
     /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.

@@ -7,7 +7,7 @@
 /// Makes the body of an ``UploadRequest``.
 public protocol UploadableConvertible: Sendable {
     /// The body. It is asked for once in a request, in the request's own task (or on the session's
-    /// ``Session/requestQueue``), before the `URLRequest` is made.
+    /// ``Session/requestQueue``), after the first `URLRequest` was made and adapted.
     ///
     /// - Throws: Anything; what is no ``AFError`` becomes ``AFError/createUploadableFailed(error:)``.
     func createUploadable() throws -> UploadRequest.Uploadable

@@ -40,38 +40,35 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         context: SessionContext,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        fileManager: FileManager,
-        requestModifier: RequestModifier?
+        fileManager: FileManager
     ) {
         upload = convertible
         self.fileManager = fileManager
         super.init(
             convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Where the body comes from; nil until it has been made, just before the first `URLRequest`.
+    /// Where the body comes from; nil until it has been made, after the first `URLRequest` and its adapters.
     public var uploadable: Uploadable? { made.withLock { $0.uploadable } }
 
     override var alwaysCountsBytes: Bool { true }
 
-    override func makeURLRequest() throws -> URLRequest {
-        if uploadable == nil {
-            do {
-                let uploadable = try makeUploadable()
-                made.withLock { $0.uploadable = uploadable }
-                events?.request(self, didCreateUploadable: uploadable)
-            } catch {
-                let failure = error.asAFError(or: .createUploadableFailed(error: error))
-                events?.request(self, didFailToCreateUploadableWithError: failure)
-                throw failure
-            }
+    override func prepareBody() throws {
+        guard uploadable == nil else { return }
+        do {
+            let uploadable = try makeUploadable()
+            made.withLock { $0.uploadable = uploadable }
+            events?.request(self, didCreateUploadable: uploadable)
+        } catch {
+            let failure = error.asAFError(or: .createUploadableFailed(error: error))
+            events?.request(self, didFailToCreateUploadableWithError: failure)
+            throw failure
         }
-        return try super.makeURLRequest()
     }
 
     /// Encoding a form reads files and streams, which may take long.
-    override var queueForMaking: DispatchQueue? {
+    override var queueForBody: DispatchQueue? {
         upload is MultipartUpload && uploadable == nil ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
     }
 

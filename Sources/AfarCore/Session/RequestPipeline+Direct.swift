@@ -21,13 +21,17 @@ extension RequestPipeline {
             let urlRequest = try request.makeURLRequest()
             send(try announcing(urlRequest) { try makeExchange(for: urlRequest) }, urlRequest, over: transport)
         } catch {
-            Task { finish(failure: fail(with: error)) }
+            Task {
+                fail(with: error)
+                finish()
+            }
         }
         return true
     }
 
     private func send(_ exchange: Exchange, _ urlRequest: URLRequest, over transport: any DirectTransport) {
-        let start = begin(exchange, urlRequest)
+        request.willPerform(urlRequest, control: exchange.control)
+        let start = Date()
         let prepared: any PreparedExchange
         do {
             prepared = try transport.prepare(exchange)
@@ -75,14 +79,24 @@ extension RequestPipeline {
         do {
             try settle(result, since: start)
             try request.runValidators()
-            finish(failure: nil)
         } catch {
-            finish(failure: fail(with: error))
+            fail(with: error)
         }
+        finish()
     }
 
-    private func finish(failure: AFError?) {
+    private func finish() {
         request.didCompleteAttempt()
+        guard !request.owesProgress else {
+            return request.run {
+                await request.waitForProgress()
+                handOver()
+            }
+        }
+        handOver()
+    }
+
+    private func handOver() {
         request.events?.requestDidFinish(request)
         let hadEnded = openHandlers()
         while true {

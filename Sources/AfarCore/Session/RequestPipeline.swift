@@ -33,12 +33,15 @@ struct RequestPipeline {
         do {
             try checkEnd()
             let urlRequest = try await makeURLRequest()
+            try await request.onQueue(context.requestQueue ?? request.queueForBody) { [request] in
+                Result { try request.prepareBody() }
+            }.get()
             var exchange = try announcing(urlRequest) { try makeExchange(for: urlRequest, after: previous) }
             prepareContext(of: &exchange, for: urlRequest)
-            await request.waitUntilResumed()
             try checkEnd()
-            exchange.onHead = request.headHook()
-            let start = begin(exchange, urlRequest)
+            request.willPerform(urlRequest, control: exchange.control)
+            await request.waitUntilResumed()
+            let start = Date()
             let result = await send(exchange, since: start)
             await request.waitForHeadAnswer()
             try settle(result, since: start)
@@ -51,6 +54,7 @@ struct RequestPipeline {
             failure = fail(with: error)
         }
         request.didCompleteAttempt()
+        await request.waitForProgress()
         if let failure {
             if request.mustGoAgain { return .again(after: failure) }
             switch await retryDecision(about: failure) {
@@ -65,13 +69,14 @@ struct RequestPipeline {
     // MARK: Making the request
 
     private func makeURLRequest() async throws -> URLRequest {
-        var urlRequest = try await request.onQueue(context.requestQueue ?? request.queueForMaking) { [request] in
+        var urlRequest = try await request.onQueue(context.requestQueue) { [request] in
             Result { try request.makeURLRequest() }
         }.get()
         guard request.isIntercepted else { return urlRequest }
         let initial = urlRequest
         do {
             for interceptor in request.interceptors { urlRequest = try await adapt(urlRequest, with: interceptor) }
+            do { try urlRequest.validate() } catch { throw AFError.requestAdaptationFailed(error: error) }
         } catch {
             let failure = error.asAFError(or: .requestAdaptationFailed(error: error))
             request.events?.request(request, didFailToAdaptURLRequest: initial, withError: failure)
@@ -84,9 +89,7 @@ struct RequestPipeline {
 
     private func adapt(_ urlRequest: URLRequest, with adapter: any RequestAdapter) async throws -> URLRequest {
         typealias Adapted = Result<URLRequest, any Error>
-        let adapted: Adapted? = await oneAnswer(ifCancelled: nil) { [request] answer in
-            // Only the adapter may hold the session, or a session would live as long as an adapter takes.
-            guard let session = context.session else { return answer(nil) }
+        let adapted: Adapted? = await askInterceptor(ifCancelled: nil) { [request] session, answer in
             let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { answer($0) }
         }
@@ -95,8 +98,24 @@ struct RequestPipeline {
         return try adapted.mapError { AFError.requestAdaptationFailed(error: $0) }.get()
     }
 
+    /// Asks an adapter or a retrier. Those of a session are called one at a time, on its request queue if it has one: people
+    /// keep flags in them without a lock. The answer may come at any time.
+    private func askInterceptor<Answer: Sendable>(
+        ifCancelled cancelled: Answer,
+        _ ask: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
+    ) async -> Answer {
+        await oneAnswer(ifCancelled: cancelled) { [request, context] answer in
+            await context.interceptors.withLock {
+                await request.onQueue(context.requestQueue) {
+                    // Only the interceptor may hold the session, or a session would live as long as its answer takes.
+                    guard !request.hasEnded, let session = context.session else { return answer(cancelled) }
+                    ask(session, answer)
+                }
+            }
+        }
+    }
+
     func makeExchange(for urlRequest: URLRequest, after previous: AFError? = nil) throws -> Exchange {
-        try urlRequest.validate()
         let body = try request.body(for: urlRequest)
         if let previous, case .stream(let stream) = body, stream.isSpent {
             throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
@@ -106,7 +125,8 @@ struct RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get(),
-            observer: ExchangeEvents.make(of: request))
+            observer: ExchangeEvents.make(of: request),
+            onHead: request.headHook())
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
@@ -137,14 +157,9 @@ struct RequestPipeline {
 
     // MARK: Sending it
 
-    /// Notes that the request goes out now. Returns the moment.
-    func begin(_ exchange: Exchange, _ urlRequest: URLRequest) -> Date {
-        request.willPerform(urlRequest, control: exchange.control)
-        return Date()
-    }
-
     private func send(_ exchange: Exchange, since start: Date) async -> Result<TransportResponse, any Error> {
         do {
+            try checkEnd()
             try context.capabilities.check(exchange)
             let response = try await context.transport.send(exchange)
             guard case .stream(let body) = response.body else { return .success(response) }
@@ -217,6 +232,7 @@ struct RequestPipeline {
     // MARK: Failing, and trying again
 
     /// Notes what went wrong. Returns what explains it: perhaps a cancel, or the session's end.
+    @discardableResult
     func fail(with error: any Error) -> AFError {
         request.abandonDelivery()
         let failure = error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
@@ -240,9 +256,7 @@ struct RequestPipeline {
             // A retry that could not even begin would not fare better the next time.
             if case .requestRetryFailed = failure { break }
             guard request.mutable.withLock({ $0.mayGoOn }) else { break }
-            let answer: RetryResult = await oneAnswer(ifCancelled: .doNotRetry) { [request] answer in
-                // As with adapters, only the retrier may hold the session.
-                guard let session = context.session else { return answer(.doNotRetry) }
+            let answer: RetryResult = await askInterceptor(ifCancelled: .doNotRetry) { [request] session, answer in
                 retrier.retry(request, for: session, dueTo: failure, completion: answer)
             }
             switch answer {

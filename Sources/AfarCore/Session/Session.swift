@@ -131,10 +131,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier,
-            isPlain: parameters == nil && encoding is URLEncoding && (convertible is String || convertible is URL))
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -153,9 +152,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         request(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, isPlain: parameters == nil && (convertible is String || convertible is URL))
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make a `URLRequest`.
@@ -168,9 +167,11 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        request(
-            convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil,
-            isPlain: convertible is URLRequest)
+        let isPlain = (convertible as? ParameterizedRequest)?.isPlain ?? (convertible is URLRequest)
+        return setUp(
+            DataRequest(
+                convertible: convertible, context: context, interceptor: interceptor,
+                shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain))
     }
 
     // MARK: Streams
@@ -189,9 +190,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            convertible, method: method, parameters: Empty?.none, headers: headers,
+            ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
@@ -211,9 +212,10 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
-            ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder),
+            ParameterizedRequest(
+                url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: requestModifier)
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
@@ -226,9 +228,10 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        streamRequest(
-            convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, modifier: nil)
+        setUp(
+            DataStreamRequest(
+                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
+                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
     // MARK: Downloads
@@ -248,10 +251,10 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoding)
+        let request = ParameterizedRequest(
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoding)
         return download(
-            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, to: destination)
+            request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
     /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
@@ -269,10 +272,10 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let request = ParameterizedRequest(url: convertible, method: method, headers: headers, parameters, encoder)
+        let request = ParameterizedRequest(
+            url: convertible, method: method, headers: headers, modifier: requestModifier, parameters, encoder)
         return download(
-            .request(request), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: requestModifier, to: destination)
+            request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
     /// Makes a download from a value that can make a `URLRequest`.
@@ -285,9 +288,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
+        makeDownload(
             .request(convertible), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: nil, to: destination)
+            to: destination)
     }
 
     /// Makes a download that goes on where another broke off.
@@ -314,9 +317,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        download(
+        makeDownload(
             .resumeData(data), interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            modifier: nil, to: destination)
+            to: destination)
     }
 
     // MARK: Uploads
@@ -335,9 +338,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(.data(data), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            data,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
@@ -350,10 +353,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.data(data), with: convertible),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent.
@@ -370,11 +373,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(
-                .file(fileURL, shouldRemove: false),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            fileURL,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
@@ -387,10 +388,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.file(fileURL, shouldRemove: false), with: convertible),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent.
@@ -431,10 +432,9 @@ open class Session: @unchecked Sendable {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            Upload(
-                .stream(stream), with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            stream,
+            with: ParameterizedRequest(url: convertible, method: method, headers: headers, modifier: requestModifier),
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
     /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
@@ -450,10 +450,10 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             Upload(.stream(stream), with: convertible),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
@@ -473,12 +473,13 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest where Chunks.Element == Data {
-        upload(
+        makeUpload(
             Upload(
                 .chunks(RequestBodyStream(chunks, length: length)),
-                with: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+                with: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: .default, modifier: requestModifier)
+            fileManager: .default)
     }
 
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
@@ -496,10 +497,10 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest where Chunks.Element == Data {
-        upload(
+        makeUpload(
             Upload(.chunks(RequestBodyStream(chunks, length: length)), with: convertible),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: .default, modifier: nil)
+            fileManager: .default)
     }
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
@@ -511,9 +512,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            fileManager: fileManager)
     }
 
     // MARK: Multipart
@@ -626,12 +627,13 @@ open class Session: @unchecked Sendable {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold,
-                request: ParameterizedRequest(url: convertible, method: method, headers: headers)),
+                request: ParameterizedRequest(
+                    url: convertible, method: method, headers: headers, modifier: requestModifier)),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: requestModifier)
+            fileManager: fileManager)
     }
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
@@ -645,69 +647,39 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
+        makeUpload(
             MultipartUpload(
                 form: multipartFormData, encodingMemoryThreshold: encodingMemoryThreshold, request: convertible),
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-            fileManager: fileManager, modifier: nil)
+            fileManager: fileManager)
     }
 
     // MARK: The way in for each kind
 
-    private func request(
-        _ convertible: any URLRequestConvertible,
-        interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?,
-        isPlain: Bool
-    ) -> DataRequest {
-        setUp(
-            DataRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
-                isPlain: isPlain && modifier == nil))
-    }
-
-    private func streamRequest(
-        _ convertible: any URLRequestConvertible,
-        automaticallyCancelOnStreamError: Bool,
-        interceptor: (any RequestInterceptor)?,
-        shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?
-    ) -> DataStreamRequest {
-        setUp(
-            DataStreamRequest(
-                convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
-                requestModifier: modifier))
-    }
-
-    private func download(
+    private func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        modifier: RequestModifier?,
         to destination: DownloadRequest.Destination?
     ) -> DownloadRequest {
         setUp(
             DownloadRequest(
                 downloadable, context: context, interceptor: interceptor,
-                shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: modifier,
+                shouldAutomaticallyResume: shouldAutomaticallyResume,
                 destination: destination))
     }
 
-    private func upload(
+    private func makeUpload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        fileManager: FileManager,
-        modifier: RequestModifier?
+        fileManager: FileManager
     ) -> UploadRequest {
         setUp(
             UploadRequest(
                 convertible: convertible, context: context, interceptor: interceptor,
                 shouldAutomaticallyResume: shouldAutomaticallyResume,
-                fileManager: fileManager, requestModifier: modifier))
+                fileManager: fileManager))
     }
 
     private func setUp<Kind: Request>(_ request: Kind) -> Kind {
@@ -716,29 +688,47 @@ open class Session: @unchecked Sendable {
     }
 }
 
-/// Makes a `URLRequest` from the parts that a caller gave.
+/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
 private struct ParameterizedRequest: URLRequestConvertible {
+    /// Whether none of the caller's code makes the `URLRequest`.
+    let isPlain: Bool
     private let make: @Sendable () throws -> URLRequest
 
-    init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?) {
-        make = { try URLRequest(url: url, method: method, headers: headers) }
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
+    ) {
+        isPlain = modifier == nil && encode == nil && (url is String || url is URL)
+        make = {
+            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            try modifier?(&urlRequest)
+            return try encode?(urlRequest) ?? urlRequest
+        }
     }
 
     init(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Parameters?,
-        _ encoding: any ParameterEncoding
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        _ parameters: Parameters?, _ encoding: any ParameterEncoding
     ) {
-        make = { try encoding.encode(URLRequest(url: url, method: method, headers: headers), with: parameters) }
+        guard parameters != nil || !(encoding is URLEncoding) else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoding.encode($0, with: parameters)
+        }
     }
 
     init<Value: Encodable & Sendable>(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, _ parameters: Value?,
-        _ encoder: any ParameterEncoder
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
+        _ parameters: Value?, _ encoder: any ParameterEncoder
     ) {
-        make = {
-            let urlRequest = try URLRequest(url: url, method: method, headers: headers)
-            guard let parameters else { return urlRequest }
-            return try encoder.encode(parameters, into: urlRequest)
+        guard let parameters else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoder.encode(parameters, into: $0)
         }
     }
 

@@ -5,13 +5,15 @@
 #endif
 
 extension SessionConfiguration {
-    /// Takes over the timeouts, the headers and the connections per host of Foundation's configuration, and where that has
-    /// it (on Apple's systems) whether requests wait for a network.
+    /// Takes over the timeouts, the headers, the connections per host, the protocol classes and the identifier of
+    /// Foundation's configuration, and where that has it (on Apple's systems) whether requests wait for a network.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
         timeoutIntervalForResource = configuration.timeoutIntervalForResource
         httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        protocolClasses = configuration.protocolClasses
+        identifier = configuration.identifier
         #if canImport(Darwin)
             waitsForConnectivity = configuration.waitsForConnectivity
         #endif

@@ -41,6 +41,18 @@ public struct SessionConfiguration: Sendable {
     /// `Proxy-Authorization`, they do not go with a redirect to another scheme, host or port. Case does not matter.
     public var secretHeaders: Set<String> = []
 
+    /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
+    ///
+    /// Only `URLSessionTransport` hands requests to them. Over any other transport, classes other than Foundation's own fail
+    /// each request before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``; to answer requests
+    /// without a server there is `MockTransport`.
+    public var protocolClasses: [AnyClass]?
+    /// The name of a background session. The default is nil.
+    ///
+    /// No transport goes on without the process: with a name, each request fails before it is sent, with
+    /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
+    public var identifier: String?
+
     /// Makes the default configuration.
     public init() {}
 
@@ -49,9 +61,12 @@ public struct SessionConfiguration: Sendable {
 
     /// The template for the options of every exchange.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` when a default header cannot be sent.
+    /// - Throws: `AFError.urlRequestValidationFailed` when a default header cannot be sent, `AFError.sessionTaskFailed` for a
+    ///   background session.
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
+        try checkIdentifier(for: transport)
         var options = ExchangeOptions()
+        options.protocolClasses = foreignProtocolClasses
         options.idleTimeout = timeoutIntervalForRequest
         options.totalTimeout = timeoutIntervalForResource
         options.connectTimeout = timeoutIntervalForConnect

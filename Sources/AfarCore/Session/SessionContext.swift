@@ -25,6 +25,8 @@ final class SessionContext: Sendable {
     let secretHeaders: Set<String>
     let delegate: SessionDelegate
     let interceptor: (any RequestInterceptor)?
+    /// Held while an adapter or a retrier of any request is called.
+    let interceptors = AsyncMutex()
     let redirectHandler: (any RedirectHandler)?
     private let hasEventMonitors: Bool
     /// Everybody who may listen to all requests.

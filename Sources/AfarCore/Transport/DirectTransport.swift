@@ -1,7 +1,7 @@
 /// A transport that can perform an exchange without a task that waits for it, which saves a task and a switch of threads
 /// per request.
 package protocol DirectTransport: Transport {
-    /// Makes an exchange ready whose response is collected, and that has no hook at the head. Nothing is sent yet.
+    /// Makes an exchange ready whose response is collected. Nothing is sent yet.
     ///
     /// - Throws: A ``TransportError`` when the exchange cannot be begun.
     func prepare(_ exchange: Exchange) throws -> any PreparedExchange

@@ -65,6 +65,7 @@ public struct Exchange: Sendable {
         case .file: demands.insert(.fileDelivery)
         case .stream: demands.insert(.streamedDelivery)
         }
+        if options.protocolClasses != nil { demands.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { demands.insert(.minimumTLSVersion) }
         return demands
     }

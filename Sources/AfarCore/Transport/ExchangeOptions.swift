@@ -37,6 +37,10 @@ public struct ExchangeOptions: Sendable {
     /// The lowest TLS version accepted. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
 
+    /// The subclasses of `URLProtocol` that are asked, in this order, whether they answer a request, Foundation's own
+    /// among them if they are to be asked too. The default is nil: nobody is asked.
+    public var protocolClasses: [AnyClass]?
+
     /// Makes the default options.
     public init() {}
 }

@@ -33,13 +33,23 @@ public struct TransportCapabilities: Sendable, Hashable {
         /// Sends any method token as it is.
         public static let anyMethod = Features(rawValue: 1 << 11)
 
+        /// Hands requests to ``ExchangeOptions/protocolClasses``.
+        public static let protocolClasses = Features(rawValue: 1 << 12)
+
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
             (.streamedDelivery, "streamed delivery"), (.backpressure, "backpressure"), (.suspension, "suspension"),
             (.metrics, "metrics"), (.connectTimeout, "a connect timeout"),
             (.minimumTLSVersion, "a minimum TLS version above 1.2"),
             (.informationalResponses, "informational responses"), (.trailers, "trailers"), (.anyMethod, "any method"),
+            (.protocolClasses, "protocolClasses"),
         ]
+
+        /// What to use instead where one of these is missing.
+        fileprivate var advice: String {
+            guard contains(.protocolClasses) else { return "" }
+            return ". MockTransport answers requests without a server, URLSessionTransport hands them to such classes"
+        }
 
         /// The names of the abilities, in words.
         public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
@@ -67,7 +77,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             .unsupportedByTransport,
             phase: .queued,
             url: exchange.url,
-            message: "the \(name) transport cannot do: \(missing.names.joined(separator: ", "))"
+            message: "the \(name) transport cannot do: \(missing.names.joined(separator: ", "))\(missing.advice)"
         )
     }
 }

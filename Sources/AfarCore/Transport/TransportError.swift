@@ -41,6 +41,8 @@ public struct TransportError: Error, Sendable {
     public var underlying: (any Error)?
     /// Metrics and byte counts up to the failure.
     public var report = TransportReport()
+    /// What had come of a body that was to be collected in memory; nil when its head had not come.
+    public var partialBody: Data?
 
     /// Makes an error.
     public init(

@@ -33,10 +33,15 @@ extension Request {
         return self
     }
 
-    /// Requires a status code from 200 to 299, and a media type that the request's `Accept` header names, if it has one.
+    /// Adds two validators: one requires a status code from 200 to 299, the other a media type that the request's `Accept`
+    /// header names, if it has one.
     @discardableResult
     public func validate() -> Self {
-        append { request, head, hasBody in try ResponseRules.checkDefaults(head, for: request, hasBody: hasBody()) }
+        validate(statusCode: 200..<300)
+        append { request, head, hasBody in
+            guard hasBody(), let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
+            try ResponseRules.check(contentTypeOf: head, isIn: ResponseRules.mediaTypes(in: accept))
+        }
         return self
     }
 }

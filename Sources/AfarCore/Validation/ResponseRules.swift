@@ -5,18 +5,8 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// The rules behind `validate()`.
+/// What validators check in a response's head.
 enum ResponseRules {
-    /// A status code from 200 to 299, and a media type that the request's `Accept` header names, if it has one. An empty
-    /// body is of every type.
-    static func checkDefaults(
-        _ head: ResponseHead, for request: URLRequest?, hasBody: @autoclosure () -> Bool
-    ) throws {
-        try check(status: head.status, isIn: 200..<300)
-        guard hasBody(), let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
-        try check(contentTypeOf: head, isIn: mediaTypes(in: accept))
-    }
-
     static func check(status: Int, isIn acceptable: some Sequence<Int>) throws {
         guard acceptable.contains(status) else {
             throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: status))
@@ -27,14 +17,15 @@ enum ResponseRules {
         let ranges = acceptable.compactMap(MediaRange.init)
         guard let contentType = head.value(for: .contentType), let type = MediaRange(contentType) else {
             guard ranges.contains(.any) else {
-                throw AFError.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: acceptable))
+                throw AFError.responseValidationFailed(
+                    reason: .missingContentType(acceptableContentTypes: acceptable.sorted()))
             }
             return
         }
         guard ranges.contains(where: { $0.includes(type) }) else {
             throw AFError.responseValidationFailed(
                 reason: .unacceptableContentType(
-                    acceptableContentTypes: acceptable, responseContentType: contentType))
+                    acceptableContentTypes: acceptable.sorted(), responseContentType: contentType))
         }
     }
 

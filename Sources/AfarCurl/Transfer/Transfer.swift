@@ -317,7 +317,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
         }
-        let error = failure(code, phase: phase, report: report)
+        var error = failure(code, phase: phase, report: report)
+        if reader.head != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
         return .failure(error)
     }

@@ -1,7 +1,10 @@
 public import Foundation
 
 /// What is wrong with a text that should be JSON, and where.
-public struct InvalidJSON: LocalizedError, Sendable, Hashable {
+///
+/// As an `NSError` it is what `JSONSerialization` throws: of `NSCocoaErrorDomain`, with the code 3840
+/// (`propertyListReadCorrupt`).
+public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
     /// What is wrong there.
     public let problem: String
     /// The line, counted from 1.
@@ -21,4 +24,21 @@ public struct InvalidJSON: LocalizedError, Sendable, Hashable {
 
     /// What is wrong and where, for a person.
     public var errorDescription: String? { "\(problem) at line \(line), column \(column) (byte \(byteOffset))" }
+
+    // MARK: As an NSError
+
+    /// `NSCocoaErrorDomain`.
+    public static var errorDomain: String { NSCocoaErrorDomain }
+
+    /// 3840, `CocoaError.Code.propertyListReadCorrupt`.
+    public var errorCode: Int { CocoaError.Code.propertyListReadCorrupt.rawValue }
+
+    /// The description, and the byte under `NSJSONSerializationErrorIndex`.
+    public var errorUserInfo: [String: Any] {
+        let text = errorDescription ?? problem
+        return [
+            NSLocalizedDescriptionKey: text, NSDebugDescriptionErrorKey: text,
+            "NSJSONSerializationErrorIndex": byteOffset,
+        ]
+    }
 }

@@ -38,11 +38,16 @@ enum JSONText {
     static func object(with bytes: Data, options: JSONSerialization.ReadingOptions) throws -> Any {
         let text = try utf8(bytes)
         if let fault = faultThatCrashes(text) { throw fault }
+        let object: Any
         do {
-            return try JSONSerialization.jsonObject(with: text, options: options)
+            object = try JSONSerialization.jsonObject(with: text, options: options)
         } catch {
             throw JSONFaultFinder.fault(in: text) ?? error
         }
+        if TrailingComma.isAcceptedByFoundation, TrailingComma.isIn(text), let fault = JSONFaultFinder.fault(in: text) {
+            throw fault
+        }
+        return object
     }
 
     /// Decodes a value.

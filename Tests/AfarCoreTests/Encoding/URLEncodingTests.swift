@@ -70,6 +70,23 @@ struct URLEncodingTests {
         #expect(try query(["a": [String](), "b": [String: Int]()]) == nil)
     }
 
+    @Test("whole numbers have no fraction, whatever holds them")
+    func wholeNumbers() throws {
+        let numbers: [(any Sendable, String)] = [
+            (1.0, "1"), (-0.0, "-0"), (1.5, "1.5"), (0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000"),
+            (1e16, "1e%2B16"), (1e-7, "1e-07"), (Float(2), "2"), (Float(0.1), "0.1"), (CGFloat(3), "3"),
+            (Double.infinity, "inf"), (Decimal(4), "4"), (NSNumber(value: 5.0), "5"), (Int.max, "9223372036854775807"),
+            ("6.0", "6.0"), (Optional(7.0), "7"), ([8.0], "8"),
+        ]
+        for (number, text) in numbers {
+            #expect(
+                URLEncoding(arrayEncoding: .noBrackets).queryComponents(fromKey: "n", value: number).map(\.1) == [text])
+        }
+        let json = try JSONSerialization.jsonObject(with: Data(#"{"a":1.0,"b":[2.0]}"#.utf8))
+        let pairs = URLEncoding.default.queryComponents(fromKey: "j", value: json).map(\.1)
+        #expect(pairs == ["1", "2"])
+    }
+
     @Test("booleans are told from numbers, whatever holds them")
     func booleans() throws {
         let json = try JSONSerialization.jsonObject(with: Data(#"{"a":true,"b":1,"c":false,"d":0,"e":1.5}"#.utf8))

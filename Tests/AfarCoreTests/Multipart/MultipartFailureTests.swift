@@ -57,11 +57,17 @@ import Testing
             at: dangling, withDestinationURL: scratch.url.appendingPathComponent("gone"))
         for url in [scratch.url.appendingPathComponent("missing"), dangling] {
             let reason = try reason { $0.append(url, withName: "a") }
-            guard case .bodyPartFileNotReachable(url) = reason else {
+            guard case .bodyPartFileNotReachableWithError(url, let error) = reason else {
                 Issue.record("\(String(describing: reason))")
                 return
             }
+            #expect((error as? CocoaError)?.code == .fileReadNoSuchFile)
+            #expect(cause(of: error) == .ENOENT)
         }
+    }
+
+    private func cause(of error: any Error) -> POSIXError.Code? {
+        ((error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code
     }
 
     @Test func aPathThatLeadsNowhere() throws {
@@ -77,7 +83,7 @@ import Testing
                 Issue.record("\(String(describing: reason))")
                 return
             }
-            #expect((error as? POSIXError)?.code == code)
+            #expect(cause(of: error) == code)
         }
     }
 
@@ -180,25 +186,13 @@ import Testing
 
     // MARK: Streams
 
-    @Test(arguments: [(5, 10), (10, 5), (0, 1), (1, 0), (300_000, 200_000)] as [(UInt64, Int)])
-    func aStreamOfAnotherLengthThanAnnounced(announced: UInt64, given: Int) throws {
+    @Test(arguments: [(10, 5), (1, 0), (300_000, 200_000)] as [(UInt64, Int)])
+    func aStreamThatIsShorterThanAnnounced(announced: UInt64, given: Int) throws {
         let reason = try reason { form in
             form.append(
                 InputStream(data: Data(count: given)), withLength: announced, name: "a", fileName: "b", mimeType: "x/y")
         }
         try expectLengths(reason, expected: announced, read: UInt64(given))
-    }
-
-    @Test(.timeLimit(.minutes(1))) func anEndlessStreamIsNotReadToItsEnd() throws {
-        let reason = try reason { form in
-            form.append(ScriptedStream { _, capacity in capacity }, withLength: 1_000_000, headers: [:])
-        }
-        guard case .inputStreamReadFailed(let error as AFError.UnexpectedInputStreamLength) = reason else {
-            Issue.record("\(String(describing: reason))")
-            return
-        }
-        #expect(error.bytesExpected == 1_000_000)
-        #expect((1_000_001...1_100_000).contains(error.bytesRead))
     }
 
     @Test(arguments: [-1, .min, .max])
@@ -312,7 +306,7 @@ import Testing
         form.append(Data(count: 3), withName: "good")
         #expect(form.contentLength == 3)
         for encode in [{ _ = try form.encode() }, { try form.writeEncodedData(to: url) }] {
-            guard case .bodyPartFileNotReachable(missing) = try reason(encode) else {
+            guard case .bodyPartFileNotReachableWithError(missing, _) = try reason(encode) else {
                 Issue.record("another reason")
                 return
             }

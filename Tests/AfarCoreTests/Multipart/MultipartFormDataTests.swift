@@ -87,6 +87,31 @@ import Testing
                 """)
     }
 
+    @Test(arguments: [0, 1, 65_536, 1_000_000] as [UInt64], [true, false])
+    func aStreamIsReadUpToTheAnnouncedLength(length: UInt64, isInMemory: Bool) throws {
+        let asked = Locked(UInt64(0))
+        let endless = ScriptedStream { buffer, capacity in
+            buffer.update(repeating: UInt8(ascii: "x"), count: capacity)
+            asked.withLock { $0 += UInt64(capacity) }
+            return capacity
+        }
+        let form = MultipartFormData(boundary: "b")
+        form.append(endless, withLength: length, headers: ["A": "b"])
+        form.append(Data("end".utf8), withName: "after")
+        let bytes: Data
+        if isInMemory {
+            bytes = try form.encode()
+        } else {
+            let scratch = Scratch()
+            let file = scratch.url.appendingPathComponent("form")
+            try form.writeEncodedData(to: file)
+            bytes = try Data(contentsOf: file)
+        }
+        let content = String(repeating: "x", count: Int(length))
+        #expect(bytes.starts(with: Data("--b\r\nA: b\r\n\r\n\(content)\r\n--b\r\n".utf8)))
+        #expect(asked.withLock { $0 } == length)
+    }
+
     @Test func aFileWithoutATypeGetsTheOneThatItsNameSuggests() throws {
         let form = MultipartFormData(boundary: "b")
         form.append(Data(), withName: "a", fileName: "a.PNG")

@@ -102,14 +102,15 @@ import Testing
         #expect(sent.exchange.options.idleTimeout == 7)
     }
 
-    @Test func aModifierHasTheLastWord() async throws {
+    @Test func theFormHasTheLastWordOnItsType() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
+        let form = form()
         _ = try await session.upload(
-            multipartFormData: form(), to: "http://mock/",
+            multipartFormData: form, to: "http://mock/",
             requestModifier: { $0.setValue("multipart/mixed; boundary=b", forHTTPHeaderField: "Content-Type") }
         ).serializingResponse(using: Bytes()).value
-        #expect(transport.requests.first?.fields[.contentType] == "multipart/mixed; boundary=b")
+        #expect(transport.requests.first?.fields[.contentType] == form.contentType)
     }
 
     // MARK: When it is encoded
@@ -117,12 +118,13 @@ import Testing
     @Test func theCallerDoesNotWaitForTheEncoding() async throws {
         let proceed = DispatchSemaphore(value: 0)
         let session = Session(transport: MockTransport { _ in .text("ok") })
-        let slow = ScriptedStream { _, _ in
+        let slow = ScriptedStream { buffer, _ in
             proceed.wait()
-            return 0
+            buffer.pointee = 0
+            return 1
         }
         let request = session.upload(
-            multipartFormData: form { $0.append(slow, withLength: 0, headers: [:]) }, to: "http://mock/")
+            multipartFormData: form { $0.append(slow, withLength: 1, headers: [:]) }, to: "http://mock/")
         let task = request.serializingResponse(using: Bytes())
         request.resume()
         // Had the stream been read by now, nobody would come here.
@@ -136,12 +138,13 @@ import Testing
         queue.setSpecific(key: key, value: true)
         let wasThere = Locked<Bool?>(nil)
         let session = Session(requestQueue: queue, transport: MockTransport { _ in .text("ok") })
-        let stream = ScriptedStream { _, _ in
+        let stream = ScriptedStream { buffer, _ in
             wasThere.withLock { $0 = DispatchQueue.getSpecific(key: key) }
-            return 0
+            buffer.pointee = 0
+            return 1
         }
         _ = try await session.upload(
-            multipartFormData: form { $0.append(stream, withLength: 0, headers: [:]) }, to: "http://mock/"
+            multipartFormData: form { $0.append(stream, withLength: 1, headers: [:]) }, to: "http://mock/"
         ).serializingResponse(using: Bytes()).value
         #expect(wasThere.withLock { $0 } == true)
     }
@@ -149,11 +152,12 @@ import Testing
     @Test func whatIsNeverStartedIsNeverEncoded() async {
         let reads = Locked(0)
         let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
-        let stream = ScriptedStream { _, _ in
+        let stream = ScriptedStream { buffer, _ in
             reads.withLock { $0 += 1 }
-            return 0
+            buffer.pointee = 0
+            return 1
         }
-        let form = form { $0.append(stream, withLength: 0, headers: [:]) }
+        let form = form { $0.append(stream, withLength: 1, headers: [:]) }
         let idle = session.upload(multipartFormData: form, to: "http://mock/", usingThreshold: 0)
         #expect(idle.isInitialized)
         let cancelled = session.upload(multipartFormData: form, to: "http://mock/", usingThreshold: 0)
@@ -167,15 +171,16 @@ import Testing
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let fed = DispatchSemaphore(value: 0)
         let stream = {
-            ScriptedStream { _, _ in
+            ScriptedStream { buffer, _ in
                 fed.wait()
-                return 0
+                buffer.pointee = 0
+                return 1
             }
         }
         // More than there are threads that tasks share.
         let tasks = (0..<64).map { _ in
             session.upload(
-                multipartFormData: { $0.append(stream(), withLength: 0, headers: [:]) }, to: "http://mock/"
+                multipartFormData: { $0.append(stream(), withLength: 1, headers: [:]) }, to: "http://mock/"
             ).serializingResponse(using: Bytes())
         }
         await Task { for _ in tasks { fed.signal() } }.value
@@ -193,7 +198,7 @@ import Testing
             let error = await session.upload(
                 multipartFormData: { $0.append(missing, withName: "a") }, to: "http://mock/", usingThreshold: threshold
             ).serializingResponse(using: Bytes()).response.error
-            guard case .multipartEncodingFailed(.bodyPartFileNotReachable(missing)) = error else {
+            guard case .multipartEncodingFailed(.bodyPartFileNotReachableWithError(missing, _)) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -294,14 +299,12 @@ import Testing
 
     @Test func anEagerFormWaitsAndGoesWithTheSession() async throws {
         let transport = MockTransport { _ in .text("ok") }
-        var session: Session? = Session(startRequestsImmediately: false, requestSetup: .eager, transport: transport)
         let encoded = Deferred<Void>()
-        let request = session?.upload(
-            multipartFormData: form(), to: "http://mock/", usingThreshold: 0,
-            interceptor: Scripted(adapting: { request, answer in
-                answer(.success(request))
-                encoded.fulfil(())
-            }))
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidCreateUploadable = { _, _ in encoded.fulfil(()) }
+        var session: Session? = Session(
+            startRequestsImmediately: false, requestSetup: .eager, eventMonitors: [monitor], transport: transport)
+        let request = session?.upload(multipartFormData: form(), to: "http://mock/", usingThreshold: 0)
         await encoded.value
         guard case .file(let url, shouldRemove: true) = request?.uploadable else {
             Issue.record("\(String(describing: request?.uploadable))")

@@ -4,6 +4,10 @@ import Testing
 
 @testable import AfarCore
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Who is told how far a request has come, and how that ends.
 @Suite struct RequestProgressTests {
     private let queue = DispatchQueue(label: "progress")
@@ -197,18 +201,72 @@ import Testing
         #expect(request.isFinished)
     }
 
-    @Test func whatWasHandedOutIsNotChangedLater() async throws {
+    @Test func itIsOneObjectThatMoves() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
-        let before = request.downloadProgress
+        let progress = request.downloadProgress
+        let parent = Progress.discreteProgress(totalUnitCount: 1)
+        parent.addChild(progress, withPendingUnitCount: 1)
+        let handed = Locked<[ObjectIdentifier]>([])
+        request.downloadProgress(queue: queue) { progress in handed.withLock { $0.append(ObjectIdentifier(progress)) } }
+        #expect(progress.completedUnitCount == 0)
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(progress.completedUnitCount == 10)
+        #expect(progress.totalUnitCount == 10)
+        #expect(parent.fractionCompleted == 1)
+        #expect(Set(handed.withLock { $0 }) == [ObjectIdentifier(progress)])
+        #expect(request.downloadProgress === progress)
+        #expect(request.uploadProgress !== progress)
+    }
+
+    /// An iteration may fall behind; what it is handed does not run ahead.
+    @Test func anIterationIsHandedTheFiguresOfEachMoment() async throws {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
         var iterator = request.downloadProgress().makeAsyncIterator()
         _ = await request.serializingResponse(using: Bytes()).response
         let first = try #require(await iterator.next())
         while let next = await iterator.next() { #expect(next !== first) }
-        #expect(before.completedUnitCount == 0)
         #expect(first.completedUnitCount == 2)
-        #expect(request.downloadProgress.completedUnitCount == 10)
-        #expect(request.downloadProgress !== request.downloadProgress)
+    }
+
+    @Test func completionsComeAfterTheLastCall() async {
+        let other = DispatchQueue(label: "handlers")
+        for _ in 0..<25 {
+            let session = Session(transport: MockTransport { _ in Self.tenBytes })
+            let order = Locked<[String]>([])
+            let isOver = Deferred<Void>()
+            // Held up, so that calls are due when the response is there.
+            queue.async { usleep(2_000) }
+            session.request("http://mock/")
+                .downloadProgress(queue: queue) { progress in
+                    order.withLock { $0.append("\(progress.completedUnitCount)") }
+                }
+                .response(queue: other) { _ in
+                    order.withLock { $0.append("over") }
+                    isOver.fulfil(())
+                }
+            await isOver.value
+            #expect(order.withLock { $0 }.last == "over")
+            #expect(order.withLock { $0 }.dropLast().last == "10")
+            queue.sync {}
+            #expect(order.withLock { $0 }.last == "over")
+        }
+    }
+
+    @Test func aCancelDoesNotWaitForAQueueThatStandsStill() async {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let request = session.request("http://mock/")
+        let (held, arrived) = (DispatchSemaphore(value: 0), Deferred<Void>())
+        queue.async { held.wait() }
+        request.downloadProgress(queue: queue) { _ in }
+        let task = request.serializingResponse(using: Bytes())
+        request.onHTTPResponse(on: DispatchQueue(label: "head")) { (_: HTTPURLResponse) in arrived.fulfil(()) }
+        await arrived.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        held.signal()
+        queue.sync {}
     }
 
     @Test func whatIsHandedOutJoinsNoOtherProgress() {

@@ -127,6 +127,46 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    @Test func aBackgroundSessionIsRefusedBeforeAByteIsSent() async throws {
+        var configuration = SessionConfiguration()
+        configuration.identifier = "org.example.background"
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(configuration: configuration, transport: transport)
+        let response = await session.request("https://mock/").serializingResponse(using: Bytes()).response
+        let cause = try #require((response.error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey])
+        #expect((cause as? TransportError)?.code == .unsupportedByTransport)
+        #expect((cause as? TransportError)?.description.contains("org.example.background") == true)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func protocolClassesAreRefusedByWhoHandsNothingToThem() async throws {
+        final class Stub: URLProtocol {}
+        let foundation = URLSessionConfiguration.ephemeral
+        foundation.protocolClasses = [Stub.self]
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(configuration: SessionConfiguration(foundation), transport: transport)
+        let response = await session.request("https://mock/").serializingResponse(using: Bytes()).response
+        let cause = try #require((response.error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey])
+        #expect((cause as? TransportError)?.code == .unsupportedByTransport)
+        #expect((cause as? TransportError)?.url == "https://mock/")
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func foundationsConfigurationBringsItsClassesAndItsIdentifier() throws {
+        final class Stub: URLProtocol {}
+        let foundation = URLSessionConfiguration.default
+        #expect(SessionConfiguration(foundation).identifier == nil)
+        #expect(SessionConfiguration(foundation).foreignProtocolClasses == nil)
+        foundation.protocolClasses = []
+        #expect(SessionConfiguration(foundation).foreignProtocolClasses == nil)
+        foundation.protocolClasses = (URLSessionConfiguration.default.protocolClasses ?? []) + [Stub.self]
+        let classes = try #require(SessionConfiguration(foundation).foreignProtocolClasses)
+        #expect(classes.map(ObjectIdentifier.init) == foundation.protocolClasses?.map(ObjectIdentifier.init))
+        #if canImport(Darwin)
+            #expect(SessionConfiguration(URLSessionConfiguration.background(withIdentifier: "x")).identifier == "x")
+        #endif
+    }
+
     @Test func theRequestsOwnTimeoutIsTheIdleTimeout() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)

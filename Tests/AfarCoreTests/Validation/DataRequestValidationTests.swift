@@ -51,6 +51,16 @@ import Testing
         #expect(await response(to: answer) { $0.validate(contentType: ["text/plain"]) }.error != nil)
     }
 
+    @Test func errorsListTheAcceptableContentTypesSorted() async {
+        let types = ["text/xml", "application/json", "image/png"]
+        for answer in [MockResponse(body: Data("x".utf8)), .text("x")] {
+            let error = await response(to: answer) { $0.validate(contentType: types) }.error
+            #expect(error?.acceptableContentTypes == types.sorted())
+        }
+        let error = await response(to: .text("x"), accept: "text/xml, image/*") { $0.validate() }.error
+        #expect(error?.acceptableContentTypes == ["image/*", "text/xml"])
+    }
+
     @Test func plainValidateGoesByTheAcceptHeader() async {
         #expect(await response(to: .text("x"), accept: "application/json") { $0.validate() }.error != nil)
         #expect(await response(to: .text("x"), accept: "image/png, text/*;q=0.5") { $0.validate() }.error == nil)

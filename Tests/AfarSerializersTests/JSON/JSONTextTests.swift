@@ -74,6 +74,42 @@ import Testing
         #expect(other?.localizedDescription.contains("line \(line), column \(column)") == true)
     }
 
+    /// Who asks for the code that `JSONSerialization` gives finds it.
+    @Test(arguments: ["{", "[1,]", "[01]"])
+    func theErrorIsFoundationsAsAnNSError(text: String) throws {
+        let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(Data(text.utf8))) }
+        let cause = try #require(error?.underlyingError)
+        let bridged = cause as NSError
+        #expect(bridged.domain == NSCocoaErrorDomain)
+        #expect(bridged.code == 3840)
+        #expect(bridged.localizedDescription == cause.localizedDescription)
+        #expect(cause.localizedDescription.contains("line 1, column"))
+        #expect((bridged.userInfo["NSJSONSerializationErrorIndex"] as? Int) == (cause as? InvalidJSON)?.byteOffset)
+    }
+
+    @Test(arguments: [
+        ("[1,]", 3), ("{\"a\":1,}", 7), ("[1, \r\n\t]", 7), ("[[1,],2]", 4), ("{\"a\":{\"b\":[],}}", 13),
+        ("[\"a,]\",\"\\\",]\",]", 14), ("[\"\\\\\",]", 6), ("[{},]", 4), ("[[],]", 4), ("[null ,]", 7),
+        ("[\"é\",]", 6),
+    ])
+    func aCommaAfterTheLastValueIsRefused(text: String, offset: Int) throws {
+        let bytes = Data(text.utf8)
+        for bytes in [bytes, Data(" \(text)\n".utf8).dropFirst(), try #require(text.data(using: .utf16))] {
+            let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
+            #expect((error?.underlyingError as? InvalidJSON)?.byteOffset == offset)
+        }
+    }
+
+    @Test(arguments: [
+        "[\",]\"]", "{\",}\":\", ]\"}", "[\"\\\",]\"]", "[\"\\\\\", \",}\"]", "[1 , [ ] , { } ]", "\",]\"", "[\",\"]",
+        "{\"a\":\",\"}",
+    ])
+    func commasInStringsAreNotTakenForOthers(text: String) throws {
+        let value = try JSONResponseSerializer().serialize(input(Data(text.utf8)))
+        let expected = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
+        #expect("\(value)" == "\(expected)")
+    }
+
     @Test func bytesThatAreNoUTF8AreTold() {
         let error = #expect(throws: AFError.self) {
             try JSONResponseSerializer().serialize(input(Data("[1,\n\"a".utf8) + [0xFF] + Data("\"]".utf8)))

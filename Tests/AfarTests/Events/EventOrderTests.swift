@@ -7,6 +7,7 @@ import Testing
 /// What is told of requests of each kind, in which order, over each real transport.
 @Suite struct EventOrderTests {
     private static let made = ["didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask"]
+    private static let madeForUpload = [made[0], "didCreateUploadable"] + made.dropFirst()
     private static let measured = ["· didFinishCollecting", "didGatherMetrics"]
     private let log = EventLog()
     /// Kept, as requests end with their session.
@@ -39,6 +40,46 @@ import Testing
         await server.stop()
     }
 
+    /// `validate()` is two validators.
+    @Test func ofEachValidator() async throws {
+        let server = try await TestServer.start()
+        let count = Locked(0)
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidValidateRequestResponseDataWithResult = { _, _, _, _, _ in count.withLock { $0 += 1 } }
+        let session = Session(eventMonitors: [monitor], transport: TransportKind.curl.make(.default))
+        _ = await session.request(server.url("/get")).validate().serializingData().response
+        monitor.queue.sync {}
+        #expect(count.withLock { $0 } == 2)
+        await server.stop()
+    }
+
+    /// The task of an eager request is there before it is resumed.
+    @Test(arguments: TransportKind.allCases)
+    func ofAnEagerRequest(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let made = Signal()
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidCreateTask = { _, _ in made.set() }
+        let session = Session(
+            startRequestsImmediately: false, requestSetup: .eager, eventMonitors: [monitor, log],
+            transport: kind.make(.default))
+        let request = session.request(server.url("/get"))
+        await made.wait()
+        #expect(request.isInitialized)
+        #expect(request.tasks.count == 1)
+        #expect(server.connectionCount == 0)
+        request.resume()
+        #expect(await request.serializingData().response.response?.statusCode == 200)
+        #expect(
+            Array(log.events.prefix(5))
+                == Self.made.dropLast() + ["requestDidResume", "didResumeTask"])
+        let cancelled = session.request(server.url("/get"))
+        while cancelled.tasks.isEmpty { await Task.yield() }
+        #expect(await cancelled.cancel().serializingData().response.error?.isExplicitlyCancelledError == true)
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases)
     func ofAnUpload(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -46,7 +87,7 @@ import Testing
         let response = await session(kind).upload(body, to: server.url("/upload")).serializingData().response
         #expect(response.error == nil)
         #expect(
-            log.events == ["requestDidResume", "didCreateUploadable"] + Self.made
+            log.events == ["requestDidResume"] + Self.madeForUpload
                 + ["· didSendBodyData", "· didReceive response", "· didReceive data"]
                 + measured(kind) + ["· didCompleteWithError", "didCompleteTask"]
                 + ["requestDidFinish", "didParseResponse of Data"])
@@ -60,7 +101,7 @@ import Testing
         let response = await session(kind).upload(stream, to: server.url("/upload")).serializingData().response
         #expect(response.error == nil)
         #expect(
-            Array(log.events.prefix(9)) == ["requestDidResume", "didCreateUploadable"] + Self.made
+            Array(log.events.prefix(9)) == ["requestDidResume"] + Self.madeForUpload
                 + ["· taskNeedsNewBodyStream", "didProvideInputStream", "· didSendBodyData"])
         await server.stop()
     }
@@ -103,6 +144,25 @@ import Testing
                     "· didCompleteWithError", "didValidateRequest", "didCreateDestinationURL",
                     "didFinishDownloadingUsing", "didCompleteTask", "requestDidFinish", "didParseResponse of URL",
                 ])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.all(with: .fileDelivery))
+    func ofADownloadThatStaysWhereItIs(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let destinations = Locked<[URL]>([])
+        let monitor = ClosureEventMonitor(queue: log.queue)
+        monitor.requestDidCreateDestinationURL = { _, url in destinations.withLock { $0.append(url) } }
+        let response = await session(kind).download(server.url("/large/10")).eventMonitor(monitor)
+            .serializingDownloadedFileURL().response
+        let file = try #require(response.value)
+        #expect(
+            log.events.suffix(5) == [
+                "didCreateDestinationURL", "didFinishDownloadingUsing", "didCompleteTask", "requestDidFinish",
+                "didParseResponse of URL",
+            ])
+        #expect(destinations.withLock { $0 } == [file])
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         await server.stop()
     }
 

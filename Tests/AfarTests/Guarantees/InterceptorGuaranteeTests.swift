@@ -41,6 +41,72 @@ import Testing
         await server.stop()
     }
 
+    /// What keeps a count without a lock, as people's interceptors do.
+    private final class Unlocked: RequestInterceptor, @unchecked Sendable {
+        private(set) var isBusy = false
+        private(set) var calls = 0
+        private(set) var overlaps = 0
+        let queue: DispatchQueue?
+
+        init(on queue: DispatchQueue? = nil) { self.queue = queue }
+
+        private func call() {
+            if let queue { dispatchPrecondition(condition: .onQueue(queue)) }
+            if isBusy { overlaps += 1 }
+            isBusy = true
+            calls += 1
+            usleep(100)
+            isBusy = false
+        }
+
+        func adapt(
+            _ urlRequest: URLRequest, for session: Session,
+            completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+        ) {
+            call()
+            completion(.success(urlRequest))
+        }
+
+        func retry(
+            _ request: Request, for session: Session, dueTo error: any Error,
+            completion: @escaping @Sendable (RetryResult) -> Void
+        ) {
+            call()
+            completion(request.retryCount == 0 ? .retry : .doNotRetry)
+        }
+    }
+
+    private func makeRequests(_ count: Int, of session: Session, _ url: URL) async {
+        await withTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask { _ = await session.request(url).validate().serializingData().response }
+            }
+        }
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func theyAreCalledOneAtATime(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let interceptor = Unlocked()
+        let session = kind.session(interceptor: interceptor)
+        await makeRequests(100, of: session, server.url("/status/500"))
+        #expect(interceptor.calls == 400)
+        #expect(interceptor.overlaps == 0)
+        await server.stop()
+    }
+
+    @Test func theyAreCalledOnTheRequestQueue() async throws {
+        let server = try await TestServer.start()
+        let queue = DispatchQueue(label: "requests", attributes: .concurrent)
+        let interceptor = Unlocked(on: queue)
+        let session = Session(
+            requestQueue: queue, interceptor: interceptor, transport: TransportKind.curl.make(.default))
+        await makeRequests(20, of: session, server.url("/status/500"))
+        #expect(interceptor.calls == 80)
+        #expect(interceptor.overlaps == 0)
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases)
     func theSessionsComeBeforeTheRequests(kind: TransportKind) async throws {
         let server = try await TestServer.start()

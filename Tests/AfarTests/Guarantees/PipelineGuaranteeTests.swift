@@ -66,8 +66,16 @@ import Testing
         let session = kind.session()
         var urlRequest = URLRequest(url: server.url("/get"))
         urlRequest.httpBody = Data("body".utf8)
-        let response = await session.request(urlRequest).serializingData().response
+        let steps = Steps()
+        let response = await session.request(
+            urlRequest,
+            interceptor: .adapter { urlRequest, _, completion in
+                steps.take("adapted")
+                completion(.success(urlRequest))
+            }
+        ).serializingData().response
         #expect(response.error?.isURLRequestValidationError == true)
+        #expect(steps.taken == [])
         let adapted = await session.request(server.url("/get"))
             .adapt(
                 using: .adapter { urlRequest, _, completion in
@@ -77,7 +85,8 @@ import Testing
                 }
             )
             .serializingData().response
-        #expect(adapted.error?.isURLRequestValidationError == true)
+        #expect(adapted.error?.isRequestAdaptationError == true)
+        #expect(adapted.error?.underlyingError?.asAFError?.isURLRequestValidationError == true)
         #expect(server.connectionCount == 0)
         await server.stop()
     }

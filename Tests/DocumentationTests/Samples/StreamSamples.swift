@@ -49,10 +49,9 @@ enum StreamSamples {
     }
 
     static func throwingHandler() {
-        let request = AF.streamRequest("https://api.example.com/feed", automaticallyCancelOnStreamError: true)
-        request.responseStream { stream in
+        AF.streamRequest("https://api.example.com/feed").responseStream { stream in
             if let data = stream.value, data.first == UInt8(ascii: "{") { throw NotANote() }
-            if let end = stream.completion { print("Ended by us: \(end.error?.isExplicitlyCancelledError == true)") }
+            if let end = stream.completion { print("Ended by us: \(end.error?.underlyingError is NotANote)") }
         }
     }
 

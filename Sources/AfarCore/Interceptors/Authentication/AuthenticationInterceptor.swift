@@ -20,6 +20,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     private let authenticator: AuthenticatorType
     private let state: Locked<CredentialState<Credential>>
+    private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
     /// Makes an interceptor.
     ///
@@ -65,7 +66,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        adapt(urlRequest, for: session, began: nil, completion: completion)
+        adapt(urlRequest, for: session, of: nil, completion: completion)
     }
 
     /// Puts the credential into a request, after a refresh if it requires one.
@@ -75,17 +76,16 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        let began = state.request?.mutable.withLock { $0.retryCount == 0 ? $0.startTime : nil }
-        adapt(urlRequest, for: state.session, began: began, completion: completion)
+        adapt(urlRequest, for: state.session, of: state.request, completion: completion)
     }
 
     private func adapt(
-        _ urlRequest: URLRequest, for session: Session, began: TimeInterval?,
+        _ urlRequest: URLRequest, for session: Session, of request: Request?,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
         let isStale = credential?.requiresRefresh ?? false
-        obtain(insteadOf: isStale ? version : nil, for: session, began: began) { [authenticator] result in
+        obtain(insteadOf: isStale ? version : nil, for: session, of: request) { [authenticator] result in
             completion(
                 result.map { credential in
                     var urlRequest = urlRequest
@@ -107,19 +107,17 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // No request can be refused oftener for a credential that was replaced than credentials were: an authenticator that
-        // says so does not know its own, and shall not retry for ever.
-        if let credential, request.retryCount < version,
-            !authenticator.isRequest(urlRequest, authenticatedWith: credential)
+        // Once for each credential: an authenticator that does not know its own shall not retry for ever.
+        if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
+            request.mayRetry(with: version, as: id)
         {
             return completion(.retry)
         }
-        let began = request.mutable.withLock { state in
-            state.retryCount == 0 ? state.startTime : state.attempts.last?.start.timeIntervalSinceReferenceDate
-        }
-        obtain(insteadOf: version, for: session, began: began) { result in
+        obtain(insteadOf: version, for: session, of: request) { [state, id, weak request] result in
             switch result {
-            case .success: completion(.retry)
+            case .success:
+                _ = request?.mayRetry(with: state.withLock { $0.version }, as: id)
+                completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
             }
         }
@@ -127,15 +125,20 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     /// Hands a credential to somebody, after a refresh if what is there will not do.
     private func obtain(
-        insteadOf stale: Int?, for session: Session, began: TimeInterval?,
+        insteadOf stale: Int?, for session: Session, of request: Request?,
         _ waiter: @escaping CredentialState<Credential>.Waiter
     ) {
+        let began = request?.authentication(by: id).began
+        let answer: CredentialState<Credential>.Waiter = { [id, weak request] result in
+            request?.noteAnswer(by: id)
+            waiter(result)
+        }
         let next = state.withLock {
-            $0.next(insteadOf: stale, began: began, now: Date.timeIntervalSinceReferenceDate, waiter)
+            $0.next(insteadOf: stale, began: began, now: Date.timeIntervalSinceReferenceDate, answer)
         }
         switch next {
         case .use(let credential): waiter(.success(credential))
-        case .fail(let error): waiter(.failure(error))
+        case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
             authenticator.refresh(credential, for: session) { [state] result in

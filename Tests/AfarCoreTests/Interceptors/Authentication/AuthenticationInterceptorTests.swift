@@ -165,6 +165,111 @@ import Testing
         #expect(authenticator.refreshCount == 0)
     }
 
+    /// As when an adapter after the interceptor has put something else in the credential's place, or none adapts at all.
+    @Test func aRequestThatNeverCarriedTheCredentialIsRetriedOnceBeforeItIsRefreshed() async {
+        let asked = Locked(0)
+        let transport = MockTransport { request in
+            request.fields[.authorization] == "Bearer good" ? .text("welcome") : .status(401)
+        }
+        let authenticator = TokenAuthenticator { _, completion in completion(.success(Token(text: "fresh"))) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
+        let forgetful = Adapter { urlRequest, _, completion in
+            var urlRequest = urlRequest
+            let isFirst = asked.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { urlRequest.headers.remove(name: "Authorization") }
+            completion(.success(urlRequest))
+        }
+        let session = Session(interceptor: interceptor, transport: transport)
+        let request = session.request("http://mock/").adapt(using: forgetful).validate()
+        #expect(await request.serializingResponse(using: Bytes()).response.value == Data("welcome".utf8))
+        #expect(request.retryCount == 1)
+        #expect(authenticator.refreshCount == 0)
+        #expect(interceptor.credential?.text == "good")
+    }
+
+    @Test func aRetryThatAnotherAskedForDoesNotLeadToARefresh() async {
+        let asked = Deferred<Void>()
+        let door = Deferred<Void>()
+        let count = Locked(0)
+        let transport = MockTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number > 1 else { return .status(503) }
+            guard request.fields[.authorization] != "Bearer good" else { return .text("welcome") }
+            asked.fulfil(())
+            await door.value
+            return .status(401)
+        }
+        let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "old"))
+        let policy = RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001)
+        let session = Session(
+            interceptor: Interceptor(interceptors: [policy, interceptor]), transport: transport)
+        let request = session.request("http://mock/").validate()
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        interceptor.credential = Token(text: "good")
+        door.fulfil(())
+        #expect(await task.response.value == Data("welcome".utf8))
+        #expect(request.retryCount == 2)
+        #expect(authenticator.refreshCount == 0)
+    }
+
+    /// A request that began before a refresh failed shares its failure, whatever it was retried for meanwhile.
+    @Test func aRetryThatAnotherAskedForDoesNotForgetAFailedRefresh() async {
+        let held = Deferred<Void>()
+        let door = Deferred<Void>()
+        let count = Locked(0)
+        let transport = MockTransport { request in
+            guard request.url == "http://mock/slow" else { return .status(401) }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { return .status(401) }
+            held.fulfil(())
+            await door.value
+            return .status(503)
+        }
+        let authenticator = TokenAuthenticator { _, completion in completion(.failure(Offline())) }
+        let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
+        let policy = RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001)
+        let session = Session(
+            interceptor: Interceptor(interceptors: [policy, interceptor]), transport: transport)
+        let slow = session.request("http://mock/slow").validate()
+        let task = slow.serializingResponse(using: Bytes())
+        await held.value
+        #expect(await send(session).error?.isRequestRetryError == true)
+        door.fulfil(())
+        #expect(await task.response.error?.isRequestRetryError == true)
+        #expect(slow.retryCount == 1)
+        #expect(authenticator.refreshCount == 1)
+    }
+
+    /// Whoever failed with a refresh may begin another one when it is tried again.
+    @Test func aFailedRefreshIsTriedAgainWhenARetrierSaysSo() async {
+        let isBack = Locked(false)
+        let authenticator = TokenAuthenticator { _, completion in
+            let answer: Result<Token, any Error> = isBack.withLock { isBack in
+                defer { isBack = true }
+                return isBack ? .success(Token(text: "good")) : .failure(URLError(.networkConnectionLost))
+            }
+            completion(answer)
+        }
+        let interceptor = Tokens(
+            authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
+        let policy = RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001)
+        let session = Session(
+            interceptor: Interceptor(interceptors: [interceptor, policy]), transport: Self.service(wants: "good"))
+        #expect(await send(session).value == Data("welcome".utf8))
+        #expect(authenticator.refreshCount == 2)
+    }
+
     @Test func aServiceThatRefusesEachFreshCredentialIsGivenUp() async {
         let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
         let interceptor = Tokens(

@@ -1,0 +1,111 @@
+import Foundation
+
+/// The progress of one direction of a request's transfer: its figures as they are announced, and Foundation's object.
+final class TransferProgress: Sendable {
+    let figures: Announcements<TransferFigures>
+    private let shown = ShownProgress()
+
+    init(_ figures: Announcements<TransferFigures>) {
+        self.figures = figures
+    }
+
+    var last: TransferFigures? { figures.last }
+
+    /// The one object that shows the figures.
+    var progress: Progress { shown.progress }
+
+    func update(completed: Int64, total: Int64?) {
+        guard completed > 0 else { return }
+        let newest = TransferFigures(completed: completed, total: total)
+        // First, since a handler that is told may look at once.
+        shown.show(newest)
+        figures.announce(newest)
+    }
+
+    /// Another attempt begins at nothing.
+    func forget() {
+        figures.forget()
+        shown.show(TransferFigures())
+    }
+
+    /// Sets the handler, in place of the one before. Calls that a slow queue has not made yet are not piled up.
+    func setHandler(on queue: DispatchQueue, _ handler: @escaping Request.ProgressHandler) {
+        let isCallDue = Locked(false)
+        figures.setHandler(
+            Announcements.Listener { [shown] _ in
+                let wasDue = isCallDue.withLock { isDue in
+                    defer { isDue = true }
+                    return isDue
+                }
+                guard !wasDue else { return }
+                shown.callBegins()
+                queue.async {
+                    isCallDue.withLock { $0 = false }
+                    handler(shown.progress)
+                    shown.callEnded()
+                }
+            })
+    }
+
+    /// Whether the handler is still to be called, or runs.
+    var owesCalls: Bool { shown.owesCalls }
+
+    /// Returns when the handler has been called for all that happened; when the task is cancelled, at once.
+    func waitForCalls() async { await shown.waitForCalls() }
+}
+
+/// Foundation's object, and the calls that are made with it.
+private final class ShownProgress: Sendable {
+    private struct State {
+        var figures = TransferFigures()
+        var progress: Progress?
+        var calls = 0
+        /// Who is to be told when there are no calls.
+        var waiting: [@Sendable (()) -> Void] = []
+    }
+
+    private let state = Locked(State())
+
+    var progress: Progress {
+        state.withLock { state in
+            let progress = state.progress ?? state.figures.progress
+            state.progress = progress
+            return progress
+        }
+    }
+
+    func show(_ figures: TransferFigures) {
+        let progress = state.withLock { state in
+            state.figures = figures
+            return state.progress
+        }
+        // Without the lock: on Apple's platforms somebody may observe it.
+        guard let progress else { return }
+        if progress.totalUnitCount != figures.total { progress.totalUnitCount = figures.total }
+        progress.completedUnitCount = figures.completed
+    }
+
+    func callBegins() { state.withLock { $0.calls += 1 } }
+
+    func callEnded() {
+        let waiting = state.withLock { state in
+            state.calls -= 1
+            guard state.calls == 0 else { return [] as [@Sendable (()) -> Void] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for proceed in waiting { proceed(()) }
+    }
+
+    var owesCalls: Bool { state.withLock { $0.calls > 0 } }
+
+    func waitForCalls() async {
+        await oneAnswer(ifCancelled: ()) { answer in
+            let isIdle = state.withLock { state in
+                if state.calls > 0 { state.waiting.append(answer) }
+                return state.calls == 0
+            }
+            if isIdle { answer(()) }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What only Foundation's `URLSession` knows.
+extension SessionConfiguration {
+    /// ``protocolClasses``, if there is one among them that Foundation does not bring along.
+    var foreignProtocolClasses: [AnyClass]? {
+        guard let protocolClasses else { return nil }
+        let own = [URLSessionConfiguration.default, .ephemeral].flatMap { $0.protocolClasses ?? [] }
+        let isOwn = Set(own.map(ObjectIdentifier.init))
+        return protocolClasses.allSatisfy { isOwn.contains(ObjectIdentifier($0)) } ? nil : protocolClasses
+    }
+
+    func checkIdentifier(for transport: any Transport) throws {
+        guard let identifier else { return }
+        let error = TransportError(
+            .unsupportedByTransport, phase: .queued, url: nil,
+            message: "no transport has background sessions (\(identifier)), \(transport.capabilities.name) neither. "
+                + "Use a configuration without an identifier, such as URLSessionConfiguration.default")
+        throw AFError.sessionTaskFailed(error: error.urlError)
+    }
+}

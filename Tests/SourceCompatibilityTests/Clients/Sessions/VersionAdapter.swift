@@ -1,0 +1,23 @@
+import Afar
+import Foundation
+
+/// Says which version of an app asks, and refuses some requests.
+final class VersionAdapter: Adapter, @unchecked Sendable {
+    init(version: String) {
+        super.init { urlRequest, _, completion in
+            var urlRequest = urlRequest
+            urlRequest.headers.update(name: "X-Version", value: version)
+            completion(.success(urlRequest))
+        }
+    }
+
+    override func adapt(
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, Error>) -> Void
+    ) {
+        guard urlRequest.url?.path != "/get/refused" else {
+            return completion(.failure(URLError(.userAuthenticationRequired)))
+        }
+        super.adapt(urlRequest, using: state, completion: completion)
+    }
+}
