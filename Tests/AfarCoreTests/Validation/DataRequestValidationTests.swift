@@ -61,6 +61,12 @@ import Testing
         #expect(error?.acceptableContentTypes == ["image/*", "text/xml"])
     }
 
+    @Test func errorsNameTheMediaTypeWithoutItsParameters() async {
+        let answer = MockResponse(headers: ["Content-Type": "Text/HTML; charset=utf-8"], body: Data("x".utf8))
+        let error = await response(to: answer) { $0.validate(contentType: ["text/plain"]) }.error
+        #expect(error?.responseContentType == "text/html")
+    }
+
     @Test func plainValidateGoesByTheAcceptHeader() async {
         #expect(await response(to: .text("x"), accept: "application/json") { $0.validate() }.error != nil)
         #expect(await response(to: .text("x"), accept: "image/png, text/*;q=0.5") { $0.validate() }.error == nil)
