@@ -1,5 +1,6 @@
 import AfarTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import AfarCore
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func errorsNameTheMediaTypeWithoutItsParameters() async {
-        let answer = MockResponse(headers: ["Content-Type": "Text/HTML; charset=utf-8"], body: Data("x".utf8))
+        let answer = MockResponse(fields: [.contentType: "Text/HTML; charset=utf-8"], body: Data("x".utf8))
         let error = await response(to: answer) { $0.validate(contentType: ["text/plain"]) }.error
         #expect(error?.responseContentType == "text/html")
     }
