@@ -136,7 +136,7 @@ import Testing
         let number = await session.request(
             server.url("/post"), method: .post, parameters: ["x": Double.nan], encoder: .json
         ).serializingData().response
-        #expect(number.error?.isParameterEncoderError == true)
+        #expect(number.error?.isParameterEncodingError == true)
         #expect(server.requestCount == 0)
         await server.stop()
     }

@@ -6,7 +6,9 @@ import Testing
 ///
 /// What drifts does not compile: an override, a reference or a call. What compiles but reaches another overload fails.
 struct CreatingMethodsTests {
-    private let session = CreatingMethods(startRequestsImmediately: false)
+    private let recorder = CreatingMethods(startRequestsImmediately: false)
+    // The overrides have defaults of their own, which are not what is looked at.
+    private var session: Session { recorder }
     private let url = "http://localhost/"
     private let request = URLRequest(url: URL(filePath: "/"))
     private let file = URL(filePath: "/etc/hostname")
@@ -17,9 +19,9 @@ struct CreatingMethodsTests {
         _ method: String, _ calls: (() -> Request)..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
         for call in calls {
-            session.methods.withLock { $0 = [] }
+            recorder.methods.withLock { $0 = [] }
             _ = call()
-            #expect(session.methods.withLock { $0.first } == method, sourceLocation: sourceLocation)
+            #expect(recorder.methods.withLock { $0.first } == method, sourceLocation: sourceLocation)
         }
     }
 

@@ -48,12 +48,14 @@ import Testing
         #expect(defaults.count == 1 && defaults[0] is AlamofireNotifications)
         let session = Session(eventMonitors: defaults + [ClosureEventMonitor()])
         let request = session.request(server.url("/get"))
-        await withCheckedContinuation { continuation in
-            _ = NotificationCenter.default.addObserver(
-                forName: Request.didFinishNotification, object: request, queue: nil
-            ) { _ in continuation.resume() }
-            request.response { _ in }
-        }
+        let (posted, post) = AsyncStream<Void>.makeStream()
+        // An observer that stays would hear of a later request in the place of this one.
+        let observer = NotificationCenter.default.addObserver(
+            forName: Request.didFinishNotification, object: request, queue: nil
+        ) { _ in post.finish() }
+        _ = await request.serializingData().response
+        for await _ in posted {}
+        NotificationCenter.default.removeObserver(observer)
         await server.stop()
     }
 

@@ -26,7 +26,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 
     /// The request with the parameters as its body. The content type `application/json` is set unless there is one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded, with an
+    /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value cannot be encoded, with an
     ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep or contains itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
@@ -38,7 +38,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
             try NestingProbe.check(parameters, userInfo: encoder.userInfo)
             request.setBody(try encoder.encode(parameters), contentType: "application/json")
         } catch {
-            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+            throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
         }
         return request
     }

@@ -25,7 +25,7 @@ enum ResponseRules {
         guard ranges.contains(where: { $0.includes(type) }) else {
             throw AFError.responseValidationFailed(
                 reason: .unacceptableContentType(
-                    acceptableContentTypes: acceptable.sorted(), responseContentType: contentType))
+                    acceptableContentTypes: acceptable.sorted(), responseContentType: type.essence))
         }
     }
 
@@ -38,6 +38,9 @@ enum ResponseRules {
     private struct MediaRange: Hashable {
         let type: Substring
         let subtype: Substring
+
+        /// The type without its parameters, in lower case.
+        var essence: String { "\(type)/\(subtype)" }
 
         static let any = MediaRange(type: "*", subtype: "*")
 

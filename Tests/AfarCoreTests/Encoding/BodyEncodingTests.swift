@@ -126,10 +126,20 @@ struct BodyEncodingTests {
         #expect(try PropertyListEncoding.default.encode(request, with: [:]).headers["Content-Type"] == "x/y")
     }
 
+    /// As with `JSONEncoding`.
+    @Test func aValueThatJSONRefusesIsTheErrorsCause() {
+        #expect {
+            try JSONParameterEncoder.default.encode(Unwritable(), into: request)
+        } throws: { error in
+            guard case .parameterEncodingFailed(.jsonEncodingFailed) = error as? AFError else { return false }
+            return "\(error)".contains("cancelled")
+        }
+    }
+
     @Test(
         "a value that refuses is the error's cause",
         arguments: [
-            JSONParameterEncoder.default, PropertyListParameterEncoder.default, URLEncodedFormParameterEncoder.default,
+            PropertyListParameterEncoder.default, URLEncodedFormParameterEncoder.default,
         ] as [any ParameterEncoder])
     func refuses(encoder: any ParameterEncoder) {
         #expect {

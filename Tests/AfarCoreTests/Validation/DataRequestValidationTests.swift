@@ -1,5 +1,6 @@
 import AfarTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import AfarCore
@@ -59,6 +60,12 @@ import Testing
         }
         let error = await response(to: .text("x"), accept: "text/xml, image/*") { $0.validate() }.error
         #expect(error?.acceptableContentTypes == ["image/*", "text/xml"])
+    }
+
+    @Test func errorsNameTheMediaTypeWithoutItsParameters() async {
+        let answer = MockResponse(fields: [.contentType: "Text/HTML; charset=utf-8"], body: Data("x".utf8))
+        let error = await response(to: answer) { $0.validate(contentType: ["text/plain"]) }.error
+        #expect(error?.responseContentType == "text/html")
     }
 
     @Test func plainValidateGoesByTheAcceptHeader() async {

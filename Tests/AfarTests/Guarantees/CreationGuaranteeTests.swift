@@ -58,7 +58,7 @@ import Testing
         #expect(encoding.error?.isParameterEncodingError == true)
         let encoder = await session.request(url, method: .post, parameters: NotANumber(), encoder: .json)
             .serializingData().response
-        #expect(encoder.error?.isParameterEncoderError == true)
+        #expect(encoder.error?.isParameterEncodingError == true)
         let part = URL(filePath: "/no/such/part")
         let form = await session.upload(multipartFormData: { $0.append(part, withName: "part") }, to: url)
             .serializingData().response

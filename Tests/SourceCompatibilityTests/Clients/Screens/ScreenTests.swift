@@ -54,6 +54,19 @@ import Testing
     }
 
     #if !swift(>=6)
+        @Test func aModelsClosuresAreOnItsActor() async throws {
+            let server = try await TestServer.start()
+            let model = DetailController()
+            await withCheckedContinuation { continuation in
+                model.finished = { continuation.resume() }
+                model.load(server.url("/anything"))
+            }
+            #expect(model.text.contains("GET") && model.status == 200 && model.lines > 0)
+            #expect(model.fraction == 1 && model.error == nil)
+            #expect(server.lastRequest(path: "/anything")?.text?.contains(#"name="text""#) == true)
+            await server.stop()
+        }
+
         @Test func aControllerIsChangedByItsClosures() async throws {
             try await withItems { server in
                 let controller = ItemsController()

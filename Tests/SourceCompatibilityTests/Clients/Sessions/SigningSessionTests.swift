@@ -58,4 +58,20 @@ import Testing
         #expect(server.requestCount(path: "/get/refused") == 0)
         await server.stop()
     }
+
+    @Test func aConfigurationIsReadBack() {
+        let configuration = URLSessionConfiguration.af.default
+        configuration.timeoutIntervalForRequest = 7
+        configuration.timeoutIntervalForResource = 70
+        configuration.httpMaximumConnectionsPerHost = 3
+        configuration.headers.add(name: "X-Own", value: "1")
+        let session = Session(configuration: configuration)
+        let copy = session.sessionConfiguration
+        #expect(copy.timeoutIntervalForRequest == 7 && copy.timeoutIntervalForResource == 70)
+        #expect(copy.httpMaximumConnectionsPerHost == 3)
+        #expect(copy.headers["X-Own"] == "1" && copy.headers["User-Agent"] == HTTPHeader.defaultUserAgent.value)
+        // A copy: what is set afterwards comes too late.
+        session.sessionConfiguration.timeoutIntervalForRequest = 9
+        #expect(session.sessionConfiguration.timeoutIntervalForRequest == 7)
+    }
 }

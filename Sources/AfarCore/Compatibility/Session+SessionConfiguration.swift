@@ -1,0 +1,20 @@
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension Session {
+    /// The ``configuration`` as Foundation's: its timeouts, headers, connections per host and protocol classes.
+    ///
+    /// It is a copy, as with Alamofire: what is changed in it changes nothing in the session.
+    public var sessionConfiguration: URLSessionConfiguration {
+        let copy = URLSessionConfiguration.default
+        copy.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
+        copy.timeoutIntervalForResource = configuration.timeoutIntervalForResource
+        copy.httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        copy.headers = configuration.headers
+        if let protocolClasses = configuration.protocolClasses { copy.protocolClasses = protocolClasses }
+        return copy
+    }
+}
