@@ -19,8 +19,8 @@ extension Request {
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
     ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
-    ///     request was cancelled; on a queue that never comes to it, like the main queue of a blocked main thread, the
-    ///     request waits.
+    ///     request was cancelled; on a queue that does not come to it, like the main queue of a blocked main thread, the
+    ///     request waits 5 seconds.
     ///   - closure: Called each time that more has been sent.
     @preconcurrency
     @discardableResult
@@ -36,8 +36,8 @@ extension Request {
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
     ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
-    ///     request was cancelled; on a queue that never comes to it, like the main queue of a blocked main thread, the
-    ///     request waits.
+    ///     request was cancelled; on a queue that does not come to it, like the main queue of a blocked main thread, the
+    ///     request waits 5 seconds.
     ///   - closure: Called each time that more has arrived.
     @preconcurrency
     @discardableResult

@@ -50,7 +50,8 @@ final class TransferProgress: Sendable {
     /// Whether the handler is still to be called, or runs.
     var owesCalls: Bool { shown.owesCalls }
 
-    /// Returns when the handler has been called for all that happened; when the task is cancelled, at once.
+    /// Returns when the handler has been called for all that happened; when the task is cancelled, at once; after 5 seconds
+    /// in any case.
     func waitForCalls() async { await shown.waitForCalls() }
 }
 
@@ -61,8 +62,11 @@ private final class ShownProgress: Sendable {
         var progress: Progress?
         var calls = 0
         /// Who is to be told when there are no calls.
-        var waiting: [@Sendable (()) -> Void] = []
+        var waiting: [Deferred<Void>] = []
     }
+
+    /// For a queue that never comes to its calls, like the main queue of a blocked main thread.
+    private static let longestWait = Duration.seconds(5)
 
     private let state = Locked(State())
 
@@ -96,22 +100,31 @@ private final class ShownProgress: Sendable {
     func callEnded() {
         let waiting = state.withLock { state in
             state.calls -= 1
-            guard state.calls == 0 else { return [] as [@Sendable (()) -> Void] }
+            guard state.calls == 0 else { return [] as [Deferred<Void>] }
             defer { state.waiting = [] }
             return state.waiting
         }
-        for proceed in waiting { proceed(()) }
+        for deferred in waiting { deferred.fulfil(()) }
     }
 
     var owesCalls: Bool { state.withLock { $0.calls > 0 } }
 
     func waitForCalls() async {
-        await oneAnswer(ifCancelled: ()) { answer in
+        guard owesCalls else { return }
+        let deferred = Deferred<Void>()
+        let limit = Task {
+            try? await Task.sleep(for: Self.longestWait)
+            deferred.fulfil(())
+        }
+        await withTaskCancellationHandler {
             let isIdle = state.withLock { state in
-                if state.calls > 0 { state.waiting.append(answer) }
+                if state.calls > 0 { state.waiting.append(deferred) }
                 return state.calls == 0
             }
-            if isIdle { answer(()) }
+            if !isIdle { await deferred.value }
+        } onCancel: {
+            deferred.fulfil(())
         }
+        limit.cancel()
     }
 }

@@ -300,6 +300,18 @@ import Testing
         queue.sync {}
     }
 
+    @Test func aQueueThatStandsStillIsNotWaitedForForEver() async {
+        let session = Session(transport: MockTransport { _ in Self.tenBytes })
+        let (held, called) = (DispatchSemaphore(value: 0), Locked(false))
+        queue.async { held.wait() }
+        let request = session.request("http://mock/")
+            .downloadProgress(queue: queue) { _ in called.withLock { $0 = true } }
+        #expect(await request.serializingResponse(using: Bytes()).response.value?.count == 10)
+        #expect(!called.withLock { $0 })
+        held.signal()
+        queue.sync {}
+    }
+
     @Test func whatIsHandedOutJoinsNoOtherProgress() {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
