@@ -8,6 +8,7 @@ final class HandDrivenConnectivity: ConnectivityProvider {
         var lastID = 0
         var isOver = false
         var waiting: [(count: Int, soFar: Int?, deferred: Deferred<Void>)] = []
+        var reactions: [Int: @Sendable () -> Void] = [:]
 
         mutating func takeMet() -> [Deferred<Void>] {
             let met = waiting.filter { $0.count == listeners.count && $0.soFar ?? lastID == lastID }.map(\.deferred)
@@ -45,6 +46,7 @@ final class HandDrivenConnectivity: ConnectivityProvider {
             return (state.lastID, state.takeMet())
         }
         continuation.onTermination = { [weak self] _ in self?.remove(id) }
+        state.withLock { $0.reactions.removeValue(forKey: id) }?()
         for deferred in met { deferred.fulfil(()) }
         return stream
     }
@@ -72,6 +74,12 @@ final class HandDrivenConnectivity: ConnectivityProvider {
             return state.listeners.values
         }
         for continuation in listeners { continuation.finish() }
+    }
+
+    /// Does something at once when the listener with this number comes, the first being 1: for what has to happen within a
+    /// moment of that.
+    func whenListenerComes(_ number: Int, _ reaction: @escaping @Sendable () -> Void) {
+        state.withLock { $0.reactions[number] = reaction }
     }
 
     /// Returns once so many listen, and so many ever did.

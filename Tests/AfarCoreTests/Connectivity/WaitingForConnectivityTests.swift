@@ -189,12 +189,13 @@ import Testing
     @Test func aLossThatIsKnownLateIsWaitedOver() async {
         provider.set(.online)
         let transport = MockTransport { [provider] _ in
-            provider.connectivity.identity == Connectivity.Identity(0) ? .failure(.notConnected) : .text("ok")
+            // The session's own listener comes first.
+            await provider.hasListeners(1)
+            return provider.connectivity.identity == Connectivity.Identity(0) ? .failure(.notConnected) : .text("ok")
         }
+        provider.whenListenerComes(2) { [provider] in provider.set(.offline, identity: 1) }
         let session = session(UnreachableTransport(base: transport))
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
-        await isWaiting()
-        provider.set(.offline, identity: 1)
         await provider.hasListeners(2, soFar: 3)
         provider.set(.online, identity: 2)
         #expect(await task.response.value == Data("ok".utf8))

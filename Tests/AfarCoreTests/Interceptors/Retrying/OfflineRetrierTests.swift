@@ -181,11 +181,10 @@ import Testing
         let transport = MockTransport { [provider] _ in
             provider.connectivity.identity == Connectivity.Identity(1) ? .failure(code) : .text("ok")
         }
+        provider.whenListenerComes(1) { [provider] in provider.set(.offline, identity: 0) }
         let session = Session(interceptor: retrier(), transport: transport)
         let request = session.request("http://mock/")
         let task = request.serializingResponse(using: Bytes())
-        await provider.hasListeners(1)
-        provider.set(.offline, identity: 0)
         await provider.hasListeners(1, soFar: 2)
         provider.set(.online, identity: 2)
         #expect(await task.response.error == nil)
