@@ -61,7 +61,7 @@ extension RunningExchange {
             case .stream(let source): source.finish(throwing: error, report: report)
             case .file: break
             }
-            settled.answer?.resume(throwing: error)
+            settled.answer?(.failure(error))
         case .success:
             if case .stream(let source) = settled.sink { source.finish(throwing: nil, report: report) }
             guard let answer = settled.answer, let head = settled.head else { return }
@@ -70,7 +70,7 @@ extension RunningExchange {
                 case .memory(let data): .data(data)
                 case .file, .stream: .file(byteCount: settled.received)
                 }
-            answer.resume(returning: TransportResponse(head: head, body: body, report: report))
+            answer(.success(TransportResponse(head: head, body: body, report: report)))
         }
     }
 

@@ -76,7 +76,7 @@ extension RunningExchange {
             return (answer, report(of: state))
         }
         guard let stream, let (answer, report) = answered else { return }
-        answer.resume(returning: TransportResponse(head: head, body: .stream(stream), report: report))
+        answer(.success(TransportResponse(head: head, body: .stream(stream), report: report)))
     }
 
     private func openStream(highWater: Int) -> ResponseBodyStream {

@@ -10,7 +10,7 @@ import Foundation
 /// The session's events come one at a time; cancellation and timeouts come from anywhere. Whoever is first to give a
 /// verdict decides how the exchange ends, and what comes later is ignored.
 final class RunningExchange: Sendable {
-    typealias Answer = CheckedContinuation<TransportResponse, any Error>
+    typealias Answer = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     struct State {
         var task: URLSessionTask?
@@ -54,7 +54,7 @@ final class RunningExchange: Sendable {
     // MARK: Beginning
 
     /// Starts the task that `makeTask` makes, unless the exchange is over already or its control holds it.
-    func start(answering answer: Answer, makeTask: () -> URLSessionTask) {
+    func start(answering answer: @escaping Answer, makeTask: () -> URLSessionTask) {
         let isOver = state.withLock { state in
             state.answer = answer
             return state.verdict != nil

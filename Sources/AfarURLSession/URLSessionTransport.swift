@@ -64,12 +64,10 @@ public final class URLSessionTransport: Transport {
         let request = try URLRequest(exchange)
         let session = session(for: exchange.options.protocolClasses)
         let running = RunningExchange(exchange, streamBufferLimit: streamBufferLimit)
+        let outcome = Deferred<Result<TransportResponse, any Error>>()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                running.start(answering: continuation) {
-                    session.task(for: running, request)
-                }
-            }
+            running.start(answering: { outcome.fulfil($0) }) { session.task(for: running, request) }
+            return try await outcome.value.get()
         } onCancel: {
             running.cancel()
         }

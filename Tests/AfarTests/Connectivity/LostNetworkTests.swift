@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 import Testing
 
@@ -34,16 +35,16 @@ struct LostNetworkTests {
         """#
 
     /// Runs a command with a network and processes of its own, which end with it.
+    ///
+    /// Not by Foundation's `Process`: that reads the list of open descriptors beyond its end where they are as many as here.
     private static func runAlone(_ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = ["-rnpf", "--mount-proc", "--kill-child"] + arguments
-        process.standardOutput = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+        let words = ["unshare", "-rnpf", "--mount-proc", "--kill-child"] + arguments
+        guard let output = popen("exec " + words.map(ShellWord.quoted).joined(separator: " "), "re") else {
+            throw POSIXError(.EAGAIN)
+        }
+        var data = Data()
+        while case let byte = getc(output), byte != EOF { data.append(UInt8(truncatingIfNeeded: byte)) }
+        return (pclose(output), String(decoding: data, as: UTF8.self))
     }
 
     private static let hasNamespaces = (try? runAlone(["ip", "link"]))?.status == 0
