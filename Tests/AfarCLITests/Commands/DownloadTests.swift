@@ -19,7 +19,7 @@ struct DownloadTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.text == "3000000\n")
         #expect(outcome.errors == "")
-        #expect(try directory.names == ["3000000"])
+        try #expect(directory.names == ["3000000"])
         #expect(try directory.contents(of: "3000000") == PatternBytes.bytes(3_000_000))
     }
 
@@ -30,7 +30,7 @@ struct DownloadTests {
         }
         let outcome = try await download(server.url("/x").absoluteString)
         #expect(outcome.text == "bashrc\n")
-        #expect(try directory.names == ["bashrc"])
+        try #expect(directory.names == ["bashrc"])
     }
 
     @Test func outputNamesAFileOrADirectory() async throws {
@@ -43,7 +43,7 @@ struct DownloadTests {
         #expect(try await download(url, "--output", "sub/other").text == "sub/other\n")
         let whole = directory.url.appending(path: "whole").path
         #expect(try await download(url, "-o", whole).text == whole + "\n")
-        #expect(try directory.names == ["named", "sub", "whole"])
+        try #expect(directory.names == ["named", "sub", "whole"])
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/sub").sorted() == [
                 "10", "other",
@@ -60,7 +60,7 @@ struct DownloadTests {
         let derived = try await download(url)
         #expect(derived.status == 2 && derived.errors.contains("10 is there already"))
         #expect(try directory.contents(of: "10") == Data("precious".utf8))
-        #expect(try directory.names == ["10"])
+        try #expect(directory.names == ["10"])
         let forced = try await download(url, "--force")
         #expect(forced.text == "10\n")
         #expect(try directory.contents(of: "10") == PatternBytes.bytes(10))
@@ -73,7 +73,7 @@ struct DownloadTests {
         ])
         let outcome = try await download(server.url.absoluteString + "/x")
         #expect(outcome.status == 2, "\(outcome.errors)")
-        #expect(try directory.names == ["x"])
+        try #expect(directory.names == ["x"])
     }
 
     @Test(arguments: [["-o", "no/such/x"], ["-o", "no/"], ["-o", "-"], ["-o", ""], ["-o", "/dev/null", "--force"]])
@@ -89,7 +89,7 @@ struct DownloadTests {
         #expect(outcome.status == 4)
         #expect(outcome.errors.contains("404 Not Found"))
         #expect(outcome.text == "")
-        #expect(try directory.names == [])
+        try #expect(directory.names == [])
     }
 
     @Test(arguments: ["curl", "urlsession"])
@@ -99,7 +99,7 @@ struct DownloadTests {
         ])
         let outcome = try await download(server.url.absoluteString + "/x", "--transport", transport)
         #expect(outcome.status == 6, "\(outcome.errors)")
-        #expect(try directory.names == [])
+        try #expect(directory.names == [])
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
@@ -117,7 +117,7 @@ struct DownloadTests {
         }
         #expect(outcome.status == -signal)
         #expect(outcome.text == "")
-        #expect(try directory.names == [])
+        try #expect(directory.names == [])
     }
 
     @Test func anEmptyFileIsAFile() async throws {
@@ -186,12 +186,12 @@ struct DownloadTests {
     @Test func curlDownloadsTheSame() async throws {
         let server = try await TestServer.start()
         let printed = try await download(server.url("/large/1000").absoluteString, "-o", "it's", "--curl")
-        #expect(try directory.names == [])
+        try #expect(directory.names == [])
         let outcome = try await Tool.sh("cd '\(directory.url.path)' && \(printed.text)")
         #expect(outcome.status == 0)
         #expect(try directory.contents(of: "it's") == PatternBytes.bytes(1000))
         let named = try await download(server.url("/large/1000").absoluteString, "--curl")
         _ = try await Tool.sh("cd '\(directory.url.path)' && \(named.text)")
-        #expect(try directory.names == ["1000", "it's"])
+        try #expect(directory.names == ["1000", "it's"])
     }
 }
