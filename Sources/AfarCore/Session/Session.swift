@@ -178,7 +178,7 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request without parameters, whose response is handed on while it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws. For the
     /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
     open func streamRequest(
         _ convertible: any URLConvertible,
@@ -198,7 +198,7 @@ open class Session: @unchecked Sendable {
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
     /// handed on while it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws. For the
     /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -220,7 +220,7 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a handler or its serializer throws. For the
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws. For the
     /// rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
