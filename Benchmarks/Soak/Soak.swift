@@ -55,7 +55,8 @@ import Servers
             .answers(stage, requests: count(1_000_000)),
             .failures(stage, requests: count(200_000)),
             .cancels(stage, requests: count(200_000), seed: options.seed),
-        ]
+            .storm(stage, requests: count(40_000), seed: options.seed),
+        ].filter { trial in options.only.map(trial.title.hasPrefix) ?? true }
         var ledgers: [Ledger] = []
         var checks: [Check] = []
         for trial in trials {

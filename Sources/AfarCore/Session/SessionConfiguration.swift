@@ -10,6 +10,11 @@ public struct SessionConfiguration: Sendable {
     /// How long nothing may arrive or leave, in seconds. The default is 60. A `URLRequest` whose `timeoutInterval` is
     /// not 60 has its own.
     public var timeoutIntervalForRequest: TimeInterval = 60
+    /// The rate, in bytes a second over the length of ``timeoutIntervalForRequest``, up to which a server counts as silent:
+    /// one that drips a byte a second would else hold a request for as long as ``timeoutIntervalForResource``. Stream
+    /// requests are exempt, as events may be rare. The default is 1; 0 means that any byte counts. It has an effect where
+    /// the transport's capabilities have it.
+    public var minimumTransferRate: Double = 1
     /// How long one attempt of a request may take in all, in seconds. The default is seven days.
     public var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
     /// How long finding the host, connecting and securing the connection may take together, in seconds. The default is
@@ -68,6 +73,7 @@ public struct SessionConfiguration: Sendable {
         var options = ExchangeOptions()
         options.protocolClasses = foreignProtocolClasses
         options.idleTimeout = timeoutIntervalForRequest
+        options.minimumTransferRate = minimumTransferRate
         options.totalTimeout = timeoutIntervalForResource
         options.connectTimeout = timeoutIntervalForConnect
         options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion

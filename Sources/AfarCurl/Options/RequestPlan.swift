@@ -73,7 +73,7 @@ struct RequestPlan {
         return (isSecure ? "s:" : "p:") + (hasCapitals ? spelling.lowercased() : spelling)
     }
 
-    private static func headers(for exchange: Exchange) -> HeaderList {
+    static func headers(for exchange: Exchange) -> HeaderList {
         let fields = exchange.request.headerFields
         let defaults = exchange.options.defaultFields.prepared(PreparedDefaults.init)
         var extra: [StaticString] = []
@@ -118,6 +118,10 @@ struct RequestPlan {
 }
 
 extension HTTPRequest.Method {
+    /// Whether sending it twice means the same as once (RFC 9110, section 9.2.2).
+    var isIdempotent: Bool { Self.idempotent.contains(self) }
+    private static let idempotent: Set<Self> = [.get, .head, .options, .trace, .put, .delete]
+
     /// Whether a request of this method without content says so by `Content-Length: 0` (RFC 9110, section 8.6).
     var expectsContent: Bool { self == .post || self == .put || self == .patch }
 }

@@ -15,7 +15,7 @@ extension Transfer {
 
     private var connectingPhase: TransportError.Phase {
         guard let handle else { return .queued }
-        if isLookingUp, plan.needsLookup, handle.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolving }
+        if case .running = lookup { return .resolving }
         // The peer's address is known from when the connection is there; the time of that only when TLS is agreed on.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .securing
@@ -29,6 +29,10 @@ extension Transfer {
             error = TransportError(
                 fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
                 underlying: fault.underlying)
+        } else if let socketError, CurlFailure.isOutOfResources(socketError) {
+            error = TransportError(
+                .outOfResources, phase: phase, url: plan.url, message: "no socket could be opened",
+                transportCode: Int(code.rawValue), systemError: socketError)
         } else {
             let systemError = CurlFailure.hasSystemError(code) ? Int32(handle?.long(CURLINFO_OS_ERRNO) ?? 0) : 0
             let facts = CurlFailure(

@@ -86,9 +86,10 @@ extension TransportTests {
             }
         }
 
-        /// The body's maker may have nothing to send for long; the refusal need not wait for it.
-        @Test(arguments: [true, false]) func aRefusalEndsAnUploadWhoseMakerWaits(_ hasBegun: Bool) async throws {
-            let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 3\r\n\r\nbig"
+        /// The body's maker may have nothing to send for long; a refusal or a redirect need not wait for it.
+        @Test(arguments: [true, false], [413, 303])
+        func anAnswerEndsAnUploadWhoseMakerWaits(_ hasBegun: Bool, _ status: Int) async throws {
+            let answer = "HTTP/1.1 \(status) X\r\nLocation: /\r\nContent-Length: 3\r\n\r\nbig"
             try await withRawServer([.respond(answer), .receiveAll]) { server in
                 let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
                 if hasBegun { continuation.yield(Data("first".utf8)) }
@@ -99,7 +100,7 @@ extension TransportTests {
                 }
                 let exchange = Exchange(server.url, .post, body: .stream(body)).with { $0.totalTimeout = 5 }
                 let response = try await transport.send(exchange)
-                #expect(response.head.status == 413)
+                #expect(response.head.status == status)
                 continuation.finish()
             }
         }
@@ -160,6 +161,23 @@ extension TransportTests {
                 #expect(error?.phase == .receiving)
                 #expect(error?.message.contains("total") == true)
                 #expect((0.35...3).contains(time))
+            }
+        }
+
+        @Test func aServerThatOnlyDripsIsIdle() async throws {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+            let steps: [RawServer.Step] = [.loop([.respond(head), .repeat("a", every: 0.02, times: 100)])]
+            try await withRawServer(steps) { server in
+                let exchange = Exchange(server.url).with { ($0.idleTimeout, $0.minimumTransferRate) = (1, 1_000) }
+                let error = try await transportError { try await transport.send(exchange) }
+                #expect(error.code == .timedOut)
+                #expect(error.phase == .receiving)
+                #expect(error.message.contains("idle"), "\(error)")
+                let patient = exchange.with { $0.minimumTransferRate = 0 }
+                #expect(try await transport.send(patient).data.count == 100)
+                var streamed = exchange
+                streamed.delivery = .stream()
+                #expect(try await collect(transport.send(streamed).stream).count == 100)
             }
         }
 
