@@ -55,7 +55,7 @@ import Servers
             .answers(stage, requests: count(1_000_000)),
             .failures(stage, requests: count(200_000)),
             .cancels(stage, requests: count(200_000), seed: options.seed),
-            .storm(stage, requests: count(40_000), seed: options.seed),
+            .storm(stage, requests: count(20_000), seed: options.seed),
         ].filter { trial in options.only.map(trial.title.hasPrefix) ?? true }
         var ledgers: [Ledger] = []
         var checks: [Check] = []

@@ -39,7 +39,7 @@ private enum Form: CaseIterable {
         let url = Self.url(on: stage, &dice)
         let session = stage.session
         let interceptor = Bool.random(using: &dice) ? RetryPolicy(retryLimit: 2, exponentialBackoffScale: 0.001) : nil
-        let impatient: Session.RequestModifier = { $0.timeoutInterval = 0.2 }
+        let impatient: Session.RequestModifier = { $0.timeoutInterval = 0.1 }
         switch self {
         case .data:
             let request = session.request(url, interceptor: interceptor, requestModifier: impatient)
@@ -83,8 +83,11 @@ private enum Form: CaseIterable {
     }
 
     private static func judge(_ result: AFResult<Record>) -> Ledger.Outcome {
-        guard case .success(let record) = result else { return judge(result.failure) }
-        return record.answer == Record.answer ? judge(nil) : .unexpected("the answer was \(record.answer)")
+        switch result {
+        case .success(let record) where record.answer == Record.answer: judge(nil)
+        case .success(let record): .unexpected("the answer was \(record.answer)")
+        case .failure(let error): judge(error)
+        }
     }
 
     private static func judge(_ error: AFError?) -> Ledger.Outcome {
