@@ -6,7 +6,7 @@ final class PushRun {
     let run: ParseRun
     private let options: XML.ParsingOptions
     private var source: SourceStream
-    private var counter: AttributeCounter
+    private var scanner: MarkupScanner
     private var isEmpty = true
 
     /// - Parameter contentType: The Content-Type that the bytes come with.
@@ -14,7 +14,7 @@ final class PushRun {
         run = try ParseRun(xmlCreatePushParserCtxt(nil, nil, nil, 0, nil), options, readsXML: true)
         self.options = options
         source = SourceStream(SourceEncoding(options, contentType))
-        counter = AttributeCounter(options)
+        scanner = MarkupScanner(options)
         xmlCtxtUseOptions(run.context, ParseRun.flags)
         // Else libxml2 would go by the first bytes.
         xmlSwitchEncoding(run.context, XML_CHAR_ENCODING_UTF8)
@@ -38,7 +38,7 @@ final class PushRun {
     private func feedUTF8(_ chunk: Data) throws(XML.Error) {
         try chunk.withBytes { bytes throws(XML.Error) in
             isEmpty = isEmpty && !bytes.contains { !$0.isXMLSpace }
-            try counter.count(bytes)
+            try scanner.scan(bytes)
             var rest = bytes[...]
             while !rest.isEmpty {
                 let part = rest.prefix(Self.greatestPart)
