@@ -16,7 +16,6 @@
 
 #include <libxml/HTMLparser.h>
 #include <libxml/HTMLtree.h>
-#include <libxml/hash.h>
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
@@ -94,6 +93,15 @@ static inline void afar_xml_number_nodes(xmlDocPtr document) {
         while (node != (xmlNodePtr)document && node->next == NULL) node = node->parent;
         node = node == (xmlNodePtr)document ? NULL : node->next;
     }
+}
+
+// Whether an attribute is an element's ID: `xml:id`; in a page `id`, and `name` of an anchor.
+static inline bool afar_xml_is_id(const xmlNode *attribute) {
+    const char *name = (const char *)attribute->name;
+    if (attribute->ns != NULL) return strcmp(name, "id") == 0 && xmlStrEqual(attribute->ns->href, XML_XML_NAMESPACE);
+    if (attribute->doc->type != XML_HTML_DOCUMENT_NODE) return false;
+    return strcmp(name, "id") == 0
+        || (strcmp(name, "name") == 0 && strcmp((const char *)attribute->parent->name, "a") == 0);
 }
 
 // The node of a namespace at an element, where XPath wants one: to be freed with `xmlFree`. `index` tells it from the
@@ -234,18 +242,12 @@ static inline bool afar_xml_admits(void *context) {
     return true;
 }
 
-// Makes the table of IDs, as libxml2 would with the first one, but without the dictionary, which would keep every ID among
-// the names.
-static inline void afar_xml_prepare_ids(xmlDocPtr document) {
-    if (document != NULL && document->ids == NULL) document->ids = xmlHashCreate(0);
-}
+// libxml2 would keep a table of IDs, with a fixed number of rows too, and each ID among the names.
+static inline void afar_xml_skip_ids(void *context) { ((xmlParserCtxtPtr)context)->loadsubset |= XML_SKIP_IDS; }
 
-// Attributes are five pointers each: name, prefix, namespace, and the value's first byte and end.
-static inline void afar_xml_look_for_ids(void *context, int attribute_count, const xmlChar **attributes) {
-    xmlParserCtxtPtr parser = (xmlParserCtxtPtr)context;
-    for (int index = 0; index < attribute_count; index++) {
-        if (attributes[5 * index + 1] == parser->str_xml) afar_xml_prepare_ids(parser->myDoc);
-    }
+static inline void afar_xml_start_document(void *context) {
+    afar_xml_skip_ids(context);
+    xmlSAX2StartDocument(context);
 }
 
 static inline void afar_xml_start_element(
@@ -253,7 +255,6 @@ static inline void afar_xml_start_element(
     const xmlChar **namespaces, int attribute_count, int defaulted_count, const xmlChar **attributes
 ) {
     if (!afar_xml_admits(context) || !afar_xml_admits_element(context, attribute_count)) return;
-    afar_xml_look_for_ids(context, attribute_count, attributes);
     xmlSAX2StartElementNs(
         context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
 }
@@ -310,6 +311,7 @@ static inline void afar_xml_cdata(void *context, const xmlChar *text, int length
 static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
     rules->own_names = rules->names = xmlDictSize(context->dict);
+    context->sax->startDocument = afar_xml_start_document;
     context->sax->startElementNs = afar_xml_start_element;
     context->sax->internalSubset = afar_xml_doctype;
     context->sax->externalSubset = NULL;
@@ -327,9 +329,8 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
 
 static inline void afar_html_start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
     int attribute_count = 0;
-    // Names and values by turns, then NULL. What is an ID is libxml2's to say.
+    // Names and values by turns, then NULL.
     while (attributes != NULL && attributes[2 * attribute_count] != NULL) attribute_count++;
-    if (attribute_count > 0) afar_xml_prepare_ids(((xmlParserCtxtPtr)context)->myDoc);
     // Here the name is on the stack already.
     if (((xmlParserCtxtPtr)context)->nameNr > afar_xml_rules_of(context)->maximum_depth) {
         afar_xml_refuse(context, AFAR_XML_TOO_DEEP);
@@ -371,6 +372,7 @@ static inline int afar_html_read(void *context, char *buffer, int length) {
 static inline void afar_html_install_hooks(xmlParserCtxtPtr context) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
     rules->own_names = rules->names = xmlDictSize(context->dict);
+    context->sax->startDocument = afar_xml_start_document;
     context->sax->startElement = afar_html_start_element;
     context->sax->comment = afar_xml_comment;
     context->sax->processingInstruction = afar_xml_instruction;
@@ -401,7 +403,6 @@ static inline void afar_xml_begin_tree(
         parser->myDoc->dict = parser->dict;
         xmlDictReference(parser->dict);
     }
-    afar_xml_look_for_ids(parser, attribute_count, attributes);
     int count = 0;
     size_t length = 0;
     for (int at = parser->nsNr - 2; at >= 0; at -= 2) {
@@ -436,7 +437,6 @@ static inline void afar_xml_stream_start_element(
     if (rules->open > 0) {
         rules->open++;
         if (!afar_xml_admits_element(context, attribute_count)) return;
-        afar_xml_look_for_ids(context, attribute_count, attributes);
         xmlSAX2StartElementNs(
             context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
     } else if (is_wanted) {
@@ -479,7 +479,7 @@ static inline void afar_xml_ignore(void *context) {}
 // parser goes on, so that they may not share its strings.
 static inline void afar_xml_install_stream_hooks(xmlParserCtxtPtr context, bool is_shared) {
     if (is_shared) context->dictNames = 0;
-    context->sax->startDocument = afar_xml_ignore;
+    context->sax->startDocument = afar_xml_skip_ids;
     context->sax->endDocument = afar_xml_ignore;
     context->sax->startElementNs = afar_xml_stream_start_element;
     context->sax->endElementNs = afar_xml_stream_end_element;
@@ -493,7 +493,7 @@ static inline void afar_xml_install_event_hooks(
     xmlParserCtxtPtr context, startElementNsSAX2Func start, endElementNsSAX2Func end, charactersSAXFunc text,
     commentSAXFunc comment, processingInstructionSAXFunc instruction
 ) {
-    context->sax->startDocument = afar_xml_ignore;
+    context->sax->startDocument = afar_xml_skip_ids;
     context->sax->endDocument = afar_xml_ignore;
     context->sax->startElementNs = start;
     context->sax->endElementNs = end;

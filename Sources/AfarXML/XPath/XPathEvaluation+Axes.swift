@@ -87,7 +87,7 @@ extension XPathEvaluation {
 }
 
 extension UnsafeMutablePointer<xmlNode> {
-    fileprivate var firstAttribute: xmlNodePtr? {
+    var firstAttribute: xmlNodePtr? {
         guard pointee.type == XML_ELEMENT_NODE else { return nil }
         return pointee.properties.map { afar_xml_node($0) }
     }

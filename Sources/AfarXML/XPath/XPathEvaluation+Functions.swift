@@ -132,13 +132,7 @@ extension XPathEvaluation {
         }
         var found = XPathNodes()
         for word in texts.lazy.joined(separator: [0x20]).split(whereSeparator: \.isXMLSpace) {
-            // Names that are many share a list.
-            try spend(64 + word.count)
-            guard let attribute = xmlGetID(document.pointer, Array(word) + [0]),
-                attribute.pointee.type == XML_ATTRIBUTE_NODE,
-                let element = attribute.pointee.parent
-            else { continue }
-            found.append(element)
+            if let element = try element(withID: Array(word)) { found.append(element) }
         }
         return try sorted(found)
     }

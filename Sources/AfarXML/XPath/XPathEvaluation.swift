@@ -10,6 +10,8 @@ final class XPathEvaluation {
     private var steps: Int
     /// The namespace nodes that were made, which end with this.
     private var namespaces: [xmlNsPtr] = []
+    /// The elements by their IDs, once somebody has asked for one.
+    private var identified: [[UInt8]: xmlNodePtr]?
 
     /// Where an expression is evaluated.
     struct Context {
@@ -49,6 +51,31 @@ final class XPathEvaluation {
         guard let namespace = afar_xml_namespace_node(element, index, prefix, name) else { throw .outOfMemory }
         namespaces.append(namespace)
         return afar_xml_node(namespace)
+    }
+
+    /// The element that bears an ID, the first of several: by `xml:id`, in pages by `id`, and by `name` on anchors.
+    func element(withID name: [UInt8]) throws(XML.Error) -> xmlNodePtr? {
+        try spend(forBytes: name.count)
+        if let identified { return identified[name] }
+        let top = document.node.pointer
+        var elements: [[UInt8]: xmlNodePtr] = [:]
+        var next = top.firstChild
+        while let node = next {
+            try spend(1)
+            var attribute = node.firstAttribute
+            while let current = attribute {
+                try spend(1)
+                if afar_xml_is_id(current) {
+                    let name = try text(of: current)
+                    try spend(8)
+                    if elements[name] == nil { elements[name] = node }
+                }
+                attribute = current.pointee.next
+            }
+            next = node.next(inside: top)
+        }
+        identified = elements
+        return elements[name]
     }
 
     func evaluate(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> XPathValue {

@@ -21,7 +21,7 @@ extension XPathEvaluation {
     func sorted(_ found: XPathNodes) throws(XML.Error) -> [xmlNodePtr] {
         if found.isSorted { return found.nodes }
         let count = found.nodes.count
-        try spend(count * (Int.bitWidth - count.leadingZeroBitCount) / 4)
+        try spend(count * (Int.bitWidth - count.leadingZeroBitCount) / 16)
         var ordered: [(order: UInt64, node: xmlNodePtr)] = found.nodes.map { ($0.order, $0) }
         ordered.sort { $0.order < $1.order }
         var nodes: [xmlNodePtr] = []
