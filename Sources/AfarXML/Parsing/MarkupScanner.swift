@@ -12,6 +12,9 @@ struct MarkupScanner {
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 
+    /// How many of the bytes by now belong to a tag that has no end yet.
+    var openTagLength: Int { scanner.place == AFAR_XML_TAG ? scanner.seen - scanner.tag : 0 }
+
     /// Looks at the document's next bytes, in UTF-8.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) {
         let start = bytes.bindMemory(to: UInt8.self).baseAddress

@@ -7,6 +7,8 @@ final class PushRun {
     private let options: XML.ParsingOptions
     private var source: SourceStream
     private var scanner: MarkupScanner
+    /// The beginning of a tag that has no end yet: libxml2 would look through all of it again with each chunk.
+    private var openTag = Data()
     private var isEmpty = true
 
     /// - Parameter contentType: The Content-Type that the bytes come with.
@@ -26,6 +28,7 @@ final class PushRun {
     /// Ends the document.
     func finish() throws(XML.Error) {
         try feedUTF8(source.finish())
+        try feedParts(openTag)
         guard !isEmpty else { throw XML.Error(.emptyDocument, "there is nothing to parse but white space") }
         xmlParseChunk(run.context, nil, 0, 1)
         try run.check()
@@ -39,6 +42,17 @@ final class PushRun {
         try chunk.withBytes { bytes throws(XML.Error) in
             isEmpty = isEmpty && !bytes.contains { !$0.isXMLSpace }
             try scanner.scan(bytes)
+        }
+        openTag.append(chunk)
+        let whole = openTag.count - scanner.openTagLength
+        guard whole > 0 else { return }
+        let ready = openTag.prefix(whole)
+        openTag = Data(openTag.dropFirst(whole))
+        try feedParts(ready)
+    }
+
+    private func feedParts(_ bytes: Data) throws(XML.Error) {
+        try bytes.withBytes { bytes throws(XML.Error) in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let part = rest.prefix(Self.greatestPart)

@@ -133,6 +133,16 @@ import Testing
         #expect(try streamError(text, XML.EventParser())?.byteOffset == 8)
     }
 
+    /// A parser that looked through the whole tag again with each chunk would take a minute for it.
+    @Test func aTagThatComesInSmallPiecesIsReadOnce() throws {
+        let value = String(repeating: ">x", count: 500_000)
+        let bytes = Data("<r><a b='\(value)'/><a \(String(repeating: " ", count: 100_000)) c=''/></r>".utf8)
+        let start = ContinuousClock.now
+        var parser = XML.ElementParser(matching: "a") { $0["b"]?.utf8.count ?? 0 }
+        #expect(try parser.all(of: bytes, cutAt: 50).map { try $0.get() } == [1_000_000, 0])
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
     // MARK: Document types
 
     /// libxml2 compares each name of such a list with each, before it tells of any.
