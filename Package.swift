@@ -143,7 +143,7 @@ let package = Package(
         .testTarget(
             name: "AfarXMLTests",
             dependencies: [
-                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
+                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting", "CLibxml2",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

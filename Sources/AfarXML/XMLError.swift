@@ -50,7 +50,7 @@ extension XML.Error {
         case limitExceeded
         /// An XPath expression does not compile, or uses a prefix, variable or function that is not there.
         case invalidXPath
-        /// An XPath expression took more steps than are allowed.
+        /// An XPath expression takes more steps than are allowed, is too long, or has brackets that lie too deep in each other.
         case xpathTooComplex
         /// The memory does not suffice.
         case outOfMemory
