@@ -27,8 +27,8 @@ extension RunningExchange {
         guard isExpected else { return }
         let result = Result { () throws(TransportError) in
             let head = try ResponseHead(response, for: exchange)
-            if (100..<200).contains(head.status), head.status != 101 {
-                try countInformational()
+            if (100..<200).contains(head.status) {
+                try countInformational(head.status)
                 exchange.observer?.exchangeDidReceiveInformational(head)
             } else {
                 exchange.observer?.exchangeDidReceiveHead(head)
@@ -52,7 +52,12 @@ extension RunningExchange {
         }
     }
 
-    private func countInformational() throws(TransportError) {
+    private func countInformational(_ status: Int) throws(TransportError) {
+        guard status != 101 else {
+            throw TransportError(
+                .malformedResponse, phase: .waiting, url: exchange.url,
+                message: "the server switched protocols (101) without being asked")
+        }
         let count = state.withLock { state in
             state.informationalResponses += 1
             return state.informationalResponses
