@@ -30,11 +30,16 @@ public struct SessionConfiguration: Sendable {
     public var waitsForConnectivity = false
     /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
     public var httpMaximumConnectionsPerHost = 6
-    /// The lowest TLS version accepted. The default is 1.2.
+    /// The lowest TLS version accepted. The default is 1.2, which over `URLSessionTransport` on Linux the system's OpenSSL has
+    /// to ensure; 1.3 fails each request there.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
     /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
     /// means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
+    /// When a compressed body has grown so much by being decoded that its request fails, with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``: whether it is in memory, in a file or a stream. The default is
+    /// more than 1 GiB that is more than 1,000 times what was received; nil means never.
+    public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
     /// The most bytes that a response's head may have. The default is 256 KiB.
     public var maximumResponseHeadSize = 256 * 1024
 
@@ -77,6 +82,7 @@ public struct SessionConfiguration: Sendable {
         options.totalTimeout = timeoutIntervalForResource
         options.connectTimeout = timeoutIntervalForConnect
         options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
+        options.decompressionLimit = decompressionLimit
         options.maximumHeadBytes = maximumResponseHeadSize
         options.defaultFields = DefaultFields(try defaultFields(for: transport))
         return options

@@ -30,6 +30,10 @@ public struct ExchangeOptions: Sendable {
     public var defaultFields: DefaultFields = .none
     /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
     public var decodesContent = true
+    /// When a body that is decoded has grown so much that the exchange fails, with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``. The default is more than 1 GiB that is more than 1,000 times
+    /// what was received; nil means never.
+    public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
     /// The bytes that the response's head, trailers and informational heads may have in all. The default is 256 KiB.
     public var maximumHeadBytes = 256 * 1024

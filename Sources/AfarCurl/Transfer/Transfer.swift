@@ -53,9 +53,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private(set) var socketError: Int32?
     private var completion: Completion?
     private var stream: ResponseBodyStream?
+    /// Whether the body is decoded, once the head is there.
+    private(set) lazy var isDecoded =
+        exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
-    private lazy var expectedByteCount: Int64? =
-        exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil ? nil : reader.contentLength
+    private lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
     init(_ exchange: Exchange, loop: CurlLoop) throws {
         self.exchange = exchange
@@ -171,7 +173,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if feed != nil { try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer) }
     }
 
-    private static let largeBuffer = 512 * 1024
+    static let largeBuffer = 512 * 1024
     /// For bodies of which some may be refused: libcurl keeps what one buffer is decoded to while the transfer stands
     /// still, and allows itself 64 MB for that. Deflate can make 1,032 bytes of one.
     private static let smallBuffer = 56 * 1024
@@ -353,6 +355,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try deliverRefusal()
         // libcurl may read 100 buffers in one go, and the loop hears of a suspension only after that.
         if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
+        try checkDecompression(to: sink.byteCount + Int64(body.count))
         let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
         guard !standsStill, try sink.write(body, evenIfFull: isGoingOn) == .taken else {
             if !state.isSuspended { state.isReceivingPaused = true }
