@@ -6,6 +6,7 @@ import HTTPTypes
 /// One exchange on its way through libcurl. Made on the caller's thread, then owned by its loop's.
 final class Transfer: PreparedExchange, @unchecked Sendable {
     // Sendable because it is handed from the caller to the loop by a message, and used by one of them at a time.
+
     /// How far the look-up of the host's name is, if one is needed.
     enum Lookup {
         case none
@@ -257,7 +258,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
         let socket = afar_socket_cloexec(address)
-        if socket >= 0 { pool?.opened(socket) } else { socketError = errno }
+        socketError = socket < 0 ? errno : nil
+        if socket >= 0 { pool?.opened(socket) }
         return socket
     }
 
