@@ -1,4 +1,5 @@
 import AfarTestServer
+import Foundation
 import Testing
 
 /// What becomes of the tool when a server declares lengths beyond all measure.
