@@ -57,6 +57,7 @@ final class KeptPart: ArrivalPlace {
         }
         // The next run brings its own, and secrets among them stay off the disk.
         data.headers = []
+        data.url = Self.withoutSecrets(data.url)
         try? data.encoded().write(to: record, options: .atomic)
     }
 
@@ -81,10 +82,14 @@ final class KeptPart: ArrivalPlace {
         } catch {
             return nil
         }
-        guard data.isPart(of: request) else {
-            throw Failure(
-                .usage, "\(path) has a part of \(data.url.absoluteString). Remove it, or name another file with -o.")
+        // A URL signed anew leads to the same file; whether that has changed the validator tells.
+        var asked = request
+        asked.url = request.url.map(withoutSecrets)
+        guard data.isPart(of: asked) else {
+            let url = Redaction.standard.url(data.url.absoluteString)
+            throw Failure(.usage, "\(path) has a part of \(url). Remove it, or name another file with -o.")
         }
+        data.url = request.url.flatMap(ResumeData.withoutUserinfo) ?? data.url
         // The directory may have been moved since.
         let names = URL(filePath: data.path).pathComponents.suffix(2)
         data.path = names.reduce(directory) { $0.appending(path: $1) }.path
@@ -92,6 +97,11 @@ final class KeptPart: ArrivalPlace {
         guard lstat(data.path, &status) == 0, status.st_size > 0 else { return nil }
         data.byteCount = Int64(status.st_size)
         return data
+    }
+
+    /// The URL with `***` in the place of the secrets that it has in it.
+    private static func withoutSecrets(_ url: URL) -> URL {
+        URL(string: Redaction.standard.url(url.absoluteString)) ?? url
     }
 
     /// Removes everything but the part and its record: files of answers about something else, and what runs have left
