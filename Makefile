@@ -78,7 +78,7 @@ bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in
 	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
 	@Benchmarks/.build/release/SerializerBench $(ARGS)
 
-soak: bench-packages ## Makes 1.4 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
+soak: bench-packages ## Makes 1.6 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak
 	@Benchmarks/.build/release/Soak $(ARGS)
 

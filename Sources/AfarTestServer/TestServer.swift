@@ -70,10 +70,16 @@ public final class TestServer: Sendable {
         .loopback(port: listener.port, path: path.hasPrefix("/") ? path : "/" + path)
     }
 
-    /// Ends all connections, also those amid a response, cancels the handlers' tasks and returns when all is over.
+    /// Ends all connections, also those amid a response, cancels the handlers' tasks and returns when all is over. The routes
+    /// are let go of, so handlers may hold their server until then.
     public func stop() async {
         core.tasks.cancel()
         await listener.stop()
+        let router = core.router.withLock { router in
+            defer { router = Router() }
+            return router
+        }
+        _ = consume router
     }
 
     /// Adds a route, which takes precedence over the built-in endpoints and over routes added before.

@@ -20,6 +20,19 @@ struct TestServerTests {
         await #expect(throws: Curl.Failed.self) { try await Curl.get(server.url("/get")) }
     }
 
+    @Test func aStoppedServerIsReleasedThoughItsHandlersHoldIt() async throws {
+        weak var released: TestServer?
+        do {
+            let server = try await TestServer.start()
+            released = server
+            server.route("/count") { _ in .text("\(server.requestCount)") }
+            #expect(try await Curl.get(server.url("/count")).status == 200)
+            await server.stop()
+        }
+        for _ in 0..<5_000 where released != nil { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(released == nil)
+    }
+
     @Test func stopEndsWhatIsUnderWay() async throws {
         let server = try await TestServer.start()
         let (arrived, arrive) = AsyncStream<Void>.makeStream()

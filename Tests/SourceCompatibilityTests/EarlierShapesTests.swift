@@ -85,6 +85,7 @@ import Testing
             lock.lock()
             requestsToRetry.append(completion)
             let waiting = requestsToRetry.count == 2 ? requestsToRetry : []
+            if !waiting.isEmpty { requestsToRetry = [] }
             lock.unlock()
             waiting.forEach { $0(.retry) }
         }

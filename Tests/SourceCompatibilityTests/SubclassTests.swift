@@ -102,12 +102,14 @@ import Testing
 
         func load(_ url: URL) async {
             let session = Session(delegate: delegate, rootQueue: .main, eventMonitors: [monitor])
-            monitor.requestDidResume = { _ in self.lines.append("resumed") }
-            monitor.taskDidComplete = { _, _, error in self.lines.append(error == nil ? "completed" : "failed") }
-            delegate.taskDidComplete = { _, _, error in self.lines.append(error == nil ? "told" : "failed") }
+            monitor.requestDidResume = { [unowned self] _ in lines.append("resumed") }
+            monitor.taskDidComplete = { [unowned self] _, _, error in
+                lines.append(error == nil ? "completed" : "failed")
+            }
+            delegate.taskDidComplete = { [unowned self] _, _, error in lines.append(error == nil ? "told" : "failed") }
             await withCheckedContinuation { continuation in
-                monitor.requestDidFinish = { request in
-                    self.lines.append("finished \(request.retryCount)")
+                monitor.requestDidFinish = { [unowned self] request in
+                    lines.append("finished \(request.retryCount)")
                     continuation.resume()
                 }
                 session.request(url).response { _ in }

@@ -12,37 +12,30 @@ import Testing
 /// A delegate's closures: those that are told, and those that decide.
 @Suite struct SessionDelegateTests {
     private let delegate = SessionDelegate()
-    private let rootQueue = DispatchQueue(label: "root")
-    private let events = Locked<[String]>([])
+    private let notes = Notes()
     /// Kept, as requests end with their session.
     private let sessions = Locked<[Session]>([])
 
     private func session(_ handler: @escaping MockTransport.Handler = { _ in .text("four") }) -> Session {
-        let session = Session(delegate: delegate, rootQueue: rootQueue, transport: MockTransport(handler))
+        let session = Session(delegate: delegate, rootQueue: notes.rootQueue, transport: MockTransport(handler))
         sessions.withLock { $0.append(session) }
         return session
     }
 
-    private func note(_ event: String) {
-        dispatchPrecondition(condition: .onQueue(rootQueue))
-        events.withLock { $0.append(event) }
-    }
-
-    private var told: [String] {
-        rootQueue.sync {}
-        return events.withLock { $0 }
-    }
+    private var told: [String] { notes.told }
 
     // MARK: What is told
 
     @Test func aDelegateHearsOnTheRootQueueBesideWhatHappensAnyway() async {
-        delegate.taskDidSendBodyData = { _, _, sent, all, expected in note("sent \(sent) \(all) \(expected)") }
-        delegate.taskDidComplete = { _, task, error in
-            note("complete \(error == nil) \((task.response as? HTTPURLResponse)?.statusCode ?? 0)")
+        delegate.taskDidSendBodyData = { [notes] _, _, sent, all, expected in
+            notes.add("sent \(sent) \(all) \(expected)")
         }
-        delegate.sessionDidBecomeInvalidWithError = { _, error in note("invalid \(error == nil)") }
+        delegate.taskDidComplete = { [notes] _, task, error in
+            notes.add("complete \(error == nil) \((task.response as? HTTPURLResponse)?.statusCode ?? 0)")
+        }
+        delegate.sessionDidBecomeInvalidWithError = { [notes] _, error in notes.add("invalid \(error == nil)") }
         var session: Session? = Session(
-            delegate: delegate, rootQueue: rootQueue, transport: MockTransport { _ in .text("four") })
+            delegate: delegate, rootQueue: notes.rootQueue, transport: MockTransport { _ in .text("four") })
         let response = await session?.upload(Data("12345".utf8), to: "http://mock/")
             .serializingResponse(using: Bytes()).response
         #expect(response?.value == Data("four".utf8))
@@ -52,11 +45,11 @@ import Testing
     }
 
     @Test func aDelegateHearsOfDownloads() async throws {
-        delegate.downloadTaskDidWriteData = { _, _, written, all, expected in
-            note("wrote \(written) \(all) \(expected)")
+        delegate.downloadTaskDidWriteData = { [notes] _, _, written, all, expected in
+            notes.add("wrote \(written) \(all) \(expected)")
         }
-        delegate.downloadTaskDidFinishDownloadingToURL = { _, _, url in
-            note("finished \((try? String(contentsOf: url, encoding: .utf8)) ?? "without a file")")
+        delegate.downloadTaskDidFinishDownloadingToURL = { [notes] _, _, url in
+            notes.add("finished \((try? String(contentsOf: url, encoding: .utf8)) ?? "without a file")")
         }
         let place = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let file = try await session().download("http://mock/", to: { _, _ in (place, []) })
@@ -73,8 +66,8 @@ import Testing
     }
 
     @Test func anInvalidSessionSaysWhy() {
-        delegate.sessionDidBecomeInvalidWithError = { _, error in
-            note("\((error as? CocoaError)?.code == .featureUnsupported)")
+        delegate.sessionDidBecomeInvalidWithError = { [notes] _, error in
+            notes.add("\((error as? CocoaError)?.code == .featureUnsupported)")
         }
         let session = session()
         session.invalidate(with: CocoaError(.featureUnsupported))
@@ -85,8 +78,8 @@ import Testing
     // MARK: What is decided
 
     @Test func bodiesGoToTheClosureInPlaceOfTheRequests() async {
-        delegate.dataTaskDidReceiveData = { _, task, data in
-            note("\(String(decoding: data, as: UTF8.self)) \(delegate[task] is DataStreamRequest)")
+        delegate.dataTaskDidReceiveData = { [notes, unowned delegate] _, task, data in
+            notes.add("\(String(decoding: data, as: UTF8.self)) \(delegate[task] is DataStreamRequest)")
         }
         let session = session()
         let request = session.request("http://mock/")
@@ -103,8 +96,8 @@ import Testing
     }
 
     @Test func aResponseIsAllowedOrCancelled() async {
-        delegate.dataTaskDidReceiveResponse = { _, _, response in
-            note("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        delegate.dataTaskDidReceiveResponse = { [notes] _, _, response in
+            notes.add("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
             return (response as? HTTPURLResponse)?.statusCode == 200 ? .allow : .cancel
         }
         let session = session { request in request.path == "/good" ? .text("good") : .text("bad", status: 404) }
@@ -116,12 +109,12 @@ import Testing
     }
 
     @Test func aClosureWithACompletionOutranksTheOther() async {
-        delegate.dataTaskDidReceiveResponse = { _, _, _ in
-            note("never")
+        delegate.dataTaskDidReceiveResponse = { [notes] _, _, _ in
+            notes.add("never")
             return .cancel
         }
-        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, completion in
-            note("asked")
+        delegate.dataTaskDidReceiveResponseWithCompletion = { [notes] _, _, _, completion in
+            notes.add("asked")
             completion(.allow)
             completion(.cancel)
         }
@@ -141,8 +134,8 @@ import Testing
     }
 
     @Test func redirectsAreDecidedOn() async {
-        delegate.taskWillPerformHTTPRedirection = { _, _, response, request in
-            note("\(response.statusCode) \(request.url?.path ?? "")")
+        delegate.taskWillPerformHTTPRedirection = { [notes] _, _, response, request in
+            notes.add("\(response.statusCode) \(request.url?.path ?? "")")
             return request.url?.path == "/refused" ? nil : request
         }
         let session = session { request in
@@ -157,6 +150,22 @@ import Testing
         let refused = await session.request("http://mock/").response(withoutSerializer: ())
         #expect(refused.response?.statusCode == 302)
         #expect(told == ["302 /there", "302 /refused"])
+    }
+}
+
+/// What a delegate's closures have said. They hold this and not the tests, which hold the delegate.
+private final class Notes: Sendable {
+    let rootQueue = DispatchQueue(label: "root")
+    private let events = Locked<[String]>([])
+
+    func add(_ event: String) {
+        dispatchPrecondition(condition: .onQueue(rootQueue))
+        events.withLock { $0.append(event) }
+    }
+
+    var told: [String] {
+        rootQueue.sync {}
+        return events.withLock { $0 }
     }
 }
 

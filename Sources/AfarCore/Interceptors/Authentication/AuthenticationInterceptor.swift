@@ -113,10 +113,11 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         {
             return completion(.retry)
         }
-        obtain(insteadOf: version, for: session, of: request) { [state, id, weak request] result in
+        obtain(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
             switch result {
             case .success:
-                _ = request?.mayRetry(with: state.withLock { $0.version }, as: id)
+                // Weak, as the state keeps this while it waits, for ever if nobody answers.
+                if let self { _ = request?.mayRetry(with: state.withLock { $0.version }, as: id) }
                 completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
             }

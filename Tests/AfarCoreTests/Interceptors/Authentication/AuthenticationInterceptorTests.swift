@@ -388,6 +388,24 @@ import Testing
         #expect(await second?.response.error?.isSessionDeinitializedError == true)
     }
 
+    @Test func whatAnAuthenticatorNeverAnswersIsReleasedWithItsInterceptor() async {
+        weak var credential: Ticket?
+        do {
+            let ticket = Ticket()
+            credential = ticket
+            let office = TicketOffice()
+            let session = Session(
+                interceptor: AuthenticationInterceptor(authenticator: office, credential: ticket),
+                transport: MockTransport { _ in .status(401) })
+            let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
+            await office.asked.value
+            task.cancel()
+            _ = await task.response
+        }
+        for _ in 0..<5_000 where credential != nil { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(credential == nil)
+    }
+
     @Test func aCredentialThatIsSetReleasesThoseWhoWait() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }

@@ -49,3 +49,29 @@ final class TokenAuthenticator: Authenticator {
         recognizes && urlRequest.headers["Authorization"] == "Bearer \(credential.text)"
     }
 }
+
+/// A credential whose end can be seen.
+final class Ticket: AuthenticationCredential, Sendable {
+    let requiresRefresh = false
+}
+
+/// Gives no tickets.
+final class TicketOffice: Authenticator {
+    let asked = Deferred<Void>()
+
+    func apply(_ credential: Ticket, to urlRequest: inout URLRequest) {}
+
+    func refresh(
+        _ credential: Ticket, for session: Session, completion: @escaping @Sendable (Result<Ticket, any Error>) -> Void
+    ) {
+        asked.fulfil(())
+    }
+
+    func didRequest(
+        _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
+    ) -> Bool {
+        response.statusCode == 401
+    }
+
+    func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Ticket) -> Bool { true }
+}
