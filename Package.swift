@@ -161,7 +161,13 @@ let package = Package(
             ],
             path: "Tests/Fuzz"
         ),
-        .testTarget(name: "FuzzTests", dependencies: ["AfarFuzz"]),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [

@@ -64,6 +64,7 @@ final class KeptPart: ArrivalPlace {
         guard var data else { return directory.remove(Self.recordName) }
         // The next run brings its own, and secrets among them stay off the disk.
         data.headers = []
+        data.url = Self.withoutSecrets(data.url)
         data.path = Self.lastNames(of: data.path).reduce(url) { $0.appending(path: $1) }.path
         directory.put(data.encoded(), into: Self.recordName)
     }
@@ -90,10 +91,14 @@ final class KeptPart: ArrivalPlace {
         } catch {
             return nil
         }
-        guard data.isPart(of: request) else {
-            throw Failure(
-                .usage, "\(path) has a part of \(data.url.absoluteString). Remove it, or name another file with -o.")
+        // A URL signed anew leads to the same file; whether that has changed the validator tells.
+        var asked = request
+        asked.url = request.url.map(withoutSecrets)
+        guard data.isPart(of: asked) else {
+            let url = Redaction.standard.url(data.url.absoluteString)
+            throw Failure(.usage, "\(path) has a part of \(url). Remove it, or name another file with -o.")
         }
+        data.url = request.url.flatMap(ResumeData.withoutUserinfo) ?? data.url
         // The directory may have been moved since.
         let names = lastNames(of: data.path)
         guard names.count == 2, isArrivalDirectory(names[0]),
@@ -102,6 +107,11 @@ final class KeptPart: ArrivalPlace {
         data.path = names.reduce(place) { "\($0)/\($1)" }
         data.byteCount = length
         return data
+    }
+
+    /// The URL with `***` in the place of the secrets that it has in it.
+    private static func withoutSecrets(_ url: URL) -> URL {
+        URL(string: Redaction.standard.url(url.absoluteString)) ?? url
     }
 
     /// The file with a part, and the directory that it is in.

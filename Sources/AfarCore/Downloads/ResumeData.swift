@@ -77,7 +77,8 @@ package struct ResumeData: Sendable, Equatable {
         request.headers.update(name: "Accept-Encoding", value: "identity")
     }
 
-    static func withoutUserinfo(_ url: URL) -> URL? {
+    /// The URL as it is kept and compared.
+    package static func withoutUserinfo(_ url: URL) -> URL? {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         (components.user, components.password) = (nil, nil)
         return components.url
@@ -88,7 +89,9 @@ package struct ResumeData: Sendable, Equatable {
         return HTTPHeaders(
             headers.filter { header in
                 let name = header.name.lowercased()
-                return !own.contains(name) && !name.hasPrefix("if-") && !HTTPHeader.isSecret(name)
+                // A URL among the values may have a credential in it.
+                return !own.contains(name) && !name.hasPrefix("if-")
+                    && Redaction.standard.value(header.value, of: name) == header.value
             }
             .sorted { $0.name < $1.name })
     }

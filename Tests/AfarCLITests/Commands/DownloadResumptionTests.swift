@@ -171,7 +171,7 @@ struct DownloadResumptionTests {
 
     @Test func secretsStayOffTheDiskAndAreSentAgain() async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
-        let url = "http://ada:wonder@127.0.0.1:\(server.port)/x"
+        let url = "http://ada:wonder@127.0.0.1:\(server.port)/x?token=wonder"
         #expect(try await resume(url, "-H", "X-Token: hush").status == 6)
         let record = try String(
             contentsOf: directory.url.appending(path: "x.part/resume"), encoding: .utf8)
@@ -179,7 +179,19 @@ struct DownloadResumptionTests {
         #expect(!record.contains("hush") && !record.contains("wonder"))
         #expect(try await resume(url, "-H", "X-Token: hush").text == "x\n")
         let head = try #require(server.requests.last)
+        #expect(head.hasPrefix("GET /x?token=wonder "))
         #expect(head.contains("X-Token: hush") && head.contains("Authorization: Basic "))
+    }
+
+    @Test func aURLThatWasSignedAnewGoesOn() async throws {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = server.url.absoluteString + "x?a=1&signature="
+        #expect(try await resume(url + "one").status == 6)
+        let other = try await resume(url.replacing("a=1", with: "a=2") + "two")
+        #expect(other.errors.contains("x.part has a part of \(url)***. Remove it"))
+        #expect(try await resume(url + "two").text == "x\n")
+        #expect(server.requests.last?.hasPrefix("GET /x?a=1&signature=two ") == true)
+        #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
     }
 
     @Test func aPartOfSomethingElseStays() async throws {

@@ -117,7 +117,8 @@ import Testing
         var request = URLRequest(url: URL(string: "http://ada:wonder@h/x?q=1")!)
         request.headers = [
             "Authorization": "Bearer secret1", "cookie": "secret2", "Proxy-Authorization": "secret3",
-            "X-Api-Key": "secret4", "x-auth-token": "secret5", "Accept": "a/b", "X-Kept": "yes", "Range": "bytes=0-",
+            "X-Api-Key": "secret4", "x-auth-token": "secret5", "X-Auth-Key": "secret6",
+            "Referer": "http://h/?token=secret7", "Accept": "a/b", "X-Kept": "yes", "Range": "bytes=0-",
             "If-None-Match": "x", "Accept-Encoding": "gzip",
         ]
         let data = try #require(ResumeData(Self.head(200, [.eTag: "\"a\""]), to: request, in: Self.file))
