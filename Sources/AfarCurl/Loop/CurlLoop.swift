@@ -35,6 +35,10 @@ final class CurlLoop: @unchecked Sendable {
     private var transfers: [Transfer] = []
     private var endings: [Ending] = []
     private var gathering: [Transfer] = []
+    /// Transfers whose answers make the rest of their bodies needless.
+    private var refused: [Transfer] = []
+    /// Hosts that waiting transfers need not look up any more, perhaps.
+    private var knownHosts: Set<String> = []
     private var nextExpiry = UInt64.max
     private var isSettled = true
     private var isShutDown = false
@@ -91,8 +95,9 @@ final class CurlLoop: @unchecked Sendable {
                 }
             }
             takeMessages()
-            settle()
+            goOnAfterRefusals()
             expire()
+            settle()
             callCompletions()
             flush()
         }
@@ -163,6 +168,7 @@ final class CurlLoop: @unchecked Sendable {
                 lookUp(for: transfer)
                 isSettled = false
             }
+            if !knownHosts.isEmpty { tryWithoutLookup() }
             now = MonotonicClock.now
             for pool in pools {
                 if pool.runTimers(at: now) { isSettled = false }
@@ -195,7 +201,6 @@ final class CurlLoop: @unchecked Sendable {
             finish(transfer, code: CURLE_OPERATION_TIMEDOUT)
         }
         nextExpiry = transfers.reduce(.max) { min($0, $1.state.nextDeadline) }
-        if !expired.isEmpty { settle() }
     }
 
     /// A transfer has gathered pieces of its body, to be handed over when the ready events are done with.
@@ -212,6 +217,24 @@ final class CurlLoop: @unchecked Sendable {
             transfer.sink.flush()
         }
         gathering.removeAll(keepingCapacity: true)
+    }
+
+    /// The rest of a request's body is not wanted any more.
+    func noteRefusal(of transfer: Transfer) {
+        refused.append(transfer)
+        post(.bodyReady(transfer))
+    }
+
+    /// libcurl stops sending once an answer makes the rest of the body needless, in some cases only when the answer is whole;
+    /// but not while the sending stands still, because the body's maker has nothing ready. So it is let go on each time that
+    /// something has happened.
+    private func goOnAfterRefusals() {
+        guard !refused.isEmpty else { return }
+        refused.removeAll { $0.state.phase == .finished }
+        for transfer in refused where transfer.state.isSendingPaused {
+            transfer.state.isSendingPaused = false
+            pauseChanged(transfer)
+        }
     }
 
     private func callCompletions() {
@@ -301,8 +324,20 @@ final class CurlLoop: @unchecked Sendable {
     private func lookUp(for transfer: Transfer) {
         guard case .waiting(let place) = transfer.lookup else { return }
         transfer.lookup = .running(place)
-        transfer.state.admit(at: now)
         add(transfer)
+    }
+
+    /// Others have found an address since, or have left a connection: who waits to look up the same host may do without.
+    private func tryWithoutLookup() {
+        let hosts = knownHosts
+        knownHosts = []
+        for transfer in transfers where hosts.contains(transfer.plan.host) {
+            guard case .waiting(let place) = transfer.lookup else { continue }
+            lookups.withdraw(place)
+            transfer.lookup = .none
+            add(transfer)
+            isSettled = false
+        }
     }
 
     /// A callback of libcurl's saw the host's address; it is the loop's thread.
@@ -310,6 +345,7 @@ final class CurlLoop: @unchecked Sendable {
         guard case .running(let place) = transfer.lookup else { return }
         transfer.lookup = .none
         lookups.release(place)
+        if lookups.isWaitedFor { knownHosts.insert(transfer.plan.host) }
     }
 
     func noteDeadline(of transfer: Transfer) {
@@ -327,7 +363,6 @@ final class CurlLoop: @unchecked Sendable {
         if case .waiting = transfer.lookup {
             remove(transfer)
             transfer.handle?.clearError()
-            transfer.state.queueAgain()
         } else if transfer.mustStartOver, let handle = transfer.handle {
             remove(transfer)
             transfer.startOver(on: handle)
@@ -340,6 +375,7 @@ final class CurlLoop: @unchecked Sendable {
     /// - Parameter isDone: Whether libcurl is done with the transfer. If not, it is stopped, all but a look-up.
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.failurePhase
+        if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
         guard transfer.state.finish() else { return }
         // Before anybody hears of the end: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)
@@ -368,6 +404,7 @@ final class CurlLoop: @unchecked Sendable {
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
         if case .waiting(let place) = transfer.lookup { lookups.withdraw(place) }
+        if lookups.isWaitedFor { knownHosts.insert(transfer.plan.host) }
         if let place = transfer.place {
             if transfer.wasAdmitted { gate.release(place) } else { gate.withdraw(place) }
         }

@@ -137,8 +137,10 @@ final class CurlPool {
     private func want(_ events: UInt32, of socket: Int32) {
         if events != 0, !disturbed.isEmpty { disturbed.remove(socket) }
         interests.want(events, of: socket)
-        // A look-up's own socket is closed without a word, and its number comes back.
-        if events == 0, !sockets.all.contains(socket) { interests.forget(socket) }
+        // A look-up's own socket is closed without a word, and its number comes back. Not always at once: it may still become
+        // readable, when the address was found by another look-up meanwhile.
+        guard events == 0, !sockets.all.contains(socket), let change = interests.dismiss(socket) else { return }
+        poller.apply(change, pool: number)
     }
 
     /// The transfer on a socket has ended; libcurl may use its connection again.

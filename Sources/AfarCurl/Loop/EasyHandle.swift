@@ -73,7 +73,7 @@ final class EasyHandle {
     /// Takes from libcurl what belongs to the transfer, and gives the look-up that it is at all the time that it needs.
     func forgetTransfer() {
         _ = afar_set_header_list(raw, nil)
-        _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, 0)
+        _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
     }
 
     /// Frees the handle. Not in deinit: libcurl may call back while it cleans up.

@@ -14,6 +14,9 @@ struct LookupGate<Waiter: AnyObject> {
     private let abandonedLimit: Int
     /// Look-ups that run and that nobody waits for.
     private(set) var abandonedCount = 0
+    private var waitingCount = 0
+    /// Whether somebody waits for a turn.
+    var isWaitedFor: Bool { waitingCount > 0 }
 
     init(limit: Int) {
         gate = HostGate(limitPerHost: limit)
@@ -24,17 +27,25 @@ struct LookupGate<Waiter: AnyObject> {
     mutating func enter(_ waiter: Waiter) -> (place: Place, isAdmitted: Bool) {
         let isNext = !gate.isReady
         let place = gate.enqueue(waiter, host: "")
+        waitingCount += 1
         return (place, isNext && admit() != nil)
     }
 
     /// Takes the next waiter that may look up its host's name now.
-    mutating func admit() -> Waiter? { abandonedCount < abandonedLimit ? gate.admit() : nil }
+    mutating func admit() -> Waiter? {
+        guard abandonedCount < abandonedLimit, let waiter = gate.admit() else { return nil }
+        waitingCount -= 1
+        return waiter
+    }
 
     /// An admitted look-up is over. To be called once.
     mutating func release(_ place: Place) { gate.release(place) }
 
-    /// Takes out a waiter that was not admitted.
-    mutating func withdraw(_ place: Place) { gate.withdraw(place) }
+    /// Takes out a waiter that was not admitted. To be called once.
+    mutating func withdraw(_ place: Place) {
+        gate.withdraw(place)
+        waitingCount -= 1
+    }
 
     /// Nobody waits for an admitted look-up any more, which runs on. To be called once.
     mutating func abandon(_ place: Place) {

@@ -50,7 +50,7 @@ struct RequestPlan {
         method = request.method
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
-        needsLookup = authority.first != "[" && !authority.utf8.allSatisfy { (0x2E...0x3A).contains($0) && $0 != 0x2F }
+        needsLookup = authority.first != "[" && !Self.isAddress(authority)
         headers = Self.headers(for: exchange)
     }
 
@@ -62,6 +62,13 @@ struct RequestPlan {
             false
         default: true
         }
+    }
+
+    /// Whether the host is an address of IPv4; what only looks like one is looked up as a name.
+    private static func isAddress(_ authority: String) -> Bool {
+        guard authority.utf8.allSatisfy({ (0x2E...0x3A).contains($0) && $0 != 0x2F }) else { return false }
+        var address = in_addr()
+        return inet_pton(AF_INET, String(authority.prefix { $0 != ":" }), &address) == 1
     }
 
     /// The same for all spellings of a host.

@@ -82,7 +82,8 @@ extension Transfer {
     }
 
     /// Remembers a fault, which then outranks the code that libcurl gives for a callback's refusal.
-    private func attempt(_ body: () throws(Fault) -> Int) -> Int? {
+    @discardableResult
+    func attempt<Answer>(_ body: () throws(Fault) -> Answer) -> Answer? {
         do {
             return try body()
         } catch {

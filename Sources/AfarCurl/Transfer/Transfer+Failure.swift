@@ -15,7 +15,7 @@ extension Transfer {
 
     private var connectingPhase: TransportError.Phase {
         guard let handle else { return .queued }
-        if case .running = lookup { return .resolving }
+        if lookup.isPending { return .resolving }
         // The peer's address is known from when the connection is there; the time of that only when TLS is agreed on.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .securing
@@ -29,7 +29,7 @@ extension Transfer {
             error = TransportError(
                 fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
                 underlying: fault.underlying)
-        } else if let socketError, CurlFailure.isOutOfResources(socketError) {
+        } else if code == CURLE_COULDNT_CONNECT, let socketError, CurlFailure.isOutOfResources(socketError) {
             error = TransportError(
                 .outOfResources, phase: phase, url: plan.url, message: "no socket could be opened",
                 transportCode: Int(code.rawValue), systemError: socketError)
@@ -41,7 +41,8 @@ extension Transfer {
                 isConnected: phase > .securing, hasHead: reader.head != nil)
             error = TransportError(
                 facts.transportCode, phase: phase, url: plan.url, message: facts.text,
-                transportCode: Int(code.rawValue), systemError: systemError == 0 ? nil : systemError)
+                transportCode: Int(code.rawValue),
+                systemError: systemError == 0 || facts.transportCode == .malformedResponse ? nil : systemError)
         }
         error.peer = handle.flatMap { CurlFailure.peer(of: $0) }
         error.report = report

@@ -13,6 +13,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         /// There are too many. libcurl does not have the transfer meanwhile.
         case waiting(LookupGate<Transfer>.Place)
         case running(LookupGate<Transfer>.Place)
+
+        var isPending: Bool {
+            if case .none = self { false } else { true }
+        }
     }
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
@@ -310,14 +314,16 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         state.noteActivity(of: line.count, at: loop.now)
         switch try reader.receive(line: line) {
         case .none: break
-        case .informational(let head): exchange.observer?.exchangeDidReceiveInformational(head)
+        case .informational(let head):
+            state.receiveInformational(at: loop.now)
+            exchange.observer?.exchangeDidReceiveInformational(head)
         case .head(let head): try receive(head)
         }
     }
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         // libcurl stops sending after a refusal or a redirect, but would wait for the end of a pause before it ends the transfer.
-        if head.status >= 300, state.isSendingPaused { loop.post(.bodyReady(self)) }
+        if head.status >= 300, feed != nil { loop.noteRefusal(of: self) }
         if head.status == 417, hasExpectation {
             refusal = head
         } else {
@@ -330,7 +336,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
-    private func deliverRefusal() throws(Fault) {
+    /// A 417 was the last word after all.
+    func deliverRefusal() throws(Fault) {
         guard let head = refusal else { return }
         refusal = nil
         try deliver(head)
@@ -338,7 +345,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     private func deliver(_ head: ResponseHead) throws(Fault) {
         noteSent()
-        state.receiveHead(at: loop.now)
+        state.receiveHead(refuses: head.status >= 300, at: loop.now)
         sink.expect(plan.method == .head ? nil : reader.contentLength)
         exchange.observer?.exchangeDidReceiveHead(head)
         do {
@@ -396,7 +403,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         let report = TransportReport(
             transactions: [handle.map { TransactionMetrics($0, transfer: self) } ?? TransactionMetrics()],
             trailers: reader.trailers)
-        if code == CURLE_OK { do { try deliverRefusal() } catch { state.fail(error) } }
         sink.flush()
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)

@@ -23,6 +23,8 @@ struct TransferState {
     private(set) var fault: Fault?
     /// Whether the connection was there at some time.
     private(set) var hasConnected = false
+    /// Whether the final head means that what is left of the request's body is not wanted.
+    private(set) var isRefused = false
     /// Whether the caller has suspended the transfer.
     private(set) var isSuspended = false
     /// Whether the reader of a streamed body has enough to do.
@@ -59,13 +61,6 @@ struct TransferState {
         connectDeadline = Self.deadline(after: connectTimeout, from: now)
     }
 
-    /// It waits for its turn once more: there are too many look-ups.
-    mutating func queueAgain() {
-        guard phase == .connecting else { return }
-        phase = .queued
-        connectDeadline = .max
-    }
-
     /// Returns whether this is news.
     mutating func connect(at now: UInt64) -> Bool {
         guard phase == .connecting else { return false }
@@ -76,9 +71,14 @@ struct TransferState {
         return true
     }
 
-    mutating func receiveHead(at now: UInt64) {
+    /// An informational head is there: the server is alive. How many there may be is limited elsewhere.
+    mutating func receiveInformational(at now: UInt64) { startIdleTimer(at: now) }
+
+    /// - Parameter refuses: Whether it refuses the request or leads elsewhere, so that no more of a body is awaited.
+    mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
         guard phase < .receiving else { return }
         phase = .receiving
+        isRefused = refuses
         startIdleTimer(at: now)
     }
 
@@ -110,7 +110,7 @@ struct TransferState {
 
     /// The idle timer stands still while the caller has suspended the transfer, or one of the bodies waits for the
     /// program's own side.
-    private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused }
+    private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
 
     mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
         self.isSuspended = isSuspended

@@ -121,18 +121,18 @@ struct TransferStateTests {
         #expect(state.expiry(at: 99 * Self.second) == nil)
     }
 
-    @Test func whoQueuesAgainHasTheWholeConnectTimeAfterwards() {
-        var state = state(connect: 3)
-        state.admit(at: 0)
-        state.queueAgain()
-        #expect(state.phase == .queued)
-        #expect(state.expiry(at: 50 * Self.second) == nil)
-        state.admit(at: 50 * Self.second)
-        #expect(state.expiry(at: 53 * Self.second - 1) == nil)
-        #expect(state.expiry(at: 53 * Self.second)?.code == .timedOut)
-        _ = state.connect(at: 51 * Self.second)
-        state.queueAgain()
-        #expect(state.phase == .connected)
+    @Test func anInformationalHeadStartsTheIdleTimerAgain() {
+        var state = connected(idle: 10, rate: 1_000)
+        state.receiveInformational(at: 9 * Self.second)
+        #expect(state.nextDeadline == 19 * Self.second)
+    }
+
+    @Test(arguments: [true, false]) func aBodyThatIsRefusedIsNotWaitedFor(refuses: Bool) {
+        var state = connected()
+        state.isSendingPaused = true
+        state.pauseDidChange(at: 0)
+        state.receiveHead(refuses: refuses, at: 1 * Self.second)
+        #expect((state.expiry(at: 50 * Self.second) != nil) == refuses)
     }
 
     // MARK: The rate

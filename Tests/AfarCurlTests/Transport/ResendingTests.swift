@@ -105,6 +105,23 @@ extension TransportTests {
             }
         }
 
+        @Test(arguments: [ResponseDelivery.collect(), .stream()], [true, false])
+        func aRefusalWithoutABodyIsTheAnswerOrIsRefusedItself(_ delivery: ResponseDelivery, _ isWanted: Bool) async throws {
+            let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            try await withRawServer([.respond(refusal)]) { server in
+                var exchange = Exchange(
+                    server.url, .post, fields: [("Expect", "100-continue")], body: .data(Data(count: 100)),
+                    delivery: delivery)
+                exchange.onHead = { _ in if !isWanted { throw Intended() } }
+                if isWanted {
+                    #expect(try await transport.send(exchange).head.status == 417)
+                } else {
+                    let error = try await transportError { try await transport.send(exchange) }
+                    #expect(error.underlying is Intended)
+                }
+            }
+        }
+
         /// The server waits until libcurl has lost its patience and has sent some of the body.
         @Test func aLateRefusalOfABodyThatCannotBeSentAgainFails() async throws {
             try await withRawServer([.receiveHead, .receive(1_000), .send(Self.refusal), .receiveAll]) { server in
