@@ -12,7 +12,8 @@ import Testing
     func whatBasicCannotCarryIsRefusedBeforeAnythingIsSent(kind: TransportKind, userinfo: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://\(userinfo)@")
-        let request = kind.session().request(url)
+        let session = kind.session()
+        let request = session.request(url)
         let response = await request.serializingData().response
         // The error that authenticate(username:password:) brings for such a pair.
         guard case .sessionTaskFailed(let cause as URLError) = response.error else {
@@ -33,7 +34,8 @@ import Testing
     func whatItCanCarryIsSent(kind: TransportKind, case pair: (userinfo: String, sent: String)) async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://\(pair.userinfo)@")
-        _ = await kind.session().request(url).serializingData().response
+        let session = kind.session()
+        _ = await session.request(url).serializingData().response
         let sent = try #require(server.lastRequest(path: "/get"))
         #expect(sent.headers["authorization"] == "Basic \(Data(pair.sent.utf8).base64EncodedString())")
         await server.stop()
@@ -42,7 +44,8 @@ import Testing
     @Test func aHeaderOfTheCallersCountsInstead() async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://us%3Aer:p@")
-        let response = await TransportKind.curl.session().request(url, headers: [.authorization(bearerToken: "t")])
+        let session = TransportKind.curl.session()
+        let response = await session.request(url, headers: [.authorization(bearerToken: "t")])
             .serializingData().response
         #expect(response.error == nil)
         #expect(server.lastRequest(path: "/get")?.headers["authorization"] == "Bearer t")

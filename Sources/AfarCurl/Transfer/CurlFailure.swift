@@ -18,6 +18,7 @@ struct CurlFailure {
         switch code {
         case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
             "the connection closed before the response's head was complete"
+        case CURLE_GOT_NOTHING: "the connection closed before the first line of the response had come"
         case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
             "a line of the response's head is too long for libcurl"
         default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message

@@ -13,7 +13,8 @@ extension TransportTests {
             .enabled(if: !Shim.isLoaded, "this is that process"),
             arguments: [
                 "aKeptConnectionNeedsNoLookup", "cancelledLookupsAreLimited", "lookupsThatTimedOutAreLimited",
-                "failingLookupsAreNoticedAtOnce", "aLateSecondLookupLeavesTheLoopAlone", "whoWaitsGoesOnWhenTheHostIsKnown", "withoutDescriptorsRequestsFailUntilThereAreSome",
+                "failingLookupsAreNoticedAtOnce", "aLateSecondLookupLeavesTheLoopAlone",
+                "whoWaitsGoesOnWhenTheHostIsKnown", "withoutDescriptorsRequestsFailUntilThereAreSome",
                 "withoutDescriptorsAConnectionFails", "withoutThreadsRequestsFailUntilThereAreSome",
             ])
         func inAProcessOfItsOwn(_ test: String) async throws {
@@ -87,7 +88,9 @@ struct ShimmedTests {
             for round in 0..<8 {
                 try await withThrowingTaskGroup { group in
                     for number in 0..<limit {
-                        let exchange = Exchange(try url("slow\(round)-\(number)", server)).with { $0.connectTimeout = 0.3 }
+                        let exchange = Exchange(try url("slow\(round)-\(number)", server)).with {
+                            $0.connectTimeout = 0.3
+                        }
                         group.addTask {
                             let error = try await transportError { try await transport.send(exchange) }
                             #expect(error.code == .timedOut)

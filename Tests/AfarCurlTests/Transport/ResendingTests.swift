@@ -106,7 +106,9 @@ extension TransportTests {
         }
 
         @Test(arguments: [ResponseDelivery.collect(), .stream()], [true, false])
-        func aRefusalWithoutABodyIsTheAnswerOrIsRefusedItself(_ delivery: ResponseDelivery, _ isWanted: Bool) async throws {
+        func aRefusalWithoutABodyIsTheAnswerOrIsRefusedItself(_ delivery: ResponseDelivery, _ isWanted: Bool)
+            async throws
+        {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             try await withRawServer([.respond(refusal)]) { server in
                 var exchange = Exchange(
