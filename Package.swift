@@ -143,7 +143,7 @@ let package = Package(
         .testTarget(
             name: "AfarXMLTests",
             dependencies: [
-                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting",
+                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting", "CLibxml2",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -161,7 +161,13 @@ let package = Package(
             ],
             path: "Tests/Fuzz"
         ),
-        .testTarget(name: "FuzzTests", dependencies: ["AfarFuzz"]),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .testTarget(
             name: "AfarCompressionTests",
             dependencies: [

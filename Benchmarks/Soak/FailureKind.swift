@@ -64,7 +64,8 @@ enum FailureKind: CaseIterable {
         case .refusedConnection: .cannotConnect
         case .noTLS: .secureConnectionFailed
         case .untrustedCertificate: .certificateHasUnknownRoot
-        case .closedBeforeTheHead, .malformedHead: .malformedResponse
+        case .closedBeforeTheHead: .connectionLost
+        case .malformedHead: .malformedResponse
         case .headTooLarge: .headTooLarge
         case .closedWithinTheBody: .bodyIncomplete
         case .bodyTooLarge: .responseTooLarge

@@ -4,12 +4,15 @@ struct Options {
     var scale = 1.0
     /// What the random moments come from.
     var seed: UInt64 = 1
+    /// The first word of the one trial that is run; nil for all.
+    var only: String?
 
     static let help = """
         Soak: very many requests, in which nothing may leak or be answered other than once.
 
           --scale N   makes N times as many requests; 1 if not given, 0.01 for a look
           --seed N    chooses the random moments of cancelling; 1 if not given
+          --only W    runs one trial: Tiny, Failing, Cancelled or Storm
         """
 
     /// Nil when there is something else on it.
@@ -23,6 +26,7 @@ struct Options {
             case ("--seed", let text?):
                 guard let seed = UInt64(text) else { return nil }
                 self.seed = seed
+            case ("--only", let text?): only = text
             default: return nil
             }
         }

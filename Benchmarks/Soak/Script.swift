@@ -6,6 +6,9 @@ enum Script: String, CaseIterable, Codable {
     case sendsMalformedHead
     case sendsLargeHead
     case closesWithinTheBody
+    case resetsWithinTheBody
+    /// Redirects to itself once for each record that it answers with; the redirect's body comes late.
+    case redirects
     case keepsSilent
     /// Sends a record piece by piece, on a connection that is kept.
     case drips
@@ -24,6 +27,15 @@ enum Script: String, CaseIterable, Codable {
                 .send("Content-Length: 0\r\n\r\n"), .close,
             ]
         case .closesWithinTheBody: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .close]
+        case .resetsWithinTheBody: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .reset]
+        case .redirects:
+            [
+                .loop([
+                    .respond("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 4\r\n\r\n"), .wait(0.001),
+                    .send("body"),
+                    .respond("HTTP/1.1 200 OK\r\nContent-Length: \(Record.json.utf8.count)\r\n\r\n\(Record.json)"),
+                ])
+            ]
         case .keepsSilent: [.receiveHead, .waitForever]
         case .drips:
             [

@@ -56,7 +56,8 @@ import Servers
             // So many that a table of libcurl's or ours that doubles late, some 80 kB at once, is no growth for each request.
             .failures(stage, requests: count(400_000)),
             .cancels(stage, requests: count(200_000), seed: options.seed),
-        ]
+            .storm(stage, requests: count(20_000), seed: options.seed),
+        ].filter { trial in options.only.map(trial.title.hasPrefix) ?? true }
         var ledgers: [Ledger] = []
         var checks: [Check] = []
         for trial in trials {

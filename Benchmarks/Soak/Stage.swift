@@ -5,6 +5,7 @@ import Servers
 
 /// The servers, and the sessions that talk to them.
 struct Stage: Sendable {
+    let folder: URL
     let nginx: Nginx
     let tlsPort: UInt16
     let scripts: ScriptedServers
@@ -18,9 +19,12 @@ struct Stage: Sendable {
     static let strictHeadLimit = 8_192
 
     init() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "afar-soak-\(getpid())")
+        folder = FileManager.default.temporaryDirectory.appending(path: "afar-soak-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         Cleanup.shared.add(folder)
+        // Downloads that break leave a part among the temporary files.
+        setenv("TMPDIR", folder.path, 1)
+        try Data("ada:{PLAIN}engine\n".utf8).write(to: folder.appending(path: "users"))
         let port = try LoopbackPort.unused()
         tlsPort = try LoopbackPort.unused()
         try Self.makeCertificate(in: folder)
@@ -59,6 +63,9 @@ struct Stage: Sendable {
                 location = /text { return 200 'not a record'; }
                 location = /large { alias \(folder.path)/large; }
                 location = /500 { return 500; }
+                location = /busy { return 503; }
+                location = /redirect { return 302 /record; }
+                location = /private { auth_basic private; auth_basic_user_file \(folder.path)/users; alias \(folder.path)/large; }
             }
         """
     }

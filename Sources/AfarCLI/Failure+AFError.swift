@@ -4,7 +4,7 @@ import Foundation
 extension Failure {
     /// The failure of a request to `url`.
     init(_ error: AFError, url: String) {
-        let place = URLText.withoutUserinfo(url)
+        let place = Redaction.standard.url(url)
         if let cause = error.transportError {
             self = cause.underlying as? Failure ?? Failure(cause, url: cause.url ?? place)
             return
@@ -27,6 +27,8 @@ extension Failure {
             self.init(.usage, "This URL cannot be requested: \(url): \(error.message).")
         case .unsupportedByTransport:
             self.init(.usage, "\(error.message.capitalizedFirst). Try another --transport.")
+        case .invalidCredential:
+            self.init(.usage, "The user name or password for \(host) cannot be sent: \(error.message).")
         case .cannotFindHost:
             self.init(.connection, "The host \(host) was not found. Check its spelling, and your network.")
         case .cannotConnect:

@@ -10,10 +10,10 @@ struct Failure: Error, Equatable {
     /// Lines to stand below the message, ended by a line break; mostly none.
     var excerpt = ""
 
-    /// Makes a failure. Whatever a server or a file put into the message, it stays one line.
+    /// Makes a failure. Whatever a server or a file put into the message, it stays one line, and URLs in it show no secrets.
     init(_ status: ExitReason, _ message: String) {
         self.status = status
-        self.message = TerminalText.line(message)
+        self.message = Redaction.standard.line(message)
     }
 
     /// A failure of ArgumentParser's, which ends a sentence of its own making where it can.

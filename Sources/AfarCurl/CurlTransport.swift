@@ -8,17 +8,20 @@ import Foundation
 /// from any thread. The operating system's libcurl is used: decoders for content codings, TLS and name look-up are what
 /// it was built with.
 ///
-/// libcurl sends a request again by itself, POST included, when a kept connection turns out to be dead before a byte of
-/// the answer came (RFC 9112, section 9.3.1, leaves that to the client).
+/// libcurl sends a request again by itself when a kept connection turns out to be dead before a byte of the answer came
+/// (RFC 9112, section 9.3.1). Afar lets it do so with idempotent methods only (RFC 9110, section 9.2.2), and counts it in
+/// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: Transport, DirectTransport {
-    private let loop: Result<CurlLoop, any Error>
+    private let configuration: Configuration
+    /// Nil until the first exchange.
+    private let loop = Locked<CurlLoop?>(nil)
     /// What this transport can do.
     public let capabilities: TransportCapabilities
 
-    /// Makes a transport with a thread of its own, which ends when the transport is released.
+    /// Makes a transport. It has a thread of its own from its first exchange until it is released.
     ///
-    /// Nothing is thrown here: when descriptors have run out, each exchange fails with
-    /// ``TransportError/Code-swift.struct/outOfResources``.
+    /// When threads or descriptors have run out, that exchange fails with
+    /// ``TransportError/Code-swift.struct/outOfResources``, and the next one tries again.
     public init(configuration: Configuration = Configuration()) {
         let library = CurlLibrary.shared
         capabilities = TransportCapabilities(
@@ -26,14 +29,13 @@ public final class CurlTransport: Transport, DirectTransport {
             features: [
                 .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
                 .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
+                .minimumTransferRate,
             ],
             contentCodings: library.contentCodings)
-        loop = Result { try CurlLoop(configuration: configuration) }
+        self.configuration = configuration
     }
 
-    deinit {
-        if case .success(let loop) = loop { loop.post(.shutDown) }
-    }
+    deinit { loop.withLock { $0 }?.post(.shutDown) }
 
     /// Performs one exchange.
     ///
@@ -60,12 +62,17 @@ public final class CurlTransport: Transport, DirectTransport {
 
     /// Closes connections that no exchange uses.
     public func closeIdleConnections() {
-        if case .success(let loop) = loop { loop.post(.closeIdleConnections) }
+        loop.withLock { $0 }?.post(.closeIdleConnections)
     }
 
     private func runningLoop(for exchange: Exchange) throws -> CurlLoop {
         do {
-            return try loop.get()
+            return try loop.withLock { loop in
+                if let loop { return loop }
+                let started = try CurlLoop(configuration: configuration)
+                loop = started
+                return started
+            }
         } catch {
             throw TransportError(
                 .outOfResources, phase: .queued, url: exchange.url, message: "the transport could not start",

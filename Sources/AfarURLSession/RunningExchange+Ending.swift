@@ -46,12 +46,14 @@ extension RunningExchange {
                 state.sink = .memory(Data())
                 state.task = nil
                 state.watchdog = nil
+                state.isAttached = false
             }
             return state
         }
         guard let settled, let verdict = settled.verdict else { return }
         settled.watchdog?.cancel()
-        exchange.control.attach(nil)
+        // Once: when the answer is out, the next exchange may have the same control.
+        if settled.isAttached { exchange.control.attach(nil) }
         let report = report(of: settled)
         switch verdict {
         case .failure(var error):

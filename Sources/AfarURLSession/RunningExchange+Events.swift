@@ -27,8 +27,8 @@ extension RunningExchange {
         guard isExpected else { return }
         let result = Result { () throws(TransportError) in
             let head = try ResponseHead(response, for: exchange)
-            if (100..<200).contains(head.status), head.status != 101 {
-                try countInformational()
+            if (100..<200).contains(head.status) {
+                try countInformational(head.status)
                 exchange.observer?.exchangeDidReceiveInformational(head)
             } else {
                 exchange.observer?.exchangeDidReceiveHead(head)
@@ -52,7 +52,12 @@ extension RunningExchange {
         }
     }
 
-    private func countInformational() throws(TransportError) {
+    private func countInformational(_ status: Int) throws(TransportError) {
+        guard status != 101 else {
+            throw TransportError(
+                .malformedResponse, phase: .waiting, url: exchange.url,
+                message: "the server switched protocols (101) without being asked")
+        }
         let count = state.withLock { state in
             state.informationalResponses += 1
             return state.informationalResponses
@@ -93,13 +98,18 @@ extension RunningExchange {
     }
 
     func didReceive(_ data: Data) {
-        enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse }
+        enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse(String) }
         let (next, total, head) = state.withLock { state -> (Next, Int64, ResponseHead?) in
             state.lastActivity = .now
             guard state.verdict == nil, state.head != nil else { return (.nothing, 0, nil) }
             state.received += Int64(data.count)
             let total = state.received
-            if let limit = exchange.delivery.limit, total > limit { return (.refuse, total, state.head) }
+            if let limit = exchange.delivery.limit, total > limit {
+                return (.refuse("the body has more bytes than the limit"), total, state.head)
+            }
+            if let limit = exchange.options.decompressionLimit, let head = state.head, head.isBomb(total, for: limit) {
+                return (.refuse(limit.message), total, head)
+            }
             switch state.sink {
             case .memory(var collected):
                 state.sink = .memory(Data())
@@ -115,7 +125,7 @@ extension RunningExchange {
         }
         switch next {
         case .nothing: return
-        case .refuse: return end(.responseTooLarge, "the body has more bytes than the limit")
+        case .refuse(let reason): return end(.responseTooLarge, reason)
         case .tell: break
         case .write(let descriptor):
             let failure = BodySink.deliver(data, to: descriptor)
@@ -160,6 +170,15 @@ extension RunningExchange {
         } else {
             end(.malformedResponse, "the exchange ended without a response")
         }
+    }
+}
+
+extension ResponseHead {
+    /// Whether so many decoded bytes are too many for what is coded. The session does not count that; the server may have
+    /// said it.
+    fileprivate func isBomb(_ decoded: Int64, for limit: DecompressionLimit) -> Bool {
+        guard decoded > limit.size, value(for: .contentEncoding) != nil, let contentLength else { return false }
+        return limit.isExceeded(by: decoded, from: contentLength)
     }
 }
 

@@ -29,6 +29,8 @@ final class RunningExchange: Sendable {
         var verdict: Result<Void, TransportError>?
         var isWriting = false
         var isLeftAlone = false
+        /// Whether the exchange's control tells this one of suspensions.
+        var isAttached = false
 
         var phase: TransportError.Phase {
             head != nil ? .receiving : hasStarted ? .waiting : .queued
@@ -62,16 +64,17 @@ final class RunningExchange: Sendable {
         guard !isOver else { return settle() }
         let task = makeTask()
         let watchdog = Task { await self.watch() }
-        let wasCancelled = state.withLock { state in
+        let isSuspended = state.withLock { state -> Bool? in
             state.task = task
             state.watchdog = watchdog
-            return state.verdict != nil
+            guard state.verdict == nil else { return nil }
+            state.isAttached = true
+            return exchange.control.attach { [weak self] in self?.control(isSuspended: $0) }
         }
-        guard !wasCancelled else {
+        guard let isSuspended else {
             watchdog.cancel()
             return BoundedQueue.elsewhere { task.cancel() }
         }
-        let isSuspended = exchange.control.attach { [weak self] in self?.control(isSuspended: $0) }
         if !isSuspended { control(isSuspended: false) }
     }
 

@@ -15,7 +15,7 @@ extension TransportError {
             url: url,
             message: message,
             transportCode: urlError?.errorCode,
-            underlying: error
+            underlying: urlError?.redacted ?? error
         )
     }
 
@@ -59,5 +59,19 @@ extension TransportError {
         case .bodyIncomplete, .undecodableContent, .responseTooLarge: .receiving
         default: nil
         }
+    }
+}
+
+extension URLError {
+    /// The same error without the secrets of the URLs that are printed with it.
+    fileprivate var redacted: URLError {
+        let userInfo = errorUserInfo.mapValues { value -> Any in
+            switch value {
+            case let url as URL: URL(string: Redaction.standard.url(url.absoluteString)) ?? url
+            case let text as String: Redaction.standard.text(text)
+            default: value
+            }
+        }
+        return URLError(code, userInfo: userInfo)
     }
 }

@@ -38,13 +38,14 @@ extension URLRequest {
 }
 
 extension Exchange {
-    /// The request's fields, the defaults beneath them, one line a name. Content-Length is the session's business.
+    /// The request's fields, the defaults beneath them, one line a name. How the body is framed is the session's
+    /// business: a second word on that would contradict it.
     fileprivate var sentFields: [(HTTPField.Name, String)] {
         let own = request.headerFields
         var all = own
         for field in options.defaultFields.fields where !own.contains(field.name) { all.append(field) }
         if !options.decodesContent, !all.contains(.acceptEncoding) { all[.acceptEncoding] = "identity" }
-        var seen: Set<HTTPField.Name> = [.contentLength]
+        var seen: Set<HTTPField.Name> = [.contentLength, .transferEncoding]
         return all.compactMap { field in
             guard seen.insert(field.name).inserted else { return nil }
             return (field.name, all[values: field.name].joined(separator: field.name == .cookie ? "; " : ", "))

@@ -20,6 +20,9 @@ extension URLSessionTransport {
         case httpVersion
         /// Trailer fields are not reported.
         case trailers
+        /// A compressed body without a Content-Length is not held to the ``ExchangeOptions/decompressionLimit``: Foundation
+        /// does not tell how much was received for it.
+        case decompressionRatio
         /// Idle connections cannot be closed before the transport is let go: Foundation has no call for it.
         case closingIdleConnections
 
@@ -35,6 +38,15 @@ extension URLSessionTransport {
         case metrics
         /// The server's trust cannot be evaluated: the library makes no such challenge.
         case serverTrust
+        /// The lowest TLS version is what the system's OpenSSL allows, which is 1.2 unless a policy was made laxer than
+        /// OpenSSL's own: the library sets none.
+        case lowestTLSVersion
+        /// The variables `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` of the environment are obeyed, also in
+        /// lower case: the library leaves proxies to libcurl.
+        case proxiesOfTheEnvironment
+        /// Bytes that a server sends over a kept connection before anything was asked are taken for the next answer: the
+        /// library does not look.
+        case unsolicitedBytes
         /// Accept, Accept-Language, User-Agent, Connection and (without a body, beyond GET and HEAD) Content-Length: 0
         /// are sent unless the request sets these fields.
         case impliedFields
@@ -46,13 +58,16 @@ extension URLSessionTransport {
         case truncatedHead
         /// Trailer fields after a chunked body end the process: the library takes them for a new head, and traps.
         case receivedTrailers
+        /// A Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits ends the process: the
+        /// library converts it into a number with a fraction and back, and traps before anyone is asked.
+        case enormousContentLength
         /// A Location without a scheme, whose host is an IPv6 address or holds an escaped character that no host may
         /// have, ends the process: the library traps before anyone is asked.
         case unresolvableLocation
 
         static let everywhere: [Self] = [
             .streamedUpload, .connectTimeout, .bodyWithGet, .methodCase, .rawContent, .fieldOrder, .httpVersion,
-            .trailers, .closingIdleConnections,
+            .trailers, .decompressionRatio, .closingIdleConnections,
         ]
     }
 

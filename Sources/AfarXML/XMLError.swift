@@ -1,3 +1,4 @@
+import AfarCore
 public import Foundation
 
 extension XML {
@@ -50,7 +51,7 @@ extension XML.Error {
         case limitExceeded
         /// An XPath expression does not compile, or uses a prefix, variable or function that is not there.
         case invalidXPath
-        /// An XPath expression took more steps than are allowed.
+        /// An XPath expression takes more steps than are allowed, is too long, or has brackets that lie too deep in each other.
         case xpathTooComplex
         /// The memory does not suffice.
         case outOfMemory
@@ -62,14 +63,14 @@ extension XML.Error {
 }
 
 extension XML.Error: LocalizedError, CustomStringConvertible {
-    /// One line with the place.
+    /// One line with the place; control characters of the document are written as `\u001B`.
     public var description: String {
         var place: [String] = []
         if let line { place.append("line \(line)") }
         if let column { place.append("column \(column)") }
         if line == nil, let byteOffset { place.append("byte \(byteOffset)") }
         if let path, !path.isEmpty { place.append("in \(path)") }
-        return place.isEmpty ? message : "\(message) (\(place.joined(separator: ", ")))"
+        return TerminalText.line(place.isEmpty ? message : "\(message) (\(place.joined(separator: ", ")))")
     }
 
     /// One line with the place.

@@ -75,6 +75,11 @@ static inline CURLcode afar_set_close_socket_function(CURL *easy, curl_closesock
     CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
+static inline CURLcode afar_set_resolver_start_function(
+    CURL *easy, curl_resolver_start_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, context);
+}
 
 static inline CURLcode afar_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);

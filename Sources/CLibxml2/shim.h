@@ -70,22 +70,61 @@ static inline void afar_xml_drop_blanks(xmlNodePtr top) {
 
 // MARK: XPath
 
-static inline void afar_xml_keep_quiet(void *context, const char *message, ...) {}
+// The namespace that every document has in force.
+static inline const xmlChar *afar_xml_prefix(void) { return (const xmlChar *)"xml"; }
+static inline const xmlChar *afar_xml_namespace(void) { return XML_XML_NAMESPACE; }
 
-// Compiles and evaluates an expression; NULL when that fails. Some of what can go wrong libxml2 prints besides, unless this
-// thread's printer is another one.
-static inline xmlXPathObjectPtr afar_xml_xpath(xmlXPathContextPtr context, const char *expression) {
-    xmlGenericErrorFunc printer = xmlGenericError;
-    void *printer_context = xmlGenericErrorContext;
-    xmlSetGenericErrorFunc(NULL, afar_xml_keep_quiet);
-    xmlXPathObjectPtr result = NULL;
-    xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, (const xmlChar *)expression);
-    if (compiled != NULL) {
-        result = xmlXPathCompiledEval(compiled, context);
-        xmlXPathFreeCompExpr(compiled);
+// Numbers all nodes and attributes from 1, in the document's order, where libxml2 leaves room for its users.
+static inline void afar_xml_number_nodes(xmlDocPtr document) {
+    uintptr_t count = 1;
+    document->_private = (void *)count;
+    xmlNodePtr node = document->children;
+    while (node != NULL) {
+        node->_private = (void *)++count;
+        if (node->type == XML_ELEMENT_NODE) {
+            for (xmlAttrPtr attribute = node->properties; attribute != NULL; attribute = attribute->next) {
+                attribute->_private = (void *)++count;
+            }
+            if (node->children != NULL) {
+                node = node->children;
+                continue;
+            }
+        }
+        while (node != (xmlNodePtr)document && node->next == NULL) node = node->parent;
+        node = node == (xmlNodePtr)document ? NULL : node->next;
     }
-    xmlSetGenericErrorFunc(printer_context, printer);
-    return result;
+}
+
+// Whether an attribute is an element's ID: `xml:id`; in a page `id`, and `name` of an anchor.
+static inline bool afar_xml_is_id(const xmlNode *attribute) {
+    const char *name = (const char *)attribute->name;
+    if (attribute->ns != NULL) return strcmp(name, "id") == 0 && xmlStrEqual(attribute->ns->href, XML_XML_NAMESPACE);
+    if (attribute->doc->type != XML_HTML_DOCUMENT_NODE) return false;
+    return strcmp(name, "id") == 0
+        || (strcmp(name, "name") == 0 && strcmp((const char *)attribute->parent->name, "a") == 0);
+}
+
+// The node of a namespace at an element, where XPath wants one: to be freed with `xmlFree`. `index` tells it from the
+// element's others.
+static inline xmlNsPtr afar_xml_namespace_node(
+    xmlNodePtr element, long index, const xmlChar *prefix, const xmlChar *name
+) {
+    xmlNsPtr node = (xmlNsPtr)xmlMalloc(sizeof(xmlNs));
+    if (node == NULL) return NULL;
+    memset(node, 0, sizeof(xmlNs));
+    node->type = XML_NAMESPACE_DECL;
+    node->next = (xmlNsPtr)element;
+    node->prefix = prefix;
+    node->href = name;
+    node->_private = (void *)(uintptr_t)index;
+    return node;
+}
+
+// Where a node of a numbered document is in its order: an element, its namespaces, its attributes, its content.
+static inline uint64_t afar_xml_node_order(const xmlNode *node) {
+    if (node->type != XML_NAMESPACE_DECL) return (uint64_t)(uintptr_t)node->_private << 24;
+    const xmlNs *name = (const xmlNs *)node;
+    return ((uint64_t)(uintptr_t)((const xmlNode *)name->next)->_private << 24) + (uintptr_t)name->_private;
 }
 
 // MARK: What a parser refuses
@@ -98,6 +137,8 @@ typedef enum {
     AFAR_XML_TOO_MANY_NAMESPACES,
     AFAR_XML_TOO_MANY_ATTRIBUTES,
     AFAR_XML_TOO_MANY_ELEMENTS,
+    AFAR_XML_TOO_MANY_NODES,
+    AFAR_XML_TOO_MANY_NAMES,
     AFAR_XML_DEFAULTS_REFUSED,
 } afar_xml_refusal;
 
@@ -107,12 +148,16 @@ typedef struct {
     int maximum_namespaces;
     int maximum_attributes;
     long maximum_elements;
+    long maximum_nodes;
+    long maximum_names;
     bool refuses_doctype;
     afar_xml_refusal refusal;
     // Where it was met, since a parser that is stopped forgets the place.
     long refused_at;
-    // The elements of the tree, and where a stream's began.
-    long elements, began_at;
+    // The elements of the tree, all its nodes but texts, and where a stream's began.
+    long elements, nodes, began_at;
+    // The strings in the parser's dictionary: those that it begins with, and those after the last look.
+    long own_names, names;
     // Which elements a stream makes trees of; NULL for none.
     xmlStreamCtxtPtr wanted;
     // How many elements of the tree that is being made are open.
@@ -142,16 +187,46 @@ static inline void afar_xml_refuse(void *context, afar_xml_refusal refusal) {
     xmlStopParser((xmlParserCtxtPtr)context);
 }
 
-// Whether the tree may have one more element.
-static inline bool afar_xml_admits_element(void *context) {
+// Whether the tree may have so many more nodes. Texts are not counted: there is at most one between two others.
+static inline bool afar_xml_admits_nodes(void *context, long count) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
-    if (++rules->elements <= rules->maximum_elements) return true;
-    afar_xml_refuse(context, AFAR_XML_TOO_MANY_ELEMENTS);
+    rules->nodes += count;
+    if (rules->nodes <= rules->maximum_nodes) return true;
+    afar_xml_refuse(context, AFAR_XML_TOO_MANY_NODES);
+    return false;
+}
+
+// Whether the tree may have one more element.
+static inline bool afar_xml_admits_element(void *context, int attribute_count) {
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    if (++rules->elements > rules->maximum_elements) {
+        afar_xml_refuse(context, AFAR_XML_TOO_MANY_ELEMENTS);
+        return false;
+    }
+    return afar_xml_admits_nodes(context, 1 + attribute_count);
+}
+
+// How many bytes all different names may have: less than what libxml2 allows, which says nothing useful beyond that.
+#define AFAR_XML_MAXIMUM_NAME_BYTES 9000000
+
+// Whether the document may have all names that it has had by now. libxml2's dictionary has a fixed number of buckets, so
+// that the time of each look-up grows with the number of names.
+static inline bool afar_xml_admits_names(void *context) {
+    xmlDictPtr names = ((xmlParserCtxtPtr)context)->dict;
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    long count = xmlDictSize(names);
+    if (count == rules->names) return true;
+    rules->names = count;
+    if (count - rules->own_names <= rules->maximum_names && xmlDictGetUsage(names) <= AFAR_XML_MAXIMUM_NAME_BYTES) {
+        return true;
+    }
+    afar_xml_refuse(context, AFAR_XML_TOO_MANY_NAMES);
     return false;
 }
 
 // Whether an element that begins may be.
 static inline bool afar_xml_admits(void *context) {
+    if (!afar_xml_admits_names(context)) return false;
     const xmlParserCtxt *parser = (const xmlParserCtxt *)context;
     const afar_xml_rules *rules = afar_xml_rules_of(context);
     // The name of the element that begins is not on the stack yet.
@@ -167,11 +242,19 @@ static inline bool afar_xml_admits(void *context) {
     return true;
 }
 
+// libxml2 would keep a table of IDs, with a fixed number of rows too, and each ID among the names.
+static inline void afar_xml_skip_ids(void *context) { ((xmlParserCtxtPtr)context)->loadsubset |= XML_SKIP_IDS; }
+
+static inline void afar_xml_start_document(void *context) {
+    afar_xml_skip_ids(context);
+    xmlSAX2StartDocument(context);
+}
+
 static inline void afar_xml_start_element(
     void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int namespace_count,
     const xmlChar **namespaces, int attribute_count, int defaulted_count, const xmlChar **attributes
 ) {
-    if (!afar_xml_admits(context) || !afar_xml_admits_element(context)) return;
+    if (!afar_xml_admits(context) || !afar_xml_admits_element(context, attribute_count)) return;
     xmlSAX2StartElementNs(
         context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
 }
@@ -209,15 +292,26 @@ static inline xmlEntityPtr afar_xml_parameter_entity(void *context, const xmlCha
 
 // What stands inside a document type that is passed over belongs to nothing, and libxml2 would lose it.
 static inline void afar_xml_comment(void *context, const xmlChar *text) {
-    if (((xmlParserCtxtPtr)context)->inSubset == 0) xmlSAX2Comment(context, text);
+    if (((xmlParserCtxtPtr)context)->inSubset != 0) return;
+    if (afar_xml_admits_nodes(context, 1)) xmlSAX2Comment(context, text);
 }
 
 static inline void afar_xml_instruction(void *context, const xmlChar *target, const xmlChar *data) {
-    if (((xmlParserCtxtPtr)context)->inSubset == 0) xmlSAX2ProcessingInstruction(context, target, data);
+    if (((xmlParserCtxtPtr)context)->inSubset != 0) return;
+    if (afar_xml_admits_names(context) && afar_xml_admits_nodes(context, 1)) {
+        xmlSAX2ProcessingInstruction(context, target, data);
+    }
+}
+
+static inline void afar_xml_cdata(void *context, const xmlChar *text, int length) {
+    if (afar_xml_admits_nodes(context, 1)) xmlSAX2CDataBlock(context, text, length);
 }
 
 // Puts the hooks above into a context that has its rules.
 static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    rules->own_names = rules->names = xmlDictSize(context->dict);
+    context->sax->startDocument = afar_xml_start_document;
     context->sax->startElementNs = afar_xml_start_element;
     context->sax->internalSubset = afar_xml_doctype;
     context->sax->externalSubset = NULL;
@@ -230,33 +324,31 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->unparsedEntityDecl = NULL;
     context->sax->comment = afar_xml_comment;
     context->sax->processingInstruction = afar_xml_instruction;
+    context->sax->cdataBlock = afar_xml_cdata;
 }
 
 static inline void afar_html_start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
+    int attribute_count = 0;
+    // Names and values by turns, then NULL.
+    while (attributes != NULL && attributes[2 * attribute_count] != NULL) attribute_count++;
     // Here the name is on the stack already.
     if (((xmlParserCtxtPtr)context)->nameNr > afar_xml_rules_of(context)->maximum_depth) {
         afar_xml_refuse(context, AFAR_XML_TOO_DEEP);
-    } else if (afar_xml_admits_element(context)) {
+    } else if (afar_xml_admits_names(context) && afar_xml_admits_element(context, attribute_count)) {
         xmlSAX2StartElement(context, name, attributes);
     }
 }
 
-// A page that a parser reads in pieces. Between them it is looked how many attributes the parser has made room for: it
-// compares each with each, and tells of an element only after that.
+// A document that a parser reads in pieces. One that is given as a whole is kept as a whole until its end, and fails there
+// when the end is an attribute's, 10 million bytes from the beginning.
 typedef struct {
     const char *at;
     long left;
     xmlParserCtxtPtr parser;
-} afar_html_source;
+} afar_xml_source;
 
-static inline int afar_html_read(void *context, char *buffer, int length) {
-    afar_html_source *source = (afar_html_source *)context;
-    // An attribute takes two places, and the room grows by doubling.
-    if (source->parser->maxatts / 4 > afar_xml_rules_of(source->parser)->maximum_attributes + 64) {
-        afar_xml_rules *rules = afar_xml_rules_of(source->parser);
-        if (rules->refusal == AFAR_XML_NOTHING_REFUSED) rules->refusal = AFAR_XML_TOO_MANY_ATTRIBUTES;
-        return 0;
-    }
+static inline int afar_xml_read(void *context, char *buffer, int length) {
+    afar_xml_source *source = (afar_xml_source *)context;
     int count = source->left < length ? (int)source->left : length;
     memcpy(buffer, source->at, (size_t)count);
     source->at += count;
@@ -264,8 +356,26 @@ static inline int afar_html_read(void *context, char *buffer, int length) {
     return count;
 }
 
+// Between the pieces of a page it is looked how many attributes the parser has made room for: it compares each with each,
+// and tells of an element only after that.
+static inline int afar_html_read(void *context, char *buffer, int length) {
+    xmlParserCtxtPtr parser = ((afar_xml_source *)context)->parser;
+    afar_xml_rules *rules = afar_xml_rules_of(parser);
+    // An attribute takes two places, and the room grows by doubling.
+    if (parser->maxatts / 4 > rules->maximum_attributes + 64) {
+        if (rules->refusal == AFAR_XML_NOTHING_REFUSED) rules->refusal = AFAR_XML_TOO_MANY_ATTRIBUTES;
+        return 0;
+    }
+    return afar_xml_read(context, buffer, length);
+}
+
 static inline void afar_html_install_hooks(xmlParserCtxtPtr context) {
+    afar_xml_rules *rules = afar_xml_rules_of(context);
+    rules->own_names = rules->names = xmlDictSize(context->dict);
+    context->sax->startDocument = afar_xml_start_document;
     context->sax->startElement = afar_html_start_element;
+    context->sax->comment = afar_xml_comment;
+    context->sax->processingInstruction = afar_xml_instruction;
     // Without this, `serror` is passed over for HTML, and what is wrong is printed.
     context->sax->initialized = XML_SAX2_MAGIC;
 }
@@ -287,6 +397,7 @@ static inline void afar_xml_begin_tree(
     }
     afar_xml_rules *rules = afar_xml_rules_of(parser);
     rules->elements = 1;
+    rules->nodes = 1 + attribute_count;
     rules->began_at = afar_xml_offset(parser);
     if (parser->dictNames) {
         parser->myDoc->dict = parser->dict;
@@ -325,7 +436,7 @@ static inline void afar_xml_stream_start_element(
     bool is_wanted = xmlStreamPush(rules->wanted, name, uri) == 1;
     if (rules->open > 0) {
         rules->open++;
-        if (!afar_xml_admits_element(context)) return;
+        if (!afar_xml_admits_element(context, attribute_count)) return;
         xmlSAX2StartElementNs(
             context, name, prefix, uri, namespace_count, namespaces, attribute_count, defaulted_count, attributes);
     } else if (is_wanted) {
@@ -349,12 +460,17 @@ static inline void afar_xml_stream_end_element(
     rules->found(rules->owner, tree);
 }
 
+static inline void afar_xml_stream_cdata(void *context, const xmlChar *text, int length) {
+    if (afar_xml_rules_of(context)->open > 0) afar_xml_cdata(context, text, length);
+}
+
 static inline void afar_xml_stream_comment(void *context, const xmlChar *text) {
-    if (afar_xml_rules_of(context)->open > 0) xmlSAX2Comment(context, text);
+    if (afar_xml_rules_of(context)->open > 0 && afar_xml_admits_nodes(context, 1)) xmlSAX2Comment(context, text);
 }
 
 static inline void afar_xml_stream_instruction(void *context, const xmlChar *target, const xmlChar *data) {
-    if (afar_xml_rules_of(context)->open > 0) xmlSAX2ProcessingInstruction(context, target, data);
+    if (!afar_xml_admits_names(context) || afar_xml_rules_of(context)->open == 0) return;
+    if (afar_xml_admits_nodes(context, 1)) xmlSAX2ProcessingInstruction(context, target, data);
 }
 
 static inline void afar_xml_ignore(void *context) {}
@@ -363,10 +479,11 @@ static inline void afar_xml_ignore(void *context) {}
 // parser goes on, so that they may not share its strings.
 static inline void afar_xml_install_stream_hooks(xmlParserCtxtPtr context, bool is_shared) {
     if (is_shared) context->dictNames = 0;
-    context->sax->startDocument = afar_xml_ignore;
+    context->sax->startDocument = afar_xml_skip_ids;
     context->sax->endDocument = afar_xml_ignore;
     context->sax->startElementNs = afar_xml_stream_start_element;
     context->sax->endElementNs = afar_xml_stream_end_element;
+    context->sax->cdataBlock = afar_xml_stream_cdata;
     context->sax->comment = afar_xml_stream_comment;
     context->sax->processingInstruction = afar_xml_stream_instruction;
 }
@@ -376,7 +493,7 @@ static inline void afar_xml_install_event_hooks(
     xmlParserCtxtPtr context, startElementNsSAX2Func start, endElementNsSAX2Func end, charactersSAXFunc text,
     commentSAXFunc comment, processingInstructionSAXFunc instruction
 ) {
-    context->sax->startDocument = afar_xml_ignore;
+    context->sax->startDocument = afar_xml_skip_ids;
     context->sax->endDocument = afar_xml_ignore;
     context->sax->startElementNs = start;
     context->sax->endElementNs = end;
@@ -387,9 +504,20 @@ static inline void afar_xml_install_event_hooks(
     context->sax->processingInstruction = instruction;
 }
 
-// MARK: Attributes
+// MARK: Markup
 
-// libxml2 compares every attribute of an element with every other before it tells of any, so they are counted first.
+// What is looked for in a document's bytes before libxml2 gets them. It compares every attribute of an element with every
+// other before it tells of any. It gives up in the middle of a tag that is too long for it, and says nothing useful. And it
+// tells of a list of names in a document type only after it has compared each with each.
+typedef enum {
+    AFAR_XML_NOTHING_FOUND = 0,
+    AFAR_XML_CROWD_OF_ATTRIBUTES,
+    AFAR_XML_LONG_TAG,
+    AFAR_XML_LONG_DOCUMENT_TYPE,
+} afar_xml_finding;
+
+#define AFAR_XML_MAXIMUM_TAG 9000000
+#define AFAR_XML_MAXIMUM_DOCUMENT_TYPE 65536
 typedef enum {
     AFAR_XML_TEXT = 0,
     AFAR_XML_TAG_BEGINS,
@@ -414,99 +542,128 @@ typedef struct {
     int matched;
     // Where the tag begins, counted from the document's first byte, and how many bytes were looked at before this call.
     long tag, seen;
-} afar_xml_counter;
+    // Where the declarations in a document type begin; 0 outside of them.
+    long declarations;
+} afar_xml_scanner;
 
-// Looks at the next bytes, which must be UTF-8. Returns false when a tag has more attributes than allowed.
-static inline bool afar_xml_count_attributes(
-    afar_xml_counter *counter, const unsigned char *bytes, long count, int maximum
+static inline afar_xml_finding afar_xml_finding_at(
+    const afar_xml_scanner *scanner, long offset, long maximum_document_type
+) {
+    if (scanner->place == AFAR_XML_TAG && offset - scanner->tag > AFAR_XML_MAXIMUM_TAG) return AFAR_XML_LONG_TAG;
+    if (scanner->declarations != 0 && offset - scanner->declarations > maximum_document_type) {
+        return AFAR_XML_LONG_DOCUMENT_TYPE;
+    }
+    return AFAR_XML_NOTHING_FOUND;
+}
+
+// Looks at the next bytes, which must be UTF-8.
+static inline afar_xml_finding afar_xml_scan(
+    afar_xml_scanner *scanner, const unsigned char *bytes, long count, int maximum_attributes, long maximum_document_type
 ) {
     const unsigned char *end = bytes + count;
     for (const unsigned char *at = bytes; at < end; at++) {
         unsigned char byte = *at;
-        switch (counter->place) {
-        case AFAR_XML_TEXT:
-            at = (const unsigned char *)memchr(at, '<', (size_t)(end - at));
+        switch (scanner->place) {
+        case AFAR_XML_TEXT: {
+            const unsigned char *text = at;
+            at = (const unsigned char *)memchr(text, '<', (size_t)(end - text));
+            const unsigned char *bracket =
+                scanner->declarations == 0
+                ? NULL : (const unsigned char *)memchr(text, ']', (size_t)((at == NULL ? end : at) - text));
+            if (bracket != NULL) {
+                afar_xml_finding finding = afar_xml_finding_at(
+                    scanner, scanner->seen + (bracket - bytes), maximum_document_type);
+                if (finding != AFAR_XML_NOTHING_FOUND) return finding;
+                scanner->declarations = 0;
+            }
             if (at == NULL) goto looked;
-            counter->tag = counter->seen + (at - bytes);
-            counter->place = AFAR_XML_TAG_BEGINS;
+            scanner->tag = scanner->seen + (at - bytes);
+            scanner->place = AFAR_XML_TAG_BEGINS;
+            afar_xml_finding finding = afar_xml_finding_at(scanner, scanner->tag, maximum_document_type);
+            if (finding != AFAR_XML_NOTHING_FOUND) return finding;
             break;
+        }
         case AFAR_XML_TAG_BEGINS:
-            counter->quote = 0;
-            counter->attributes = 0;
-            counter->matched = 0;
-            if (byte == '!') counter->place = AFAR_XML_MARKUP_BEGINS;
-            else if (byte == '?') counter->place = AFAR_XML_INSTRUCTION;
-            else if (byte == '>') counter->place = AFAR_XML_TEXT;
-            else if (byte == '<') counter->tag = counter->seen + (at - bytes);
-            else counter->place = AFAR_XML_TAG;
+            scanner->quote = 0;
+            scanner->attributes = 0;
+            scanner->matched = 0;
+            if (byte == '!') scanner->place = AFAR_XML_MARKUP_BEGINS;
+            else if (byte == '?') scanner->place = AFAR_XML_INSTRUCTION;
+            else if (byte == '>') scanner->place = AFAR_XML_TEXT;
+            else if (byte == '<') scanner->tag = scanner->seen + (at - bytes);
+            else scanner->place = AFAR_XML_TAG;
             break;
         case AFAR_XML_TAG:
-            while (counter->quote == 0 && byte != '"' && byte != '\'' && byte != '=' && byte != '>' && byte != '<') {
+            while (scanner->quote == 0 && byte != '"' && byte != '\'' && byte != '=' && byte != '>' && byte != '<') {
                 if (++at == end) goto looked;
                 byte = *at;
             }
-            while (counter->quote != 0 && byte != counter->quote && byte != '<') {
+            while (scanner->quote != 0 && byte != scanner->quote && byte != '<') {
                 if (++at == end) goto looked;
                 byte = *at;
             }
             // A tag's beginning inside a tag is not well-formed: whatever the parser makes of it, it is counted anew.
             if (byte == '<') {
-                counter->tag = counter->seen + (at - bytes);
-                counter->place = AFAR_XML_TAG_BEGINS;
-            } else if (counter->quote != 0) {
-                counter->quote = 0;
+                scanner->tag = scanner->seen + (at - bytes);
+                scanner->place = AFAR_XML_TAG_BEGINS;
+            } else if (scanner->quote != 0) {
+                scanner->quote = 0;
             } else if (byte == '>') {
-                counter->place = AFAR_XML_TEXT;
+                afar_xml_finding finding = afar_xml_finding_at(
+                    scanner, scanner->seen + (at - bytes), maximum_document_type);
+                if (finding != AFAR_XML_NOTHING_FOUND) return finding;
+                scanner->place = AFAR_XML_TEXT;
             } else if (byte != '=') {
-                counter->quote = byte;
-            } else if (++counter->attributes > maximum) {
-                return false;
+                scanner->quote = byte;
+            } else if (++scanner->attributes > maximum_attributes) {
+                return AFAR_XML_CROWD_OF_ATTRIBUTES;
             }
             break;
         case AFAR_XML_MARKUP_BEGINS:
-            if (byte == '-') counter->place = AFAR_XML_COMMENT_BEGINS;
-            else if (byte == '[') counter->place = AFAR_XML_CDATA_BEGINS;
-            else counter->place = AFAR_XML_DECLARATION;
+            if (byte == '-') scanner->place = AFAR_XML_COMMENT_BEGINS;
+            else if (byte == '[') scanner->place = AFAR_XML_CDATA_BEGINS;
+            else scanner->place = AFAR_XML_DECLARATION;
             break;
         case AFAR_XML_COMMENT_BEGINS:
-            counter->place = byte == '-' ? AFAR_XML_COMMENT : AFAR_XML_TEXT;
+            scanner->place = byte == '-' ? AFAR_XML_COMMENT : AFAR_XML_TEXT;
             break;
         case AFAR_XML_CDATA_BEGINS:
-            if (byte != (unsigned char)"CDATA["[counter->matched]) {
-                counter->place = AFAR_XML_TEXT;
-            } else if (++counter->matched == 6) {
-                counter->matched = 0;
-                counter->place = AFAR_XML_CDATA;
+            if (byte != (unsigned char)"CDATA["[scanner->matched]) {
+                scanner->place = AFAR_XML_TEXT;
+            } else if (++scanner->matched == 6) {
+                scanner->matched = 0;
+                scanner->place = AFAR_XML_CDATA;
             }
             break;
         case AFAR_XML_DECLARATION:
-            if (counter->quote != 0) {
-                if (byte == counter->quote) counter->quote = 0;
+            if (scanner->quote != 0) {
+                if (byte == scanner->quote) scanner->quote = 0;
             } else if (byte == '"' || byte == '\'') {
-                counter->quote = byte;
+                scanner->quote = byte;
             } else if (byte == '>' || byte == '[') {
                 // A bracket begins the declarations of a document type, each of which looks like a tag.
-                counter->place = AFAR_XML_TEXT;
+                if (byte == '[' && scanner->declarations == 0) scanner->declarations = scanner->seen + (at - bytes);
+                scanner->place = AFAR_XML_TEXT;
             }
             break;
         case AFAR_XML_COMMENT:
         case AFAR_XML_CDATA:
-            if (byte == (counter->place == AFAR_XML_COMMENT ? '-' : ']')) {
-                counter->matched++;
+            if (byte == (scanner->place == AFAR_XML_COMMENT ? '-' : ']')) {
+                scanner->matched++;
             } else {
-                if (byte == '>' && counter->matched >= 2) counter->place = AFAR_XML_TEXT;
-                counter->matched = 0;
+                if (byte == '>' && scanner->matched >= 2) scanner->place = AFAR_XML_TEXT;
+                scanner->matched = 0;
             }
             break;
         case AFAR_XML_INSTRUCTION:
-            if (byte == '>' && counter->matched > 0) counter->place = AFAR_XML_TEXT;
-            counter->matched = byte == '?';
+            if (byte == '>' && scanner->matched > 0) scanner->place = AFAR_XML_TEXT;
+            scanner->matched = byte == '?';
             break;
         }
     }
 looked:
-    counter->seen += count;
-    return true;
+    scanner->seen += count;
+    return afar_xml_finding_at(scanner, scanner->seen, maximum_document_type);
 }
 
 // MARK: The stack

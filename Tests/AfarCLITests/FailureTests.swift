@@ -1,4 +1,5 @@
 import Afar
+import AfarTestServer
 import Testing
 
 @testable import AfarCLI
@@ -27,6 +28,35 @@ struct FailureTests {
     @Test func connectionLostBeforeSendingIsAboutTheConnection() {
         #expect(failure(.connectionLost, phase: .securing).status == .connection)
         #expect(failure(.timedOut, phase: .securing).message.contains("No connection"))
+    }
+
+    /// URLs and arguments with a secret in them, and commands that fail on them in one way or another.
+    @Test(arguments: [
+        ["get", "http://127.0.0.1:1/?token=hush&a=b"], ["get", "http://ada:hush@127.0.0.1:1/;sig=hush?api%5Fkey=hush"],
+        ["get", "http://ada:hush@127.0.0.1:1/", "--transport", "urlsession"], ["get", "http://ada:hu sh@x/?pwd=hush"],
+        ["get", "ftp://ada:hush@x/?key=hush"], ["get", "http://ada:hush@0x7f.1/?key=hush"],
+        ["get", "http://h%3Aush:p@x/"],
+        ["http://ada:hush@x/?token=hush"], ["get", "http://x/", "http://ada:hush@x/?token=hush"],
+        ["get", "http://x/", "-H", "Authorization Bearer hush"], ["post", "http://x/", "--json", "password:=hush"],
+        ["download", "http://127.0.0.1:1/x?token=hush"], ["xml", "http://127.0.0.1:1/x?token=hush"],
+        ["upload", "http://127.0.0.1:1/x?token=hush", "--file", "/etc/hostname"],
+    ])
+    func noSecretIsInAnError(arguments: [String]) async throws {
+        let directory = try ScratchDirectory()
+        let outcome = try await Tool.run(arguments, directory: directory.url)
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.hasPrefix("afar: "))
+        #expect(!outcome.errors.contains("hush"), "\(outcome.errors)")
+    }
+
+    @Test(arguments: [["get"], ["get", "--check-status"], ["get", "--sse"], ["download"], ["xml"]])
+    func noSecretIsInWhatIsSaidOfAResponse(arguments: [String]) async throws {
+        let server = try await TestServer.start()
+        let directory = try ScratchDirectory()
+        let url = server.url("/status/404?token=hush").absoluteString.replacing("://", with: "://ada:hush@")
+        let outcome = try await Tool.run(arguments + [url], directory: directory.url)
+        #expect(!outcome.errors.contains("hush"), "\(outcome.errors)")
+        await server.stop()
     }
 
     @Test func otherErrorsNameTheURL() {

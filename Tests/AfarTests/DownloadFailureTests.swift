@@ -39,6 +39,21 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: TransportKind.all(with: [.fileDelivery]))
+    func aDecompressionBombIsGivenUpAndLeavesNothing(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session { $0.decompressionLimit = DecompressionLimit(size: 1_000_000, ratio: 100) }
+        let request = session.download(server.url("/gzip-bomb?bytes=3000000"))
+        let place = Locked<URL?>(nil)
+        let response = await request.onHTTPResponse { _ in place.withLock { $0 = request.temporaryURL } }
+            .serializingDownloadedFileURL().response
+        #expect(response.error?.transportError?.code == .responseTooLarge)
+        #expect(response.resumeData == nil)
+        let file = try #require(place.withLock { $0 })
+        #expect(!FileManager.default.fileExists(atPath: file.deletingLastPathComponent().path))
+        await server.stop()
+    }
+
     @Test func aRetryAfterAFailedMoveLeavesOneFile() async throws {
         let server = try await TestServer.start()
         let session = Session()

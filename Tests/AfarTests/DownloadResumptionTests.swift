@@ -72,6 +72,44 @@ import Testing
         #expect(!exists(partial.deletingLastPathComponent()))
     }
 
+    private func permissions(of file: URL) -> mode_t? {
+        var status = stat()
+        return lstat(file.path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
+    @Test(arguments: kinds)
+    func aPartIsPrivateUntilItIsWhole(kind: TransportKind) async throws {
+        let sample = directory.url.appendingPathComponent("sample")
+        close(open(sample.path, O_WRONLY | O_CREAT, 0o666))
+        let (response, _, _) = try await resumed(kind, [[.respond(Self.rest)]]) { data in
+            #expect(permissions(of: URL(fileURLWithPath: data.path)) == 0o600)
+        }
+        #expect(response.value == file)
+        #expect(permissions(of: file) == permissions(of: sample))
+    }
+
+    @Test(arguments: kinds)
+    func aNewFileIsPrivateUntilItIsWhole(kind: TransportKind) async throws {
+        let sample = directory.url.appendingPathComponent("sample")
+        close(open(sample.path, O_WRONLY | O_CREAT, 0o666))
+        let gate = RawServer.Gate()
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .hold(gate), .send("b"),
+        ])
+        let session = kind.session()
+        let request = session.download(server.url)
+        let head = Deferred<Void>()
+        let task = request.onHTTPResponse { _ in head.fulfil(()) }.serializingDownloadedFileURL()
+        await head.value
+        #expect(request.temporaryURL.flatMap { permissions(of: $0) } == 0o600)
+        gate.open()
+        let whole = try await task.value
+        #expect(permissions(of: whole) == permissions(of: sample))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: whole.deletingLastPathComponent().path).count == 1)
+        try FileManager.default.removeItem(at: whole.deletingLastPathComponent())
+        await server.stop()
+    }
+
     @Test(arguments: kinds)
     func withoutADestinationTheWholeFileStaysInItsPlace(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
@@ -161,6 +199,27 @@ import Testing
         #expect(heads.count == 3)
         #expect(heads.last?.lowercased().contains("range:") == false)
         #expect(!exists(partial))
+    }
+
+    @Test(arguments: kinds)
+    func aPartFromAnotherServerIsNotAppended(kind: TransportKind) async throws {
+        let one = try await RawServer.start(scripts: [Self.start])
+        let other = try await RawServer.start(scripts: [
+            [.respond(Self.rest)],
+            [.respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 5\r\n\r\nother")],
+        ])
+        let places: [[RawServer.Step]] = [one, other, other].map { place in
+            [.respond("HTTP/1.1 302 Found\r\nLocation: \(place.url)x\r\nContent-Length: 0\r\n\r\n"), .close]
+        }
+        let server = try await RawServer.start(scripts: places)
+        let session = kind.session()
+        let data = try await breakOff(server.url, session)
+        let response = await session.download(resumingWith: data, to: destination).serializingDownloadedFileURL()
+            .response
+        #expect(response.value == file)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "other")
+        #expect(other.requests.map { $0.lowercased().contains("range:") } == [true, false])
+        for server in [one, other, server] { await server.stop() }
     }
 
     @Test(arguments: kinds)
@@ -347,7 +406,16 @@ import Testing
         let target = directory.url.appendingPathComponent("precious")
         try Data("precious".utf8).write(to: target)
         try FileManager.default.createSymbolicLink(at: precious, withDestinationURL: target)
-        for path in [precious.path, target.path, directory.url.path, "/dev/null", "relative/afar-x/download", "a\0b"] {
+        let open = directory.url.appendingPathComponent("afar-open/download")
+        try FileManager.default.createDirectory(
+            at: open.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("precious".utf8).write(to: open)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o777], ofItemAtPath: open.deletingLastPathComponent().path)
+        let paths = [
+            precious.path, target.path, open.path, directory.url.path, "/dev/null", "relative/afar-x/download", "a\0b",
+        ]
+        for path in paths {
             let data = ResumeData(
                 url: server.url("/large/10"), headers: [], validator: .entityTag("\"a\""), path: path, byteCount: 3,
                 totalLength: nil)
@@ -358,6 +426,7 @@ import Testing
             try FileManager.default.removeItem(at: file)
         }
         #expect(try String(contentsOf: target, encoding: .utf8) == "precious")
+        #expect(try String(contentsOf: open, encoding: .utf8) == "precious")
         await server.stop()
     }
 

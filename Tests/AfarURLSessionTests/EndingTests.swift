@@ -41,6 +41,23 @@ import Testing
         await expectNothingLeft()
     }
 
+    /// Foundation tells of a challenge's end once more, when the answer is out and the next exchange may have begun.
+    @Test(.timeLimit(.minutes(1))) func theNextExchangeKeepsTheControlItWasGiven() async throws {
+        let server = try ScriptedServer(
+            answer: "HTTP/1.1 401 U\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 2\r\n\r\nno")
+        for _ in 0..<20 {
+            let first = Exchange.get(server)
+            _ = try await transport.send(first)
+            var second = Exchange.get(server)
+            second.control = first.control
+            second.control.suspend()
+            let task = Task { [second] in try await transport.send(second) }
+            try await Task.sleep(for: .milliseconds(10))
+            second.control.resume()
+            #expect(try await task.value.head.status == 401)
+        }
+    }
+
     @Test func cancelledBeforehandNothingIsSent() async throws {
         let server = try ScriptedServer(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let task = Task {

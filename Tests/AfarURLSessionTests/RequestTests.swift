@@ -46,6 +46,24 @@ import Testing
         #expect(body.isEmpty || recorder.events.withLock { $0.first } == "sent 4/4")
     }
 
+    @Test(arguments: ["chunked", "xchunked", "identity", "gzip, chunked"])
+    func theCallersTransferEncodingIsNotPassedOn(coding: String) async throws {
+        let smuggled = "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+        let server = try echo()
+        for exchange in [
+            Exchange.post(server, .data(Data(smuggled.utf8))) { $0.request.headerFields = [.transferEncoding: coding] },
+            .get(server) { $0.request.headerFields = [.transferEncoding: coding] },
+            .get(server) { $0.options.defaultFields = DefaultFields([.transferEncoding: coding]) },
+        ] {
+            let sent = try #require(try await transport.send(exchange).text)
+            #expect(!sent.lowercased().contains("transfer-encoding"))
+            if exchange.request.method == .post {
+                #expect(sent.contains("\r\nContent-Length: \(smuggled.utf8.count)\r\n"))
+                #expect(sent.hasSuffix("\r\n\r\n" + smuggled))
+            }
+        }
+    }
+
     @Test func fileIsSentWhole() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).bin")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -58,6 +58,48 @@ import Testing
         #expect(refused?.code == .unsupportedByTransport)
     }
 
+    @Test func aBombStopsWhereItsLengthIsKnown() async throws {
+        // 100,000 zeros in 132 bytes.
+        let text = "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0Po" + String(repeating: "A", count: 128) + "IBXA32VEdSghgEA"
+        let zeros = try #require(Data(base64Encoded: text))
+        let server = try ScriptedServer { connection in
+            while let request = connection.readRequest() {
+                let isChunked = request.hasPrefix("GET /chunked")
+                let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(zeros.count)"
+                connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(framing)\r\n\r\n")
+                if isChunked { connection.send(String(zeros.count, radix: 16) + "\r\n") }
+                connection.send(Array(zeros))
+                if isChunked { connection.send("\r\n0\r\n\r\n") }
+            }
+        }
+        let bomb = await failure {
+            _ = try await transport.send(
+                .get(server) { $0.options.decompressionLimit = DecompressionLimit(size: 10_000, ratio: 100) })
+        }
+        #expect(bomb?.code == .responseTooLarge)
+        #expect(bomb?.message.contains("decompressionLimit") == true)
+        for (path, limit) in [
+            ("/", DecompressionLimit(size: 10_000, ratio: 1_000)), ("/", DecompressionLimit(size: 100_000, ratio: 1)),
+            ("/", nil), ("/chunked", DecompressionLimit(size: 10_000, ratio: 1)),
+        ] {
+            let response = try await transport.send(
+                .get(server) {
+                    $0.request.path = path
+                    $0.options.decompressionLimit = limit
+                })
+            #expect(response.text?.utf8.count == 100_000)
+        }
+        #expect(URLSessionTransport.limitations.contains(.decompressionRatio))
+    }
+
+    @Test func aSwitchThatNobodyAskedForIsAnError() async throws {
+        let server = try ScriptedServer(
+            answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nanything")
+        let error = await failure { _ = try await transport.send(.get(server)) }
+        #expect(error?.code == .malformedResponse)
+        #expect(error?.message.contains("101") == true)
+    }
+
     @Test func informationalResponsesAreSeenAndCounted() async throws {
         let hints = String(repeating: "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n", count: 3)
         let server = try ScriptedServer(answer: hints + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

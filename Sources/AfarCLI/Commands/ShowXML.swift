@@ -25,7 +25,7 @@ struct ShowXML: AsyncParsableCommand {
         let printer = XMLPrinter(
             style: Style(request.colors.color, output: .standardOutput), includesHead: request.output.include,
             readsHTML: document.html, query: try XPathQuery(document), charset: request.output.charset,
-            url: URLText.withoutUserinfo(plan.url))
+            url: Redaction.standard.url(plan.url))
         try await RequestRunner(plan: plan, options: request, printer: printer).run()
     }
 }

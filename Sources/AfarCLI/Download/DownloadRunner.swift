@@ -89,7 +89,7 @@ struct DownloadRunner {
         guard error.isResponseValidationError, let head else { return Failure(error, url: plan.url) }
         let status = StatusLine.text(of: head.status)
         return Failure(
-            .httpStatus, "\(URLText.withoutUserinfo(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
+            .httpStatus, "\(Redaction.standard.url(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
         )
     }
 }

@@ -9,7 +9,8 @@ import Foundation
 /// next run finds.
 ///
 /// It holds the file with the part, and from the response's head on a record of what is needed to go on. How much is
-/// there the file itself says, so the tool may be killed at any moment.
+/// there the file itself says, so the tool may be killed at any moment. A directory that somebody else has made, or may
+/// write to, is refused: a part in it could be anything.
 final class KeptPart: ArrivalPlace {
     private static let recordName = "resume"
 
@@ -17,62 +18,71 @@ final class KeptPart: ArrivalPlace {
     let path: String
     /// What there is to go on with.
     let data: ResumeData?
-    private let directory: URL
-    /// Open and locked as long as this tool works here; the system unlocks it whatever ends the tool.
-    private let lock: Int32
+    /// Locked as long as this tool works here; the system unlocks it whatever ends the tool.
+    private let directory: PrivateDirectory
+    private let url: URL
 
     /// Opens the directory, or makes it, and the session's temporary files go there from now on.
     init(at path: String, for request: URLRequest) throws {
         self.path = path
         let base = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
-        directory = URL(filePath: path, directoryHint: .isDirectory, relativeTo: base).absoluteURL
+        url = URL(filePath: path, directoryHint: .isDirectory, relativeTo: base).absoluteURL
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             let reason = Failure.systemReason
             throw Failure(.other, "The directory \(path) cannot be made: \(reason).")
         }
-        lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard lock >= 0 else { throw Failure(.usage, "\(path) is there already and is no directory. Move it away.") }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            close(lock)
+        directory = try Self.open(path)
+        guard flock(directory.descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw Failure(.usage, "Another afar downloads into \(path). Wait for it, or name another file with -o.")
         }
-        do {
-            data = try Self.read(in: directory, path: path, for: request)
-        } catch {
-            close(lock)
-            throw error
-        }
+        let place = directory.pathToDescriptor(else: url.path)
+        data = try Self.read(in: directory, reachedBy: place, path: path, for: request)
         Self.sweep(directory, keeping: data)
-        setenv("TMPDIR", directory.path, 1)
+        setenv("TMPDIR", place, 1)
     }
 
-    deinit { close(lock) }
+    private static func open(_ path: String) throws -> PrivateDirectory {
+        do throws(PrivateDirectory.Refusal) {
+            return try PrivateDirectory(at: path)
+        } catch .cannotBeOpened(ENOTDIR) {
+            throw Failure(.usage, "\(path) is there already and is no directory. Move it away.")
+        } catch .cannotBeOpened(let code) {
+            let reason = Failure.systemReason(of: code)
+            throw Failure(.usage, "The directory \(path) cannot be opened: \(reason). Name another file with -o.")
+        } catch .ownedByAnotherUser {
+            throw Failure(
+                .usage, "\(path) belongs to another user, who may have put anything there. Name another file with -o.")
+        } catch .writableByOthers {
+            throw Failure(
+                .usage,
+                "Others may write to \(path), so anything may be there. Remove it, or name another file with -o.")
+        }
+    }
 
     /// Writes down what is needed to go on from here, or that nothing is.
     func note(_ data: ResumeData?) {
-        let record = directory.appending(path: Self.recordName)
-        guard var data else {
-            try? FileManager.default.removeItem(at: record)
-            return
-        }
+        guard var data else { return directory.remove(Self.recordName) }
         // The next run brings its own, and secrets among them stay off the disk.
         data.headers = []
-        try? data.encoded().write(to: record, options: .atomic)
+        data.url = Self.withoutSecrets(data.url)
+        data.path = Self.lastNames(of: data.path).reduce(url) { $0.appending(path: $1) }.path
+        directory.put(data.encoded(), into: Self.recordName)
     }
 
     func leave(keeping part: ResumeData?) {
-        if part == nil {
-            try? FileManager.default.removeItem(at: directory)
-        } else {
-            Self.sweep(directory, keeping: part)
-        }
+        Self.sweep(directory, keeping: part)
+        guard part == nil else { return }
+        directory.remove(Self.recordName)
+        rmdir(path)
     }
 
     /// What the run before has left.
     ///
     /// - Throws: A ``Failure`` when it is of use to somebody, but not to this run.
-    private static func read(in directory: URL, path: String, for request: URLRequest) throws -> ResumeData? {
-        guard let record = try? Data(contentsOf: directory.appending(path: recordName)) else { return nil }
+    private static func read(
+        in directory: PrivateDirectory, reachedBy place: String, path: String, for request: URLRequest
+    ) throws -> ResumeData? {
+        guard let record = directory.contents(of: recordName, upTo: 2 << 20) else { return nil }
         var data: ResumeData
         do {
             data = try ResumeData(decoding: record)
@@ -81,27 +91,40 @@ final class KeptPart: ArrivalPlace {
         } catch {
             return nil
         }
-        guard data.isPart(of: request) else {
-            throw Failure(
-                .usage, "\(path) has a part of \(data.url.absoluteString). Remove it, or name another file with -o.")
+        // A URL signed anew leads to the same file; whether that has changed the validator tells.
+        var asked = request
+        asked.url = request.url.map(withoutSecrets)
+        guard data.isPart(of: asked) else {
+            let url = Redaction.standard.url(data.url.absoluteString)
+            throw Failure(.usage, "\(path) has a part of \(url). Remove it, or name another file with -o.")
         }
+        data.url = request.url.flatMap(ResumeData.withoutUserinfo) ?? data.url
         // The directory may have been moved since.
-        let names = URL(filePath: data.path).pathComponents.suffix(2)
-        data.path = names.reduce(directory) { $0.appending(path: $1) }.path
-        var status = stat()
-        guard lstat(data.path, &status) == 0, status.st_size > 0 else { return nil }
-        data.byteCount = Int64(status.st_size)
+        let names = lastNames(of: data.path)
+        guard names.count == 2, isArrivalDirectory(names[0]),
+            let length = try? PrivateDirectory(names[0], in: directory).length(of: names[1]), length > 0
+        else { return nil }
+        data.path = names.reduce(place) { "\($0)/\($1)" }
+        data.byteCount = length
         return data
     }
 
-    /// Removes everything but the part and its record: files of answers about something else, and what runs have left
-    /// that were killed before there was anything to go on with.
-    private static func sweep(_ directory: URL, keeping data: ResumeData?) {
-        let part = data.map { URL(filePath: $0.path).deletingLastPathComponent().lastPathComponent }
-        let kept = part.map { [recordName, $0] } ?? []
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names where !kept.contains(name) {
-            try? FileManager.default.removeItem(at: directory.appending(path: name))
+    /// The URL with `***` in the place of the secrets that it has in it.
+    private static func withoutSecrets(_ url: URL) -> URL {
+        URL(string: Redaction.standard.url(url.absoluteString)) ?? url
+    }
+
+    /// The file with a part, and the directory that it is in.
+    private static func lastNames(of path: String) -> [String] { URL(filePath: path).pathComponents.suffix(2) }
+
+    private static func isArrivalDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
+
+    /// Removes files of answers about something else, and what runs have left that were killed before there was anything
+    /// to go on with. What is not this tool's stays.
+    private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
+        let kept = data.flatMap { lastNames(of: $0.path).first }
+        for name in directory.names where isArrivalDirectory(name) && name != kept {
+            directory.removeDirectory(name, with: [TemporaryFile.name])
         }
     }
 }

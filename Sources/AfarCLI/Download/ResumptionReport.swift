@@ -16,6 +16,7 @@ enum ResumptionReport {
         guard let part else {
             return next == nil ? "This cannot be resumed: no strong ETag, no old Last-Modified, or encoded." : nil
         }
+        if let next, next.origin != part.origin { return "Started over: it comes from another server now." }
         return next?.validator == part.validator
             ? "Started over: the server sends no parts of it." : "Started over: it has changed on the server."
     }

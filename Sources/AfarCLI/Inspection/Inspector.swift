@@ -5,12 +5,12 @@ struct Inspector {
     private let options: InspectionOptions
     private let style: Style
     private let output = OutputFacts.standardError
-    private let secrets: Secrets
+    private let redaction: Redaction
 
     init(_ options: InspectionOptions, color: ColorChoice) {
         self.options = options
         style = Style(color, output: output)
-        secrets = Secrets(areShown: options.showSecrets)
+        redaction = Redaction(showsSecrets: options.showSecrets)
     }
 
     /// Puts a transport that writes everything down around another, with `--verbose`.
@@ -18,12 +18,12 @@ struct Inspector {
         _ transport: any Transport, write: @escaping @Sendable (String) -> Void = StandardError.write
     ) -> any Transport {
         guard options.verbose else { return transport }
-        return VerboseTransport(base: transport, log: VerboseLog(style: style, secrets: secrets, write: write))
+        return VerboseTransport(base: transport, log: VerboseLog(style: style, redaction: redaction, write: write))
     }
 
     /// Says what came of a request, with `--verbose`, and draws where the time went, with `--timing`.
     func showEnd(of request: Request) {
-        if options.verbose { StandardError.write("* \(RequestSummary(request, secrets: secrets).text)\n") }
+        if options.verbose { StandardError.write("* \(RequestSummary(request, redaction: redaction).text)\n") }
         guard options.timing, let metrics = request.metrics else { return }
         let isSecure = request.lastRequest?.url?.scheme?.lowercased() == "https"
         StandardError.write(Waterfall(style: style, output: output).text(metrics, isSecure: isSecure))
@@ -32,9 +32,9 @@ struct Inspector {
     /// Prints a command line, and says so when it is not complete.
     func printCurlCommand(_ command: CurlCommand, for plan: RequestPlan) throws {
         try plan.check()
-        let text = command.text(secrets)
+        let text = command.text(redaction)
         try StandardOutput.write(text + "\n")
-        if text != command.text(Secrets(areShown: true)) {
+        if text != command.text(Redaction(showsSecrets: true)) {
             StandardError.write("afar: Secrets are hidden behind ***; --show-secrets prints them.\n")
         }
     }

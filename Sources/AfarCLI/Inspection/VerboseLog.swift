@@ -4,7 +4,7 @@ import HTTPTypes
 /// Writes down exchanges line by line, in the manner of `curl -v`: `>` goes out, `<` comes in, `*` explains.
 struct VerboseLog: Sendable {
     let style: Style
-    let secrets: Secrets
+    let redaction: Redaction
     let write: @Sendable (String) -> Void
 
     /// The request, as far as it is known before the transport has it.
@@ -14,14 +14,14 @@ struct VerboseLog: Sendable {
         for field in exchange.options.defaultFields.fields where !request.headerFields.contains(field.name) {
             fields.append(field)
         }
-        var lines = [style.paint("\(request.method.rawValue) \(request.path ?? "/")", .bold)]
+        var lines = [style.paint("\(request.method.rawValue) \(redaction.url(request.path ?? "/"))", .bold)]
         lines.append(line("Host", request.authority ?? ""))
         lines += fields.map { line($0.name.rawName, $0.value) }
         if !exchange.body.isNone, !fields.contains(.contentLength) {
             let length = exchange.body.length
             lines.append(length.map { line("Content-Length", "\($0)") } ?? line("Transfer-Encoding", "chunked"))
         }
-        print("*", ["\(exchange.url)"])
+        print("*", [redaction.url(exchange.url)])
         print(">", lines + [""])
     }
 
@@ -43,7 +43,7 @@ struct VerboseLog: Sendable {
     }
 
     private func line(_ name: String, _ value: String) -> String {
-        "\(style.paint(name, .cyan)): \(TerminalText.line(secrets.value(value, of: name)))"
+        "\(style.paint(name, .cyan)): \(TerminalText.line(redaction.value(value, of: name)))"
     }
 
     private func print(_ mark: String, _ lines: [String]) {

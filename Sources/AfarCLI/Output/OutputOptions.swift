@@ -24,6 +24,6 @@ struct OutputOptions: ParsableArguments {
         guard checkStatus, !(200..<300).contains(head.status) else { return }
         throw Failure(
             .httpStatus,
-            "\(URLText.withoutUserinfo(url)) answered \(StatusLine.text(of: head.status)), which is not 2xx.")
+            "\(Redaction.standard.url(url)) answered \(StatusLine.text(of: head.status)), which is not 2xx.")
     }
 }

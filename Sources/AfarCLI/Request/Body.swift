@@ -58,10 +58,11 @@ struct Body: Equatable {
             var value = JSONText.string(pair.value)
             if pair.name.hasSuffix(":") {
                 guard JSONText.isValid(pair.value) else {
-                    let plain = "\(pair.name.dropLast())=\(pair.value)"
+                    // The value may be a secret.
                     throw Failure(
                         .usage,
-                        "--json \(member): after := comes a JSON value, such as 3, true or [1,2]; for text: \(plain)")
+                        "--json \(pair.name)=…: after := comes a JSON value, such as 3, true or [1,2]; for text write "
+                            + "\(pair.name.dropLast())=…")
                 }
                 pair.name.removeLast()
                 value = pair.value.trimmingCharacters(in: .whitespacesAndNewlines)

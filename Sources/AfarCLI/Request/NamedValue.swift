@@ -18,7 +18,9 @@ struct NamedValue: Equatable {
     /// Reads "Name: value".
     init(header text: String) throws {
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw Failure(.usage, "-H wants 'Name: value', not \"\(text)\".")
+            // What follows the name may be a secret.
+            let name = text.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) }
+            throw Failure(.usage, "-H wants 'Name: value'\(name.isEmpty ? "" : ", as in '\(name): …'").")
         }
         name = text[..<colon].trimmingCharacters(in: .whitespaces)
         value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)

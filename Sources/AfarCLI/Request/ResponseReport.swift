@@ -36,7 +36,7 @@ struct ResponseReport {
             throw Failure(error, url: plan.url)
         }
         guard let head = request.responseHead else {
-            throw Failure(.other, "\(URLText.withoutUserinfo(plan.url)) gave no response.")
+            throw Failure(.other, "\(Redaction.standard.url(plan.url)) gave no response.")
         }
         let body = response.value ?? request.data ?? Data()
         let output = Result { try printer.output(head: head, body: body) }

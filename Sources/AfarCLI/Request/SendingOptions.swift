@@ -56,7 +56,7 @@ struct SendingOptions: ParsableArguments {
         }
         // They are hidden from people's eyes, so they do not go to other servers either.
         configuration.secretHeaders = Set(
-            ((try? HTTPHeaders(arguments: headers)) ?? []).map(\.name).filter(HTTPHeader.isSecret))
+            ((try? HTTPHeaders(arguments: headers)) ?? []).map(\.name).filter(Redaction.isSensitive))
         if let maxRedirects { configuration.maximumRedirects = maxRedirects }
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,

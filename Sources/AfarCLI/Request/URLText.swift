@@ -9,8 +9,8 @@ enum URLText {
     static func complete(_ address: String, query: [NamedValue] = []) -> String {
         let address = withScheme(address.trimmingCharacters(in: .whitespacesAndNewlines))
         let afterScheme = address.range(of: "://")?.upperBound ?? address.startIndex
-        let hostEnd = address[afterScheme...].firstIndex { "/?#".contains($0) } ?? address.endIndex
-        let fragment = address[hostEnd...].firstIndex(of: "#") ?? address.endIndex
+        let hostEnd = afterScheme == address.endIndex ? afterScheme : authority(in: address[afterScheme...]).endIndex
+        let fragment = address.unicodeScalars[hostEnd...].firstIndex(of: "#") ?? address.endIndex
         var target = escaped(address[hostEnd..<fragment])
         if !query.isEmpty {
             let separator = !target.contains("?") ? "?" : target.hasSuffix("?") || target.hasSuffix("&") ? "" : "&"
@@ -21,20 +21,27 @@ enum URLText {
 
     /// The host, and the port if there is one: "localhost:8080".
     static func host(of url: String) -> String {
-        let url = withoutUserinfo(url)
+        // In what is no URL the password may be anywhere.
+        let url = Redaction.standard.url(url)
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        let authority = rest.prefix { !"/?#".contains($0) }
-        return String(authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+        return String(host(in: authority(in: rest)))
     }
 
-    /// A URL that may be shown: no user name, no password.
-    static func withoutUserinfo(_ url: String) -> String { url.redactingUserinfo }
+    /// What stands before the path. By scalars: a slash is one whatever combines with it.
+    private static func authority(in text: Substring) -> Substring {
+        text[..<(text.unicodeScalars.firstIndex { "/?#".unicodeScalars.contains($0) } ?? text.endIndex)]
+    }
+
+    /// An authority without user name and password.
+    private static func host(in authority: Substring) -> Substring {
+        let scalars = authority.unicodeScalars
+        return scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
+    }
 
     private static func withScheme(_ address: String) -> String {
         if address.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil { return address }
         if address.hasPrefix(":") { return "http://localhost\(address)" }
-        let authority = address.prefix { !"/?#".contains($0) }
-        let host = authority.split(separator: "@").last ?? ""
+        let host = host(in: authority(in: address[...]))
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
         let isHere = name.lowercased() == "localhost" || name.hasPrefix("127.") || name == "[::1]"
         return (isHere ? "http://" : "https://") + address

@@ -47,7 +47,7 @@ struct StreamRunner {
 
     /// The response is no stream of events.
     private func noEvents(_ error: AFError) -> Failure {
-        let place = URLText.withoutUserinfo(plan.url)
+        let place = Redaction.standard.url(plan.url)
         if let status = error.responseCode {
             return Failure(.httpStatus, "\(place) answered \(StatusLine.text(of: status)), and no stream of events.")
         }

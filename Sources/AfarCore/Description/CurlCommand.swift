@@ -42,22 +42,22 @@ package struct CurlCommand {
     private static let longestArgument = 100_000
 
     /// The command line, for a POSIX shell.
-    package func text(_ secrets: Secrets) -> String {
+    package func text(_ redaction: Redaction) -> String {
         let body = BodyArgument(body, longest: Self.longestArgument)
         var words = ["curl"]
         words += methodWords
         // curl counts for itself, too.
         for header in headers where header.name.lowercased() != "content-length" {
-            let value = secrets.value(header.value, of: header.name)
+            let value = redaction.value(header.value, of: header.name)
             words += ["-H", value.allSatisfy(\.isWhitespace) ? "\(header.name);" : "\(header.name): \(value)"]
         }
         for name in suppressedHeaders where headers[name] == nil { words += ["-H", "\(name):"] }
         if isDecoding { words.append("--compressed") }
-        if let credential { words += ["-u", secrets.credential("\(credential.user):\(credential.password)")] }
+        if let credential { words += ["-u", redaction.credential("\(credential.user):\(credential.password)")] }
         words += body.words
         words += redirectWords
         words += options
-        words += urlWords(secrets)
+        words += urlWords(redaction)
         return body.pipe + words.map(ShellWord.quoted).joined(separator: " ")
     }
 
@@ -78,11 +78,11 @@ package struct CurlCommand {
         return ["--location"] + (isUsual ? [] : ["--max-redirs", "\(maximumRedirects)"])
     }
 
-    private func urlWords(_ secrets: Secrets) -> [String] {
-        let path = url.prefix { !"?#".contains($0) }
-        let hasDots = path.split(separator: "/").contains { $0 == "." || $0 == ".." }
-        let hasPattern = url.contains { "[]{}".contains($0) }
-        return (hasDots ? ["--path-as-is"] : []) + (hasPattern ? ["--globoff"] : []) + [secrets.url(url)]
+    private func urlWords(_ redaction: Redaction) -> [String] {
+        let path = url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        let hasDots = path.split(separator: "/").contains { $0.elementsEqual(["."]) || $0.elementsEqual([".", "."]) }
+        let hasPattern = url.unicodeScalars.contains { "[]{}".unicodeScalars.contains($0) }
+        return (hasDots ? ["--path-as-is"] : []) + (hasPattern ? ["--globoff"] : []) + [redaction.url(url)]
     }
 }
 
@@ -102,8 +102,7 @@ private struct BodyArgument {
     }
 
     private mutating func take(_ bytes: Data, longest: Int) {
-        guard let text = String(data: bytes, encoding: .utf8), !text.unicodeScalars.contains(where: Self.isControl)
-        else {
+        guard let text = String(data: bytes, encoding: .utf8), Self.isPlain(text) else {
             pipe = "printf %s \(bytes.base64EncodedString()) | base64 -d | "
             words = ["--data-binary", "@-"]
             return
@@ -116,8 +115,6 @@ private struct BodyArgument {
         words = ["--data-raw", text]
     }
 
-    /// What has no business in a command line; the shell would even stop at a NUL.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control && !["\t", "\n", "\r"].contains(scalar)
-    }
+    /// Whether nothing is in the text that has no business in a command line; the shell would even stop at a NUL.
+    private static func isPlain(_ text: String) -> Bool { TerminalText.isSafe(text.replacing("\r\n", with: "\n")) }
 }

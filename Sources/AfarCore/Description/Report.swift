@@ -8,14 +8,14 @@ import Foundation
 /// bodies are shown as they are, up to a readable length.
 struct Report {
     private(set) var lines: [String] = []
-    private let secrets: Secrets
+    private let redaction: Redaction
 
     private static let longestValue = 2000
     private static let indentation = "  "
 
     /// - Parameter secretHeaders: The names of headers that are secret beside those whose names tell.
     init(secretHeaders: Set<String> = []) {
-        secrets = Secrets(areShown: false, secretHeaders: secretHeaders)
+        redaction = Redaction(sensitiveHeaders: secretHeaders)
     }
 
     var text: String { lines.joined(separator: "\n") }
@@ -49,7 +49,7 @@ struct Report {
 
     private mutating func add(_ headers: HTTPHeaders) {
         for header in headers {
-            let value = secrets.value(header.value, of: header.name)
+            let value = redaction.value(header.value, of: header.name)
             lines.append(Self.indentation + TerminalText.line("\(header.name): \(value)"))
         }
     }
@@ -67,7 +67,7 @@ struct Report {
 extension URLRequest {
     /// Method and URL, without a password.
     var line: String {
-        let url = url.map { Secrets(areShown: false).url($0.absoluteString) }
+        let url = url.map { Redaction.standard.url($0.absoluteString) }
         return TerminalText.line("\(httpMethod ?? "GET") \(url ?? "without a URL")")
     }
 }

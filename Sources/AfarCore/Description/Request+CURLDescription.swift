@@ -109,7 +109,7 @@ extension Request {
     private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
         do {
             return try curlCommand(for: urlRequest).text(
-                Secrets(areShown: !redactingSecrets, secretHeaders: context.secretHeaders))
+                Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: context.secretHeaders))
         } catch {
             return Self.noCommand
         }
@@ -134,7 +134,9 @@ extension Request {
         var command = CurlCommand(
             method: request.method.rawValue, url: String(url.prefix { $0 != "#" }), headers: headers, body: body)
         // To curl a colon would end the user name, and Afar does not send one.
-        if let credential, let user = credential.user, let password = credential.password, !user.contains(":") {
+        if let credential, let user = credential.user, let password = credential.password,
+            !user.utf8.contains(UInt8(ascii: ":"))
+        {
             command.credential = (user, password)
         }
         if mayFollowRedirects { command.maximumRedirects = context.maximumRedirects }

@@ -124,6 +124,7 @@ final class DownloadDelivery: Sendable {
                 .bodyIncomplete, phase: .receiving, url: nil,
                 message: "\(file.length) of \(promised) bytes are there after the last one was said to have come")
         }
+        (aside ?? file).publish()
         file.close()
         guard let aside else { return (file, nil) }
         aside.close()

@@ -62,7 +62,8 @@ struct FileMove {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { return errno }
         defer { close(input) }
-        let output = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        // Nobody else is to read a part of it.
+        let output = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard output >= 0 else { return errno }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -70,6 +71,8 @@ struct FileMove {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let code = count < 0 ? errno : nil
+                var status = stat()
+                if code == nil, fstat(input, &status) == 0 { fchmod(output, status.st_mode & 0o777) }
                 // Some file systems tell only now that there is no room.
                 return close(output) == 0 ? code : code ?? errno
             }

@@ -26,9 +26,9 @@ extension ResumeData {
     }
 
     /// RFC 9110, section 15.3.7. Parts may be combined only if they are of the same representation: same validator, same
-    /// length, and no gap.
+    /// length, and no gap; and a validator says nothing about what is elsewhere.
     private func rest(in head: ResponseHead, from offset: Int64) -> Answer {
-        guard !head.isEncoded, !validator.isContradicted(by: head),
+        guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
             let length = range.totalLength ?? totalLength,
             bytes.lowerBound == offset, bytes.upperBound == length - 1, length == totalLength ?? length,

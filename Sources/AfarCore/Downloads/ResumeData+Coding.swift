@@ -9,8 +9,9 @@ package import Foundation
 ///
 /// The number after the slash is the version of the format. The checksum is the CRC-32 of gzip and PNG, over the object's
 /// bytes, in eight hexadecimal digits. The object's members: `url`; `headers`, a list of names and values; one of
-/// `entityTag` and `lastModified`, as the server wrote it; `path`, the file with the part; `byteCount`, how many of its
-/// bytes count; `totalLength`, where the server has said it.
+/// `entityTag` and `lastModified`, as the server wrote it; `origin`, whom that is from, if redirects led elsewhere than to
+/// the origin of `url`; `path`, the file with the part; `byteCount`, how many of its bytes count; `totalLength`, where the
+/// server has said it.
 extension ResumeData {
     private static let magic = "AfarResumeData/"
     private static let version = 1
@@ -20,6 +21,7 @@ extension ResumeData {
     private struct Members: Codable {
         var url: URL
         var headers: [[String]]
+        var origin: URL?
         var entityTag: String?
         var lastModified: String?
         var path: String
@@ -32,6 +34,7 @@ extension ResumeData {
         var members = Members(
             url: url, headers: headers.map { [$0.name, $0.value] }, path: path, byteCount: byteCount,
             totalLength: totalLength)
+        if origin != Origin(url) { members.origin = origin.flatMap { URL(string: $0.text) } }
         switch validator {
         case .entityTag(let text): members.entityTag = text
         case .lastModified(let text): members.lastModified = text
@@ -55,13 +58,14 @@ extension ResumeData {
             // Foundation's decoder can crash on what ends in an opening bracket.
             object.last == UInt8(ascii: "}"),
             let members = try? JSONDecoder().decode(Members.self, from: object),
-            let validator = members.entityTag.map(ResumeValidator.entityTag)
-                ?? members.lastModified.map(ResumeValidator.lastModified),
+            let url = Self.withoutUserinfo(members.url),
+            let validator = ResumeValidator(entityTag: members.entityTag, lastModified: members.lastModified),
             members.headers.allSatisfy({ $0.count == 2 }), members.byteCount >= 0, members.totalLength ?? 0 >= 0
         else { throw .damaged }
         self.init(
-            url: members.url, headers: HTTPHeaders(members.headers.map { HTTPHeader(name: $0[0], value: $0[1]) }),
-            validator: validator, path: members.path, byteCount: members.byteCount, totalLength: members.totalLength)
+            url: url, headers: HTTPHeaders(members.headers.map { HTTPHeader(name: $0[0], value: $0[1]) }),
+            origin: members.origin.flatMap { Origin($0) }, validator: validator, path: members.path,
+            byteCount: members.byteCount, totalLength: members.totalLength)
     }
 
     private static func checksum(of bytes: Data) -> String {

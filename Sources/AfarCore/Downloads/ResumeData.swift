@@ -12,6 +12,9 @@ package struct ResumeData: Sendable, Equatable {
     package var url: URL
     /// The header fields to ask with; those that hold credentials are never among them.
     package var headers: HTTPHeaders
+    /// Where the bytes came from, which after redirects may be elsewhere: a validator is good for what it came with (RFC
+    /// 9110, section 8.8.3).
+    package var origin: Origin?
     /// Tells whether the file on the server is still the same.
     package var validator: ResumeValidator
     /// The file that holds the part.
@@ -21,11 +24,14 @@ package struct ResumeData: Sendable, Equatable {
     /// The length of the whole; nil when the server has not said it.
     package var totalLength: Int64?
 
+    /// - Parameter origin: Nil for that of the URL.
     package init(
-        url: URL, headers: HTTPHeaders, validator: ResumeValidator, path: String, byteCount: Int64, totalLength: Int64?
+        url: URL, headers: HTTPHeaders, origin: Origin? = nil, validator: ResumeValidator, path: String,
+        byteCount: Int64, totalLength: Int64?
     ) {
         self.url = url
         self.headers = headers
+        self.origin = origin ?? Origin(url)
         self.validator = validator
         self.path = path
         self.byteCount = byteCount
@@ -42,13 +48,19 @@ package struct ResumeData: Sendable, Equatable {
             let url = request.url.flatMap(Self.withoutUserinfo)
         else { return nil }
         self.init(
-            url: url, headers: Self.headersWorthKeeping(of: request), validator: validator, path: file.path,
-            byteCount: 0, totalLength: head.values(for: .transferEncoding).isEmpty ? head.contentLength : nil)
+            url: url, headers: Self.headersWorthKeeping(request.headers), origin: head.origin, validator: validator,
+            path: file.path, byteCount: 0,
+            totalLength: head.values(for: .transferEncoding).isEmpty ? head.contentLength : nil)
     }
 
     /// The request that asks for the file, not yet for a part of it.
-    func urlRequest() throws -> URLRequest {
-        try URLRequest(url: url, method: .get, headers: headers)
+    ///
+    /// - Parameter secretHeaders: The names of headers that are left out beside those whose names tell. Whoever keeps
+    ///   resume data for a program could have added some.
+    func urlRequest(without secretHeaders: Set<String> = []) throws -> URLRequest {
+        var request = try URLRequest(url: url, method: .get, headers: Self.headersWorthKeeping(headers))
+        for name in secretHeaders { request.setValue(nil, forHTTPHeaderField: name) }
+        return request
     }
 
     /// Whether a request asks for what this is a part of.
@@ -65,24 +77,30 @@ package struct ResumeData: Sendable, Equatable {
         request.headers.update(name: "Accept-Encoding", value: "identity")
     }
 
-    private static func withoutUserinfo(_ url: URL) -> URL? {
+    /// The URL as it is kept and compared.
+    package static func withoutUserinfo(_ url: URL) -> URL? {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         (components.user, components.password) = (nil, nil)
         return components.url
     }
 
-    private static func headersWorthKeeping(of request: URLRequest) -> HTTPHeaders {
-        let own: Set = ["range", "accept-encoding", "content-length", "host"]
+    private static func headersWorthKeeping(_ headers: HTTPHeaders) -> HTTPHeaders {
+        let own: Set = ["range", "accept-encoding", "content-length", "transfer-encoding", "host"]
         return HTTPHeaders(
-            request.headers.filter { header in
+            headers.filter { header in
                 let name = header.name.lowercased()
-                return !own.contains(name) && !name.hasPrefix("if-") && !HTTPHeader.isSecret(name)
+                // A URL among the values may have a credential in it.
+                return !own.contains(name) && !name.hasPrefix("if-")
+                    && Redaction.standard.value(header.value, of: name) == header.value
             }
             .sorted { $0.name < $1.name })
     }
 }
 
 extension ResponseHead {
+    /// Whom the response is from.
+    var origin: Origin? { URL(string: url).flatMap { Origin($0) } }
+
     /// Whether the body is in a content coding (RFC 9110, section 8.4).
     var isEncoded: Bool {
         values(for: .contentEncoding).contains { $0.lowercased() != "identity" }

@@ -26,6 +26,18 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
+    /// The validator in resume data, nil when it cannot have come from a response.
+    init?(entityTag: String?, lastModified: String?) {
+        if let entityTag {
+            guard Self.isStrong(entityTag) else { return nil }
+            self = .entityTag(entityTag)
+        } else if let lastModified, HTTPDate.parse(lastModified) != nil {
+            self = .lastModified(lastModified)
+        } else {
+            return nil
+        }
+    }
+
     /// The value of If-Range.
     var text: String {
         switch self {
@@ -46,6 +58,8 @@ package enum ResumeValidator: Sendable, Equatable {
 
     /// RFC 9110, section 8.8.3: in quotes, and without `W/` before them.
     private static func isStrong(_ tag: String) -> Bool {
-        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") && !tag.dropFirst().dropLast().contains("\"")
+        let quote = UInt8(ascii: "\"")
+        return tag.utf8.count >= 2 && tag.utf8.first == quote && tag.utf8.last == quote
+            && tag.utf8.dropFirst().dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != quote }
     }
 }

@@ -3,15 +3,18 @@ import Foundation
 /// A file that a download is written to, in a directory of its own that only this user can enter. Both are removed with
 /// this value, unless the file was moved away or kept.
 ///
-/// The file itself has the permissions that any new file gets, so that it has them too where it is moved to.
-final class TemporaryFile: Sendable {
+/// While it is written, only this user may read it, too. It gets the permissions of any new file when it is whole, and has
+/// them where it is moved to.
+package final class TemporaryFile: Sendable {
     private struct State {
         var isOpen = true
         var isOwned = true
     }
 
-    private static let directoryPrefix = "afar-"
-    private static let name = "download"
+    /// What the names of the directories begin with.
+    package static let directoryPrefix = "afar-"
+    /// The name of the file in its directory.
+    package static let name = "download"
 
     let url: URL
     /// Open for writing.
@@ -28,7 +31,7 @@ final class TemporaryFile: Sendable {
         }
         directory = path.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
         url = URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent(Self.name)
-        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let failure = Self.failure("no file could be made in \(directory)")
             rmdir(directory)
@@ -38,29 +41,22 @@ final class TemporaryFile: Sendable {
 
     /// Takes over a file that a download before has kept; nil when there is none at this path. Nothing else is touched,
     /// whatever the path says: it has to be a regular file of this user's with one name, and that the name that this
-    /// class gives.
+    /// class gives, and nobody else may write to it or to its directory.
     ///
     /// - Throws: ``ResumeDataError/inUse(path:)`` when another download has taken it over.
     init?(keptAt path: String) throws(ResumeDataError) {
         let url = URL(fileURLWithPath: path)
         let directory = url.deletingLastPathComponent()
         guard path.hasPrefix("/"), !path.utf8.contains(0), url.lastPathComponent == Self.name,
-            directory.lastPathComponent.hasPrefix(Self.directoryPrefix)
+            directory.lastPathComponent.hasPrefix(Self.directoryPrefix),
+            let descriptor = try? PrivateDirectory(at: directory.path).openFile(Self.name, O_WRONLY)
         else { return nil }
-        let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_nlink == 1
-        else {
-            Foundation.close(descriptor)
-            return nil
-        }
         // Only those that go on with a file lock it: nobody else knows of it while it is new.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Foundation.close(descriptor)
             throw .inUse(path: path)
         }
+        fchmod(descriptor, 0o600)
         self.url = url
         self.directory = directory.path
         self.descriptor = descriptor
@@ -92,6 +88,18 @@ final class TemporaryFile: Sendable {
             throw Self.failure("the file \(other.url.path) could not be written to")
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// Gives the file, which is whole, the permissions of any new file.
+    func publish() {
+        // The system does not tell what they are; it gives them to a file.
+        let sample = url.path + "-permissions"
+        let descriptor = open(sample, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return }
+        var status = stat()
+        if fstat(descriptor, &status) == 0 { fchmod(self.descriptor, status.st_mode & 0o777) }
+        _ = Foundation.close(descriptor)
+        unlink(sample)
     }
 
     /// Ends the writing.

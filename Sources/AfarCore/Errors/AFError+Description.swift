@@ -2,13 +2,16 @@ public import Foundation
 
 extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
     /// What was wrong, where, and what to do about it, in a line or two.
+    ///
+    /// It is one line, whatever a server put into it: line breaks are spaces, and other control characters and invisible
+    /// ones are written as `\u001B`. Credentials in URLs are hidden.
     public var errorDescription: String? {
-        message.redactingSecrets
+        description
     }
 
     /// The same as `errorDescription`, so that printing an error gives away no password.
     public var description: String {
-        message.redactingSecrets
+        Redaction.standard.line(message)
     }
 
     /// The same as `description`.
@@ -77,7 +80,7 @@ extension URLConvertible {
             case let components as URLComponents: components.string ?? "\(components.path)"
             default: "\(self)"
             }
-        let redacted = text.redactingSecretsOfURL
+        let redacted = Redaction.standard.url(text)
         return redacted.count > 300 ? "\"\(redacted.prefix(300))…\"" : "\"\(redacted)\""
     }
 }

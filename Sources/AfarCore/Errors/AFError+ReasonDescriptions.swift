@@ -27,7 +27,7 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
             case .outputStreamWriteFailed(let error): "Writing the form failed: \(error.cause)"
             case .inputStreamReadFailed(let error): "Reading a part failed: \(error.cause)"
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }
 
@@ -48,7 +48,7 @@ extension AFError.ParameterEncodingFailureReason: CustomStringConvertible {
             case .propertyListEncodingFailed(let error): "The parameters cannot be a property list: \(error.cause)"
             case .customEncodingFailed(let error): error.cause
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }
 
@@ -62,7 +62,7 @@ extension AFError.ParameterEncoderFailureReason: CustomStringConvertible {
                 "The request has no method to choose a destination by (it has \"\(method)\"). Set one before encoding."
             case .encoderFailed(let error): error.cause
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }
 
@@ -80,12 +80,12 @@ extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
             case .unsupportedScheme(let scheme):
                 "The URL has the scheme \(scheme.debugDescription). Only http and https can be requested."
             case .ambiguousURL(let url, let reason):
-                "The URL \(url.absoluteString.redactingSecretsOfURL) can be read in two ways: \(reason)"
+                "The URL \(Redaction.standard.url(url.absoluteString)) can be read in two ways: \(reason)"
             case .conflictingContentLength:
                 "Its Content-Length contradicts its body or its Transfer-Encoding. Leave the header out, it is set for you."
             case .tooManyHeaders(let count, let limit): "It has \(count) headers, at most \(limit) are allowed."
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }
 
@@ -103,7 +103,7 @@ extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
             case .unacceptableStatusCode(let code): "Its status code is \(code)."
             case .customValidationFailed(let error): error.cause
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }
 
@@ -124,7 +124,7 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
             case .invalidEmptyResponse(let type):
                 "Its body is empty and \(type) has no empty value. Ask for Empty, or make \(type) an EmptyResponse."
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }
 
@@ -155,6 +155,6 @@ extension AFError.ServerTrustFailureReason: CustomStringConvertible {
                 "\(host) presented \(presented.count) public keys, none among the \(pinned.count) pinned ones."
             case .customEvaluationFailed(let error): error.cause
             }
-        return text.redactingSecrets
+        return Redaction.standard.line(text)
     }
 }

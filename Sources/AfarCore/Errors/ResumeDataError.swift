@@ -24,7 +24,7 @@ extension ResumeDataError: CustomStringConvertible, LocalizedError {
         case .damaged:
             "The resume data is damaged: bytes are missing or changed. Begin the download anew."
         case .inUse(let path):
-            "Another download is writing to \(path) already. Resume data is good for one download at a time."
+            "Another download is writing to \(TerminalText.line(path)) already. Resume data is good for one download at a time."
         }
     }
 

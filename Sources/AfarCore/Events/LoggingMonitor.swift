@@ -49,7 +49,7 @@ public final class LoggingMonitor: EventMonitor {
     func conclude(_ request: Request, failingWith error: AFError) {
         let summary = RequestSummary(request)
         var metadata = summary.metadata
-        metadata["error"] = TerminalText.line(error.description)
+        metadata["error"] = error.description
         write("\(summary.line) was not serialized: \(error)", of: request, at: .info, metadata: metadata)
     }
 
@@ -68,14 +68,14 @@ public final class LoggingMonitor: EventMonitor {
     ) {
         write(
             Entry(
-                level: level, message: TerminalText.line(message), details: details.map(TerminalText.line),
+                level: level, message: Redaction.standard.line(message), details: details.map(TerminalText.line),
                 metadata: metadata.merging(["request": request.id.uuidString]) { old, _ in old },
                 namesRequest: self.level == .debug))
     }
 
     /// Headers, one a line.
     func lines(_ headers: HTTPHeaders, of request: Request?, after mark: String) -> [String] {
-        let secrets = Secrets(areShown: false, secretHeaders: request?.context.secretHeaders ?? [])
-        return headers.map { "\(mark) \($0.name): \(secrets.value($0.value, of: $0.name))" }
+        let redaction = Redaction(sensitiveHeaders: request?.context.secretHeaders ?? [])
+        return headers.map { "\(mark) \($0.name): \(redaction.value($0.value, of: $0.name))" }
     }
 }

@@ -13,8 +13,8 @@ package struct RequestSummary {
     /// The same in parts, by name.
     let metadata: [String: String]
 
-    /// - Parameter secrets: Decides what is shown of the URL.
-    package init(_ request: Request, secrets: Secrets = Secrets(areShown: false)) {
+    /// - Parameter redaction: Decides what is shown of the URL.
+    package init(_ request: Request, redaction: Redaction = .standard) {
         let facts = request.mutable.withLock { state in
             (
                 urlRequest: state.performedRequests.last ?? state.requests.last, status: state.head?.status,
@@ -22,7 +22,7 @@ package struct RequestSummary {
             )
         }
         let method = facts.urlRequest?.httpMethod ?? "GET"
-        let url = facts.urlRequest?.url.map { TerminalText.line(secrets.url($0.absoluteString)) } ?? "without a URL"
+        let url = facts.urlRequest?.url.map { TerminalText.line(redaction.url($0.absoluteString)) } ?? "without a URL"
         let end = facts.attempt?.end.timeIntervalSinceReferenceDate ?? Date.timeIntervalSinceReferenceDate
         let duration = Quantity.milliseconds(facts.start > 0 ? max(0, end - facts.start) : 0)
 
@@ -45,8 +45,8 @@ package struct RequestSummary {
         line = "\(method) \(url) -> \(facts.status.map { "\($0)" } ?? "no response")"
         var text = ([line] + parts).joined(separator: ", ")
         if let error = facts.error {
-            metadata["error"] = TerminalText.line(error.description)
-            text += ": \(TerminalText.line(error.description))"
+            metadata["error"] = error.description
+            text += ": \(error)"
         }
         self.text = text
         self.metadata = metadata

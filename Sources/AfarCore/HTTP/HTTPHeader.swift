@@ -15,9 +15,9 @@ public struct HTTPHeader: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeader: CustomStringConvertible {
-    /// The header as it is sent, secrets and all.
+    /// The header in one line, secrets and all; control characters and invisible ones are written as `\u001B`.
     public var description: String {
-        "\(name): \(value)"
+        TerminalText.line("\(name): \(value)")
     }
 }
 

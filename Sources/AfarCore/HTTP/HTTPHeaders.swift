@@ -127,7 +127,7 @@ extension HTTPHeaders: Collection {
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The headers as they are sent, one a line, secrets and all.
+    /// The headers, one a line, secrets and all; control characters and invisible ones are written as `\u001B`.
     public var description: String {
         headers.map(\.description).joined(separator: "\n")
     }

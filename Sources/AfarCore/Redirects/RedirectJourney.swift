@@ -88,7 +88,7 @@ struct RedirectJourney {
             throw TransportError(
                 .tooManyRedirects, phase: .receiving, url: exchange.url,
                 message: "more than \(rules.maximum) redirects, the last one to "
-                    + "\(proposal.url.absoluteString.redactingSecretsOfURL.prefix(1_000))")
+                    + "\(Redaction.standard.url(proposal.url.absoluteString).prefix(1_000))")
         }
         return try rules.exchange(after: proposal, to: exchange, hasLeft: hasLeft)
     }

@@ -35,7 +35,7 @@ package struct RedirectRules: Sendable {
         guard let location = locations.first, locations.count == 1 else {
             throw redirect.failure(.invalidRedirect, to: nil, "names several places at once")
         }
-        guard !location.contains("\\") else {
+        guard !location.utf8.contains(UInt8(ascii: "\\")) else {
             throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which can be read in two ways")
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
@@ -138,7 +138,7 @@ package struct RedirectRules: Sendable {
         func failure(
             _ code: TransportError.Code, to place: String?, _ message: String, because cause: (any Error)? = nil
         ) -> TransportError {
-            let place = place.map { " to \($0.redactingSecretsOfURL.prefix(1_000))" } ?? ""
+            let place = place.map { " to \(Redaction.standard.url($0).prefix(1_000))" } ?? ""
             return TransportError(
                 code, phase: .receiving, url: from,
                 message: "the redirect (\(head.status)) from \(from)\(place) \(message)", underlying: cause)

@@ -83,7 +83,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             convertible = request
             transfer = Locked(Transfer())
         case .resumeData(let data):
-            let resumed = ResumedRequest(data)
+            let resumed = ResumedRequest(data, secretHeaders: context.secretHeaders)
             convertible = resumed
             transfer = Locked(Transfer(resumable: try? resumed.data.get()))
         }
@@ -353,10 +353,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 /// Makes the request that resume data describes.
 private struct ResumedRequest: URLRequestConvertible {
     let data: Result<ResumeData, ResumeDataError>
+    let secretHeaders: Set<String>
 
-    init(_ data: Data) {
+    init(_ data: Data, secretHeaders: Set<String>) {
+        self.secretHeaders = secretHeaders
         self.data = Result { () throws(ResumeDataError) in try ResumeData(decoding: data) }
     }
 
-    func asURLRequest() throws -> URLRequest { try data.get().urlRequest() }
+    func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: secretHeaders) }
 }

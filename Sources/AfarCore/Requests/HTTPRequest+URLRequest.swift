@@ -12,6 +12,8 @@ extension HTTPRequest {
     /// the wire: RFC 9110, sections 5.5 and 9.1, for what a header value and a method may hold.
     ///
     /// - Parameter bodyLength: The length of the body in bytes, nil when it is not known beforehand.
+    /// - Throws: An ``AFError`` that says why it must not be sent; for a user name or password in the URL that Basic
+    ///   authentication cannot carry, the one that `authenticate(username:password:)` brings for such a pair.
     package init(_ urlRequest: URLRequest, bodyLength: Int64?) throws {
         guard let url = urlRequest.url else { throw AFError.invalidURL(url: "") }
         let target = try RequestTarget(url)
@@ -19,7 +21,7 @@ extension HTTPRequest {
         guard let method = HTTPRequest.Method(methodName) else {
             throw AFError.urlRequestValidationFailed(reason: .invalidMethod(methodName))
         }
-        let fields = try Self.fields(urlRequest.allHTTPHeaderFields ?? [:], userinfo: target.userinfo)
+        let fields = try Self.fields(urlRequest.allHTTPHeaderFields ?? [:], target)
         if let declared = fields[.contentLength] {
             // As text: "+5" and "05" are five to Int64, and something else to one server or another.
             guard fields[.transferEncoding] == nil, let bodyLength, declared == "\(bodyLength)" else {
@@ -30,14 +32,17 @@ extension HTTPRequest {
             method: method, scheme: target.scheme, authority: target.authority, path: target.path, headerFields: fields)
     }
 
-    private static func fields(
-        _ headers: [String: String], userinfo: (user: String, password: String)?
-    ) throws -> HTTPFields {
+    private static func fields(_ headers: [String: String], _ target: RequestTarget) throws -> HTTPFields {
         // A dictionary's order differs from run to run; a wire format's should not.
         var fields = try HTTPFields(checking: HTTPHeaders(headers))
-        if let userinfo, fields[.authorization] == nil {
-            let credentials = Data("\(userinfo.user):\(userinfo.password)".utf8).base64EncodedString()
-            fields[.authorization] = "Basic \(credentials)"
+        if let userinfo = target.userinfo, fields[.authorization] == nil {
+            do {
+                fields[.authorization] = try BasicAuthentication.authorization(
+                    user: userinfo.user, password: userinfo.password,
+                    url: "\(target.scheme)://\(target.authority)\(target.path)")
+            } catch {
+                throw AFError.sessionTaskFailed(error: error.urlError)
+            }
         }
         return fields
     }

@@ -124,6 +124,6 @@ private struct NoFileURL: LocalizedError {
     let url: URL
 
     var errorDescription: String? {
-        "\(url.absoluteString.redactingSecretsOfURL) is not a file URL. Make one with URL(filePath:)."
+        "\(Redaction.standard.url(url.absoluteString)) is not a file URL. Make one with URL(filePath:)."
     }
 }

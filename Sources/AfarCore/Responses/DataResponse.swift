@@ -128,7 +128,7 @@ extension DataResponse {
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
-    public var description: String { "\(result)" }
+    public var description: String { result.words }
 
     /// Request and response with headers and bodies, times and result, in several lines. Secrets in headers and URLs are
     /// hidden; bodies are shown up to a readable length, what is no text as a number of bytes.
@@ -137,7 +137,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
         report.add(request)
         report.add(response, body: data)
         report.add("Times", "\(timeline)")
-        report.add("Result", "\(result)")
+        report.add("Result", result.words)
         return report.text
     }
 }

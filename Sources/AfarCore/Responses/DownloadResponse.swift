@@ -146,7 +146,7 @@ extension DownloadResponse {
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
-    public var description: String { "\(result)" }
+    public var description: String { result.words }
 
     /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
     /// several lines. Secrets in headers and URLs are hidden.
@@ -159,7 +159,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
         report.add("Destination", destinationURL?.path ?? "none")
         report.add("Resume data", resumeData.map { Quantity.bytes(Int64($0.count)) } ?? "none")
         report.add("Times", "\(timeline)")
-        report.add("Result", "\(result)")
+        report.add("Result", result.words)
         return report.text
     }
 }

@@ -10,6 +10,11 @@ public struct SessionConfiguration: Sendable {
     /// How long nothing may arrive or leave, in seconds. The default is 60. A `URLRequest` whose `timeoutInterval` is
     /// not 60 has its own.
     public var timeoutIntervalForRequest: TimeInterval = 60
+    /// The rate, in bytes a second over the length of ``timeoutIntervalForRequest``, up to which a server counts as silent:
+    /// one that drips a byte a second would else hold a request for as long as ``timeoutIntervalForResource``. Stream
+    /// requests are exempt, as events may be rare. The default is 1; 0 means that any byte counts. It has an effect where
+    /// the transport's capabilities have it.
+    public var minimumTransferRate: Double = 1
     /// How long one attempt of a request may take in all, in seconds. The default is seven days.
     public var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
     /// How long finding the host, connecting and securing the connection may take together, in seconds. The default is
@@ -25,11 +30,16 @@ public struct SessionConfiguration: Sendable {
     public var waitsForConnectivity = false
     /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
     public var httpMaximumConnectionsPerHost = 6
-    /// The lowest TLS version accepted. The default is 1.2.
+    /// The lowest TLS version accepted. The default is 1.2, which over `URLSessionTransport` on Linux the system's OpenSSL has
+    /// to ensure; 1.3 fails each request there.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
     /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
     /// means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
+    /// When a compressed body has grown so much by being decoded that its request fails, with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``: whether it is in memory, in a file or a stream. The default is
+    /// more than 1 GiB that is more than 1,000 times what was received; nil means never.
+    public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
     /// The most bytes that a response's head may have. The default is 256 KiB.
     public var maximumResponseHeadSize = 256 * 1024
 
@@ -68,9 +78,11 @@ public struct SessionConfiguration: Sendable {
         var options = ExchangeOptions()
         options.protocolClasses = foreignProtocolClasses
         options.idleTimeout = timeoutIntervalForRequest
+        options.minimumTransferRate = minimumTransferRate
         options.totalTimeout = timeoutIntervalForResource
         options.connectTimeout = timeoutIntervalForConnect
         options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
+        options.decompressionLimit = decompressionLimit
         options.maximumHeadBytes = maximumResponseHeadSize
         options.defaultFields = DefaultFields(try defaultFields(for: transport))
         return options

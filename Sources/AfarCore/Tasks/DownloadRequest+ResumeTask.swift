@@ -16,14 +16,15 @@ extension DownloadRequest {
     ///   - data: What ``resumeData`` gave.
     ///   - session: Not used: no `URLSession` carries requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
-        makeTask(resuming: self, with: try? ResumeData(decoding: data).urlRequestForRest())
+        let request = try? ResumeData(decoding: data).urlRequestForRest(without: context.secretHeaders)
+        return makeTask(resuming: self, with: request)
     }
 }
 
 extension ResumeData {
     /// The request that asks for what is missing.
-    fileprivate func urlRequestForRest() throws -> URLRequest {
-        var request = try urlRequest()
+    fileprivate func urlRequestForRest(without secretHeaders: Set<String>) throws -> URLRequest {
+        var request = try urlRequest(without: secretHeaders)
         ask(from: byteCount, in: &request)
         return request
     }

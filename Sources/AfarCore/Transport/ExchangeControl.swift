@@ -1,20 +1,23 @@
 /// Suspends and resumes a running exchange.
 ///
-/// Suspending stops reading and sending as soon as the transport can; the connection stays open. While suspended, the
-/// idle and connect timers stand still and the total timer runs on. All methods may be called from any thread.
+/// Suspending stops reading and sending as soon as the transport can; the connection stays open, and one that is being
+/// made is made. While suspended, the idle timer stands still; the connect and total timers run on. All methods may be
+/// called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
         var onChange: (@Sendable (Bool) -> Void)?
-        /// What `onChange` was told last.
-        var toldSuspended = false
+        /// How often that changed, and up to which change the transport knows. A transport may look in between, so that
+        /// of two changes that cancel each other out it can have seen one.
+        var changeCount = 0
+        var toldChangeCount = 0
         var isTelling = false
 
         /// Takes what is to be told next, if anything. One thread tells at a time, else news could overtake each other.
         mutating func takeNews() -> (tell: @Sendable (Bool) -> Void, isSuspended: Bool)? {
-            guard !isTelling, let onChange, toldSuspended != isSuspended else { return nil }
+            guard !isTelling, let onChange, toldChangeCount != changeCount else { return nil }
             isTelling = true
-            toldSuspended = isSuspended
+            toldChangeCount = changeCount
             return (onChange, isSuspended)
         }
     }
@@ -35,6 +38,7 @@ public final class ExchangeControl: Sendable {
 
     private func change(to isSuspended: Bool) {
         var news = state.withLock { state in
+            if state.isSuspended != isSuspended { state.changeCount += 1 }
             state.isSuspended = isSuspended
             return state.takeNews()
         }
@@ -54,7 +58,7 @@ public final class ExchangeControl: Sendable {
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
         state.withLock { state in
             state.onChange = onChange
-            state.toldSuspended = state.isSuspended
+            state.toldChangeCount = state.changeCount
             return state.isSuspended
         }
     }

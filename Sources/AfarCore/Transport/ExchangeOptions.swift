@@ -19,6 +19,10 @@ public struct ExchangeOptions: Sendable {
     /// How long nothing may arrive or leave, in seconds, before the exchange fails. It does not run while the exchange
     /// waits for a connection or is suspended. The default is 60.
     public var idleTimeout: TimeInterval = 60
+    /// The rate, in bytes a second over the length of ``idleTimeout``, up to which an exchange counts as idle: a server that
+    /// sends no more only keeps the exchange alive. It does not hold for a body that is streamed, which somebody watches
+    /// while it comes. The default is 1; 0 means that any byte keeps the exchange alive.
+    public var minimumTransferRate: Double = 1
     /// How long the exchange may take in all, in seconds, waiting and suspension included. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
 
@@ -26,6 +30,10 @@ public struct ExchangeOptions: Sendable {
     public var defaultFields: DefaultFields = .none
     /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
     public var decodesContent = true
+    /// When a body that is decoded has grown so much that the exchange fails, with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``. The default is more than 1 GiB that is more than 1,000 times
+    /// what was received; nil means never.
+    public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
     /// The bytes that the response's head, trailers and informational heads may have in all. The default is 256 KiB.
     public var maximumHeadBytes = 256 * 1024

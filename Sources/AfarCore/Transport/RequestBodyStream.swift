@@ -25,13 +25,17 @@ public struct RequestBodyStream: Sendable {
     }
 
     /// A reader that starts at the first chunk. If the chunks cannot be made a second time, a second reader throws.
-    public func reader() -> Reader {
+    public func reader() -> Reader { claim()() }
+
+    /// Takes the stream for a sending, and returns what makes its reader. That calls the owner's function, which may take
+    /// as long as it likes; the claim itself calls nobody, so it may be made under a lock.
+    package func claim() -> @Sendable () -> Reader {
         let wasRead = wasRead.withLock { wasRead in
             defer { wasRead = true }
             return wasRead
         }
-        guard wasRead, !isReplayable else { return makeReader() }
-        return { throw TransportError.bodyIsSpent }
+        guard wasRead, !isReplayable else { return makeReader }
+        return { { throw TransportError.bodyIsSpent } }
     }
 
     /// Whether it was read before, and cannot be read again.

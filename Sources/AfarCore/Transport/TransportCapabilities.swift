@@ -35,6 +35,8 @@ public struct TransportCapabilities: Sendable, Hashable {
 
         /// Hands requests to ``ExchangeOptions/protocolClasses``.
         public static let protocolClasses = Features(rawValue: 1 << 12)
+        /// Keeps to ``ExchangeOptions/minimumTransferRate``.
+        public static let minimumTransferRate = Features(rawValue: 1 << 13)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -42,7 +44,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.metrics, "metrics"), (.connectTimeout, "a connect timeout"),
             (.minimumTLSVersion, "a minimum TLS version above 1.2"),
             (.informationalResponses, "informational responses"), (.trailers, "trailers"), (.anyMethod, "any method"),
-            (.protocolClasses, "protocolClasses"),
+            (.protocolClasses, "protocolClasses"), (.minimumTransferRate, "a minimum transfer rate"),
         ]
 
         /// What to use instead where one of these is missing.

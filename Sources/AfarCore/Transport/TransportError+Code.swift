@@ -87,7 +87,8 @@ extension TransportError {
         public static let unknown = Code(.unknown, .unknown)
     }
 
-    /// This error as Foundation's users know it, with itself beneath.
+    /// This error as Foundation's users know it, with itself beneath. In its `failingURL` the values of parameters whose
+    /// names tell of credentials are `***`, as it is printed with the error; the request has its URL as it is.
     public var urlError: URLError { urlError(resumeData: nil) }
 
     /// The same, with what a download needs to go on.
@@ -100,7 +101,7 @@ extension TransportError {
             NSLocalizedDescriptionKey: description,
         ]
         if let url {
-            userInfo[NSURLErrorFailingURLErrorKey] = URL(string: url)
+            userInfo[NSURLErrorFailingURLErrorKey] = URL(string: Redaction.standard.url(url))
         }
         if let resumeData { userInfo[AFError.resumeDataKey] = resumeData }
         return URLError(code.urlErrorCode, userInfo: userInfo)

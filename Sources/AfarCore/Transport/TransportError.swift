@@ -31,7 +31,7 @@ public struct TransportError: Error, Sendable {
     public var url: String?
     /// The address and port of the peer, when one was reached or tried: "192.0.2.7:443", "[2001:db8::1]:443".
     public var peer: String?
-    /// What happened, in words.
+    /// What happened, in one line of words. Credentials in URLs are hidden, and control characters from a server visible.
     public var message: String
     /// The transport's own number for the failure (libcurl's CURLcode, say).
     public var transportCode: Int?
@@ -59,7 +59,7 @@ public struct TransportError: Error, Sendable {
         self.phase = phase
         self.url = url
         self.peer = peer
-        self.message = message
+        self.message = Redaction.standard.line(message)
         self.transportCode = transportCode
         self.systemError = systemError
         self.underlying = underlying
@@ -82,13 +82,14 @@ extension TransportError.Phase {
 extension TransportError: CustomStringConvertible, LocalizedError {
     /// The error in one line.
     public var description: String {
+        let redaction = Redaction.standard
         var line = "\(code) while \(phase.rawValue)"
-        if let url { line += " \(phase.preposition)\(url.redactingSecrets)" }
+        if let url { line += " \(phase.preposition)\(redaction.url(url))" }
         if let peer { line += " (peer \(peer))" }
-        line += ": \(message.redactingSecrets)"
+        line += ": \(message)"
         if let systemError { line += " [\(String(cString: strerror(systemError)))]" }
         if let underlying { line += "; caused by: \(underlying.cause)" }
-        return line
+        return redaction.line(line)
     }
 
     /// The same line.

@@ -41,7 +41,7 @@ package struct RequestTarget: Sendable, Hashable {
                 guard !hostAndPort[..<at].contains(UInt8(ascii: "@")) else {
                     throw Ambiguity("it has two @ before the path")
                 }
-                userinfo = at > hostAndPort.startIndex ? Self.userinfo(hostAndPort[..<at]) : nil
+                userinfo = at > hostAndPort.startIndex ? try Self.userinfo(hostAndPort[..<at]) : nil
                 hostAndPort = hostAndPort[(at + 1)...]
             } else {
                 userinfo = nil
@@ -62,13 +62,14 @@ package struct RequestTarget: Sendable, Hashable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    private static func userinfo(_ text: ArraySlice<UInt8>) -> (user: String, password: String) {
+    private static func userinfo(
+        _ text: ArraySlice<UInt8>
+    ) throws(Ambiguity) -> (user: String, password: String) {
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-        func decoded(_ part: ArraySlice<UInt8>) -> String {
-            let encoded = String(decoding: part, as: UTF8.self)
-            return encoded.removingPercentEncoding ?? encoded
-        }
-        return (decoded(text[..<colon]), decoded(text[colon...].dropFirst()))
+        let user = String(decoding: text[..<colon], as: UTF8.self).removingPercentEncoding
+        let password = String(decoding: text[colon...].dropFirst(), as: UTF8.self).removingPercentEncoding
+        guard let user, let password else { throw Ambiguity("its user name or password is not UTF-8") }
+        return (user, password)
     }
 
     /// Checks host and port, and gives them back in one spelling.

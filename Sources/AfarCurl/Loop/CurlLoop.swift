@@ -31,9 +31,14 @@ final class CurlLoop: @unchecked Sendable {
     private var currentPool: CurlPool?
     private var lastPoolNumber: UInt32 = 0
     private var gate: HostGate<Transfer>
+    private var lookups: LookupGate<Transfer>
     private var transfers: [Transfer] = []
     private var endings: [Ending] = []
     private var gathering: [Transfer] = []
+    /// Transfers whose answers make the rest of their bodies needless.
+    private var refused: [Transfer] = []
+    /// Hosts that waiting transfers need not look up any more, perhaps.
+    private var knownHosts: Set<String> = []
     private var nextExpiry = UInt64.max
     private var isSettled = true
     private var isShutDown = false
@@ -43,10 +48,26 @@ final class CurlLoop: @unchecked Sendable {
     init(configuration: CurlTransport.Configuration) throws {
         self.configuration = configuration
         poller = try Poller()
-        gate = HostGate(
-            limitPerHost: configuration.maximumConnectionsPerHost, lookupLimit: configuration.maximumLookups)
-        let thread = Thread { [self] in run() }
-        thread.start()
+        gate = HostGate(limitPerHost: configuration.maximumConnectionsPerHost)
+        lookups = LookupGate(limit: configuration.maximumLookups)
+        try startThread()
+    }
+
+    /// Not by Foundation, whose threads stay silent when there is none to be had.
+    private func startThread() throws {
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            throw POSIXError(.init(rawValue: code) ?? .EAGAIN)
+        }
+        pthread_detach(thread)
     }
 
     /// Leaves a message. May be called from any thread. When the thread has ended, messages about transfers, which are
@@ -74,8 +95,9 @@ final class CurlLoop: @unchecked Sendable {
                 }
             }
             takeMessages()
-            settle()
+            goOnAfterRefusals()
             expire()
+            settle()
             callCompletions()
             flush()
         }
@@ -142,11 +164,20 @@ final class CurlLoop: @unchecked Sendable {
                 start(transfer)
                 isSettled = false
             }
+            while let transfer = lookups.admit() {
+                lookUp(for: transfer)
+                isSettled = false
+            }
+            if !knownHosts.isEmpty { tryWithoutLookup() }
             now = MonotonicClock.now
             for pool in pools {
                 if pool.runTimers(at: now) { isSettled = false }
                 while let (easy, code) = pool.nextDone() {
-                    if let transfer = Transfer.of(easy) { ended(transfer, code: code) }
+                    if let transfer = Transfer.of(easy) {
+                        ended(transfer, code: code)
+                    } else if pool.abandonedEnded(easy) {
+                        lookups.abandonedEnded()
+                    }
                     isSettled = false
                 }
             }
@@ -155,7 +186,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func shutDownUnusedPools() {
-        let unused = pools.filter { $0.isRetired && $0.runningCount == 0 }
+        let unused = pools.filter { $0.isRetired && $0.isUnused }
         pools.removeAll { pool in unused.contains { $0 === pool } }
         for pool in unused { pool.shutDown() }
     }
@@ -170,7 +201,6 @@ final class CurlLoop: @unchecked Sendable {
             finish(transfer, code: CURLE_OPERATION_TIMEDOUT)
         }
         nextExpiry = transfers.reduce(.max) { min($0, $1.state.nextDeadline) }
-        if !expired.isEmpty { settle() }
     }
 
     /// A transfer has gathered pieces of its body, to be handed over when the ready events are done with.
@@ -189,6 +219,24 @@ final class CurlLoop: @unchecked Sendable {
         gathering.removeAll(keepingCapacity: true)
     }
 
+    /// The rest of a request's body is not wanted any more.
+    func noteRefusal(of transfer: Transfer) {
+        refused.append(transfer)
+        post(.bodyReady(transfer))
+    }
+
+    /// libcurl stops sending once an answer makes the rest of the body needless, in some cases only when the answer is whole;
+    /// but not while the sending stands still, because the body's maker has nothing ready. So it is let go on each time that
+    /// something has happened.
+    private func goOnAfterRefusals() {
+        guard !refused.isEmpty else { return }
+        refused.removeAll { $0.state.phase == .finished }
+        for transfer in refused where transfer.state.isSendingPaused {
+            transfer.state.isSendingPaused = false
+            pauseChanged(transfer)
+        }
+    }
+
     private func callCompletions() {
         guard !endings.isEmpty else { return }
         let ready = endings
@@ -205,13 +253,12 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
-        transfer.place = gate.enqueue(transfer, host: transfer.plan.host, needsLookup: transfer.plan.needsLookup)
+        transfer.place = gate.enqueue(transfer, host: transfer.plan.host)
     }
 
     private func start(_ transfer: Transfer) {
-        transfer.state.admit()
+        transfer.state.admit(at: now)
         transfer.wasAdmitted = true
-        transfer.isLookingUp = true
         guard let pool = pool(), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
@@ -227,11 +274,24 @@ final class CurlLoop: @unchecked Sendable {
             transfer.state.fail(Fault(.unknown, "libcurl refused an option", underlying: error))
             return finish(transfer, code: CURLE_UNKNOWN_OPTION)
         }
+        add(transfer)
+    }
+
+    /// Gives a transfer to libcurl: for the first time, on a new connection, or after it has waited to look up its host.
+    private func add(_ transfer: Transfer) {
+        guard let handle = transfer.handle, let pool = transfer.pool else { return }
         guard pool.add(handle) == CURLM_OK else {
             transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.isAdded = true
+        noteDeadline(of: transfer)
+    }
+
+    private func remove(_ transfer: Transfer) {
+        guard transfer.isAdded, let handle = transfer.handle else { return }
+        transfer.pool?.remove(handle)
+        transfer.isAdded = false
     }
 
     private func cancel(_ transfer: Transfer) {
@@ -249,11 +309,43 @@ final class CurlLoop: @unchecked Sendable {
         if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT { finish(transfer, code: code) }
     }
 
-    /// A callback of libcurl's saw the connection; it is the loop's thread.
+    // MARK: Look-ups
+
+    /// libcurl is about to look up a host's name, which it knows of no earlier transfer and for which no kept connection
+    /// would do. Called back on the loop's thread. If the answer is no, libcurl gives the transfer up, and it waits.
+    func mayLookUp(_ transfer: Transfer) -> Bool {
+        guard transfer.plan.needsLookup, transfer.sendCount == 0, case .none = transfer.lookup else { return true }
+        let (place, isAdmitted) = lookups.enter(transfer)
+        transfer.lookup = isAdmitted ? .running(place) : .waiting(place)
+        return isAdmitted
+    }
+
+    /// It is the turn of a transfer that waited for its look-up.
+    private func lookUp(for transfer: Transfer) {
+        guard case .waiting(let place) = transfer.lookup else { return }
+        transfer.lookup = .running(place)
+        add(transfer)
+    }
+
+    /// Others have found an address since, or have left a connection: who waits to look up the same host may do without.
+    private func tryWithoutLookup() {
+        let hosts = knownHosts
+        knownHosts = []
+        for transfer in transfers where hosts.contains(transfer.plan.host) {
+            guard case .waiting(let place) = transfer.lookup else { continue }
+            lookups.withdraw(place)
+            transfer.lookup = .none
+            add(transfer)
+            isSettled = false
+        }
+    }
+
+    /// A callback of libcurl's saw the host's address; it is the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
-        guard transfer.isLookingUp, let place = transfer.place else { return }
-        transfer.isLookingUp = false
-        gate.lookupEnded(place)
+        guard case .running(let place) = transfer.lookup else { return }
+        transfer.lookup = .none
+        lookups.release(place)
+        if lookups.isWaitedFor { knownHosts.insert(transfer.plan.host) }
     }
 
     func noteDeadline(of transfer: Transfer) {
@@ -268,28 +360,37 @@ final class CurlLoop: @unchecked Sendable {
 
     /// libcurl is done with a transfer.
     private func ended(_ transfer: Transfer, code: CURLcode) {
-        guard transfer.mustStartOver, let handle = transfer.handle, let pool = transfer.pool else {
-            return finish(transfer, code: code)
+        if case .waiting = transfer.lookup {
+            remove(transfer)
+            transfer.handle?.clearError()
+        } else if transfer.mustStartOver, let handle = transfer.handle {
+            remove(transfer)
+            transfer.startOver(on: handle)
+            add(transfer)
+        } else {
+            finish(transfer, code: code, isDone: true)
         }
-        pool.remove(handle)
-        transfer.isAdded = false
-        transfer.startOver(on: handle)
-        guard pool.add(handle) == CURLM_OK else {
-            transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
-            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
-        }
-        transfer.isAdded = true
     }
 
-    private func finish(_ transfer: Transfer, code: CURLcode) {
+    /// - Parameter isDone: Whether libcurl is done with the transfer. If not, it is stopped, all but a look-up.
+    private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.failurePhase
+        if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
         guard transfer.state.finish() else { return }
+        // Before anybody hears of the end: the next exchange may have the same control.
+        transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
         if let handle = transfer.handle, let pool = transfer.pool {
-            if transfer.isAdded { pool.remove(handle) }
             if let socket = transfer.socket { pool.freed(socket) }
+            if case .running(let place) = transfer.lookup, transfer.isAdded, !isDone {
+                transfer.lookup = .none
+                lookups.abandon(place)
+                pool.abandon(handle)
+            } else {
+                remove(transfer)
+                pool.giveBack(handle)
+            }
             transfer.handle = nil
-            pool.giveBack(handle)
         }
         leave(transfer)
         transfer.release()
@@ -302,6 +403,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes a transfer out of the loop's lists.
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
+        if case .waiting(let place) = transfer.lookup { lookups.withdraw(place) }
+        if lookups.isWaitedFor { knownHosts.insert(transfer.plan.host) }
         if let place = transfer.place {
             if transfer.wasAdmitted { gate.release(place) } else { gate.withdraw(place) }
         }

@@ -19,9 +19,13 @@ final class CurlPool {
     /// Sockets whose transfers have ended since the kernel was last asked.
     private var justFreed: [Int32] = []
     private var idleHandles: [EasyHandle] = []
+    /// Handles whose transfers have gone and whose look-ups run on.
+    private var abandoned: [EasyHandle] = []
     private var deadline: UInt64?
-    /// Transfers that libcurl is working on.
-    private(set) var runningCount = 0
+    /// The handles that transfers have, or had until they abandoned them.
+    private var handlesInUse = 0
+    /// Whether nothing is under way here.
+    var isUnused: Bool { handlesInUse == 0 }
     /// Set when new requests go to another pool; this one closes when its last transfer is over.
     private(set) var isRetired = false
 
@@ -64,25 +68,41 @@ final class CurlPool {
 
     /// A handle with the options of an earlier transfer, or none; nil when memory ran out.
     func takeHandle(isReusable: Bool) -> EasyHandle? {
-        if isReusable, let handle = idleHandles.popLast() { return handle }
-        return EasyHandle(isReusable: isReusable)
+        let idle = isReusable ? idleHandles.popLast() : nil
+        guard let handle = idle ?? EasyHandle(isReusable: isReusable) else { return nil }
+        handlesInUse += 1
+        return handle
     }
 
     func giveBack(_ handle: EasyHandle) {
+        handlesInUse -= 1
         handle.transfer = nil
-        guard handle.isReusable, idleHandles.count < Self.idleHandleLimit else { return handle.close() }
+        // libcurl never takes back the number of a system's error, and would name it for the failures of later transfers.
+        guard handle.isReusable, handle.long(CURLINFO_OS_ERRNO) == 0, idleHandles.count < Self.idleHandleLimit else {
+            return handle.close()
+        }
         idleHandles.append(handle)
     }
 
-    func add(_ handle: EasyHandle) -> CURLMcode {
-        let code = curl_multi_add_handle(multi, handle.raw)
-        if code == CURLM_OK { runningCount += 1 }
-        return code
+    func add(_ handle: EasyHandle) -> CURLMcode { curl_multi_add_handle(multi, handle.raw) }
+
+    func remove(_ handle: EasyHandle) { curl_multi_remove_handle(multi, handle.raw) }
+
+    /// Leaves a handle to libcurl until the look-up is over that it is at: ``abandonedEnded(_:)``. No connection is made then.
+    func abandon(_ handle: EasyHandle) {
+        handle.transfer = nil
+        handle.forgetTransfer()
+        abandoned.append(handle)
     }
 
-    func remove(_ handle: EasyHandle) {
-        curl_multi_remove_handle(multi, handle.raw)
-        runningCount -= 1
+    /// libcurl is done with a handle that no transfer has any more. Returns whether that was an abandoned one.
+    func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> Bool {
+        guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return false }
+        let handle = abandoned.remove(at: index)
+        remove(handle)
+        handlesInUse -= 1
+        handle.close()
+        return true
     }
 
     // MARK: Options that need the pool
@@ -117,6 +137,10 @@ final class CurlPool {
     private func want(_ events: UInt32, of socket: Int32) {
         if events != 0, !disturbed.isEmpty { disturbed.remove(socket) }
         interests.want(events, of: socket)
+        // A look-up's own socket is closed without a word, and its number comes back. Not always at once: it may still become
+        // readable, when the address was found by another look-up meanwhile.
+        guard events == 0, !sockets.all.contains(socket), let change = interests.dismiss(socket) else { return }
+        poller.apply(change, pool: number)
     }
 
     /// The transfer on a socket has ended; libcurl may use its connection again.
@@ -190,8 +214,9 @@ final class CurlPool {
 
     /// Closes everything. No transfer may be running.
     func shutDown() {
-        for handle in idleHandles { handle.close() }
-        idleHandles = []
+        for handle in abandoned { remove(handle) }
+        for handle in idleHandles + abandoned { handle.close() }
+        (idleHandles, abandoned) = ([], [])
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
         applyInterests()

@@ -70,6 +70,12 @@ final class EasyHandle {
     /// Starts with no failure.
     func clearError() { errorText.pointee = 0 }
 
+    /// Takes from libcurl what belongs to the transfer, and gives the look-up that it is at all the time that it needs.
+    func forgetTransfer() {
+        _ = afar_set_header_list(raw, nil)
+        _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+    }
+
     /// Frees the handle. Not in deinit: libcurl may call back while it cleans up.
     func close() {
         curl_easy_cleanup(raw)

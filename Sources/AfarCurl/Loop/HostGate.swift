@@ -1,10 +1,8 @@
-/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival, and so many at once
-/// that may be looking up a host's name, because each look-up takes a thread of libcurl's. Pure: it does no I/O.
+/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Pure: it does no I/O.
 struct HostGate<Waiter: AnyObject> {
     /// The connections and the queue of one host.
     final class Lane {
         fileprivate let host: String
-        fileprivate let needsLookup: Bool
         fileprivate var active = 0
         fileprivate var isListed = false
         fileprivate private(set) var waitingCount = 0
@@ -13,10 +11,7 @@ struct HostGate<Waiter: AnyObject> {
         private var firstWaiting = 0
         private var cutOff = 0
 
-        fileprivate init(host: String, needsLookup: Bool) {
-            self.host = host
-            self.needsLookup = needsLookup
-        }
+        fileprivate init(host: String) { self.host = host }
 
         fileprivate func append(_ waiter: Waiter) -> Place {
             waiting.append(waiter)
@@ -66,27 +61,25 @@ struct HostGate<Waiter: AnyObject> {
     }
 
     private let limitPerHost: Int
-    private let lookupLimit: Int
     private var lanes: [String: Lane] = [:]
     /// Lanes that have someone waiting and a free place, in the order in which they got both.
     private var ready: [Lane] = []
-    private var lookups = 0
 
-    init(limitPerHost: Int, lookupLimit: Int) {
-        self.limitPerHost = max(1, limitPerHost)
-        self.lookupLimit = max(1, lookupLimit)
-    }
+    init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }
 
     /// How many hosts have someone waiting or admitted.
     var hostCount: Int { lanes.count }
 
+    /// Whether somebody may start now.
+    var isReady: Bool { !ready.isEmpty }
+
     /// Adds a waiter for a host (scheme, name and port).
-    mutating func enqueue(_ waiter: Waiter, host: String, needsLookup: Bool) -> Place {
+    mutating func enqueue(_ waiter: Waiter, host: String) -> Place {
         let lane: Lane
         if let known = lanes[host] {
             lane = known
         } else {
-            lane = Lane(host: host, needsLookup: needsLookup)
+            lane = Lane(host: host)
             lanes[host] = lane
         }
         let place = lane.append(waiter)
@@ -96,19 +89,13 @@ struct HostGate<Waiter: AnyObject> {
 
     /// Takes the next waiter that may start now.
     mutating func admit() -> Waiter? {
-        guard let index = ready.firstIndex(where: { !$0.needsLookup || lookups < lookupLimit }) else { return nil }
-        let lane = ready.remove(at: index)
+        guard !ready.isEmpty else { return nil }
+        let lane = ready.removeFirst()
         lane.isListed = false
         guard let waiter = lane.takeFirst() else { return nil }
         lane.active += 1
-        if lane.needsLookup { lookups += 1 }
         list(lane)
         return waiter
-    }
-
-    /// An admitted transfer has found its host, or will not look for it any more. To be called once.
-    mutating func lookupEnded(_ place: Place) {
-        if place.lane.needsLookup { lookups -= 1 }
     }
 
     /// An admitted transfer is over. To be called once.

@@ -50,7 +50,7 @@ struct RequestPlan {
         method = request.method
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
-        needsLookup = authority.first != "[" && !authority.utf8.allSatisfy { (0x2E...0x3A).contains($0) && $0 != 0x2F }
+        needsLookup = authority.first != "[" && !Self.isAddress(authority)
         headers = Self.headers(for: exchange)
     }
 
@@ -64,6 +64,13 @@ struct RequestPlan {
         }
     }
 
+    /// Whether the host is an address of IPv4; what only looks like one is looked up as a name.
+    private static func isAddress(_ authority: String) -> Bool {
+        guard authority.utf8.allSatisfy({ (0x2E...0x3A).contains($0) && $0 != 0x2F }) else { return false }
+        var address = in_addr()
+        return inet_pton(AF_INET, String(authority.prefix { $0 != ":" }), &address) == 1
+    }
+
     /// The same for all spellings of a host.
     private static func hostKey(_ authority: String, isSecure: Bool) -> String {
         let ending = isSecure ? ":443" : ":80"
@@ -73,7 +80,7 @@ struct RequestPlan {
         return (isSecure ? "s:" : "p:") + (hasCapitals ? spelling.lowercased() : spelling)
     }
 
-    private static func headers(for exchange: Exchange) -> HeaderList {
+    static func headers(for exchange: Exchange) -> HeaderList {
         let fields = exchange.request.headerFields
         let defaults = exchange.options.defaultFields.prepared(PreparedDefaults.init)
         var extra: [StaticString] = []
@@ -118,6 +125,10 @@ struct RequestPlan {
 }
 
 extension HTTPRequest.Method {
+    /// Whether sending it twice means the same as once (RFC 9110, section 9.2.2).
+    var isIdempotent: Bool { Self.idempotent.contains(self) }
+    private static let idempotent: Set<Self> = [.get, .head, .options, .trace, .put, .delete]
+
     /// Whether a request of this method without content says so by `Content-Length: 0` (RFC 9110, section 8.6).
     var expectsContent: Bool { self == .post || self == .put || self == .patch }
 }

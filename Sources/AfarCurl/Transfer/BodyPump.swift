@@ -32,7 +32,8 @@ final class BodyPump: Sendable {
     func start(_ stream: RequestBodyStream) {
         let task = Task {
             do {
-                guard let read = takeReader(of: stream) else { return }
+                guard let makeReader = claim(stream) else { return }
+                let read = makeReader()
                 var sent: Int64 = 0
                 var next = try await read()
                 while let chunk = next {
@@ -92,8 +93,8 @@ final class BodyPump: Sendable {
     }
 
     /// Nil once cancelled, so that a body that can be read once stays unread for another sending.
-    private func takeReader(of stream: RequestBodyStream) -> RequestBodyStream.Reader? {
-        state.withLock { $0.isCancelled ? nil : stream.reader() }
+    private func claim(_ stream: RequestBodyStream) -> (@Sendable () -> RequestBodyStream.Reader)? {
+        state.withLock { $0.isCancelled ? nil : stream.claim() }
     }
 
     /// Waits until the loop has taken the chunk; false when it wants no more.

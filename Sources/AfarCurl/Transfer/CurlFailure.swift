@@ -18,6 +18,7 @@ struct CurlFailure {
         switch code {
         case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
             "the connection closed before the response's head was complete"
+        case CURLE_GOT_NOTHING: "the connection closed before the first line of the response had come"
         case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
             "a line of the response's head is too long for libcurl"
         default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
@@ -30,8 +31,9 @@ struct CurlFailure {
         case CURLE_UNSUPPORTED_PROTOCOL: isConnected ? .malformedResponse : .unsupportedURL
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode
         case CURLE_COULDNT_CONNECT: connectCode
-        case CURLE_RECV_ERROR where systemError == 0 && message.contains("chunk"): .malformedResponse
-        case CURLE_RECV_ERROR where systemError == 0 && message.contains("header"): .headTooLarge
+        case CURLE_COULDNT_RESOLVE_HOST where message.contains("failed to start"): .outOfResources
+        case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
+        case CURLE_RECV_ERROR where message.contains("header"): .headTooLarge
         case CURLE_PARTIAL_FILE where !hasHead: .malformedResponse
         // libcurl's limit for one line is below ours.
         case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
@@ -42,6 +44,11 @@ struct CurlFailure {
     /// Whether libcurl's errno belongs to a failure of this code; it is not cleared by failures without one.
     static func hasSystemError(_ code: CURLcode) -> Bool {
         code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
+    }
+
+    /// Whether a system's error means that the process, or the machine, has no more of something.
+    static func isOutOfResources(_ systemError: Int32) -> Bool {
+        [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(systemError)
     }
 
     private var connectCode: TransportError.Code {
@@ -82,14 +89,15 @@ struct CurlFailure {
         map(.clientCertificateRejected, CURLE_SSL_CERTPROBLEM)
         map(.clientCertificateRequired, CURLE_SSL_CLIENTCERT)
         map(
-            .malformedResponse, CURLE_OK, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+            .malformedResponse, CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
             CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR, CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR,
             CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
             CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
             CURLE_UPLOAD_FAILED)
         // A body that cannot be sent again was lost with a kept connection that had died.
         map(
-            .connectionLost, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_UNRECOVERABLE_POLL,
+            .connectionLost, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
+            CURLE_UNRECOVERABLE_POLL,
             CURLE_AGAIN)
         map(.bodyIncomplete, CURLE_PARTIAL_FILE)
         map(.undecodableContent, CURLE_BAD_CONTENT_ENCODING)

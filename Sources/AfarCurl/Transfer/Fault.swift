@@ -19,8 +19,13 @@ package struct Fault: Error {
 
     static let cancelled = Fault(.cancelled, "the exchange was cancelled")
 
-    static func idleTimeout(_ seconds: TimeInterval) -> Fault {
-        Fault(.timedOut, "nothing arrived or left for \(seconds.formatted()) s (idle timeout)")
+    static func connectTimeout(_ seconds: TimeInterval) -> Fault {
+        Fault(.timedOut, "no connection was made within \(seconds.formatted()) s (connect timeout)")
+    }
+
+    static func idleTimeout(_ seconds: TimeInterval, byteCount: Int64) -> Fault {
+        let amount = byteCount == 0 ? "nothing" : "no more than \(byteCount) bytes"
+        return Fault(.timedOut, "\(amount) arrived or left for \(seconds.formatted()) s (idle timeout)")
     }
 
     static func totalTimeout(_ seconds: TimeInterval) -> Fault {

@@ -17,6 +17,7 @@ extension TransactionMetrics {
         }
         fetchStartDate = start
         isReusedConnection = transfer.state.hasConnected && handle.long(CURLINFO_NUM_CONNECTS) == 0
+        resendCount = max(0, transfer.sendCount - 1)
         if !isReusedConnection {
             domainLookupStartDate = begun
             domainLookupEndDate = moment(CURLINFO_NAMELOOKUP_TIME_T)

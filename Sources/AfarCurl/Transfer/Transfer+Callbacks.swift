@@ -47,11 +47,15 @@ extension Transfer {
                 options.easy,
                 { context, _, address in
                     guard let transfer = Transfer.from(context), let address else { return -1 }
-                    transfer.loop.lookupEnded(transfer)
-                    let socket = afar_socket_cloexec(address)
-                    if socket >= 0 { transfer.pool?.opened(socket) }
-                    return socket
+                    return transfer.openSocket(to: address)
                 }, context), CURLOPT_OPENSOCKETFUNCTION)
+        try options.check(
+            afar_set_resolver_start_function(
+                options.easy,
+                { _, _, context in
+                    guard let transfer = Transfer.from(context) else { return 1 }
+                    return transfer.loop.mayLookUp(transfer) ? 0 : 1
+                }, context), CURLOPT_RESOLVER_START_FUNCTION)
     }
 
     static func setBodyCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(CurlOptions.Failure) {
@@ -78,7 +82,8 @@ extension Transfer {
     }
 
     /// Remembers a fault, which then outranks the code that libcurl gives for a callback's refusal.
-    private func attempt(_ body: () throws(Fault) -> Int) -> Int? {
+    @discardableResult
+    func attempt<Answer>(_ body: () throws(Fault) -> Answer) -> Answer? {
         do {
             return try body()
         } catch {

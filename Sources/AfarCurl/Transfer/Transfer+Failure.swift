@@ -15,7 +15,7 @@ extension Transfer {
 
     private var connectingPhase: TransportError.Phase {
         guard let handle else { return .queued }
-        if isLookingUp, plan.needsLookup, handle.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolving }
+        if lookup.isPending { return .resolving }
         // The peer's address is known from when the connection is there; the time of that only when TLS is agreed on.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .securing
@@ -29,6 +29,10 @@ extension Transfer {
             error = TransportError(
                 fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
                 underlying: fault.underlying)
+        } else if code == CURLE_COULDNT_CONNECT, let socketError, CurlFailure.isOutOfResources(socketError) {
+            error = TransportError(
+                .outOfResources, phase: phase, url: plan.url, message: "no socket could be opened",
+                transportCode: Int(code.rawValue), systemError: socketError)
         } else {
             let systemError = CurlFailure.hasSystemError(code) ? Int32(handle?.long(CURLINFO_OS_ERRNO) ?? 0) : 0
             let facts = CurlFailure(
@@ -37,7 +41,8 @@ extension Transfer {
                 isConnected: phase > .securing, hasHead: reader.head != nil)
             error = TransportError(
                 facts.transportCode, phase: phase, url: plan.url, message: facts.text,
-                transportCode: Int(code.rawValue), systemError: systemError == 0 ? nil : systemError)
+                transportCode: Int(code.rawValue),
+                systemError: systemError == 0 || facts.transportCode == .malformedResponse ? nil : systemError)
         }
         error.peer = handle.flatMap { CurlFailure.peer(of: $0) }
         error.report = report

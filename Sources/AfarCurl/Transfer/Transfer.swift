@@ -6,6 +6,19 @@ import HTTPTypes
 /// One exchange on its way through libcurl. Made on the caller's thread, then owned by its loop's.
 final class Transfer: PreparedExchange, @unchecked Sendable {
     // Sendable because it is handed from the caller to the loop by a message, and used by one of them at a time.
+
+    /// How far the look-up of the host's name is, if one is needed.
+    enum Lookup {
+        case none
+        /// There are too many. libcurl does not have the transfer meanwhile.
+        case waiting(LookupGate<Transfer>.Place)
+        case running(LookupGate<Transfer>.Place)
+
+        var isPending: Bool {
+            if case .none = self { false } else { true }
+        }
+    }
+
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     let exchange: Exchange
@@ -24,7 +37,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     var place: HostGate<Transfer>.Place?
     /// Whether the gate let it through.
     var wasAdmitted = false
-    var isLookingUp = false
+    var lookup = Lookup.none
     /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
     var isGathering = false
     var isAdded = false
@@ -35,17 +48,28 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the kept connection that libcurl chose must not be used, so that the transfer begins again on a new one.
     private(set) var mustStartOver = false
     private var hasStartedOver = false
+    /// How often the request went out.
+    private(set) var sendCount = 0
+    /// The head of a 417 that refused an expectation. libcurl may send the request again without it (RFC 9110, section
+    /// 15.5.18), without a word and without this answer's body; only what follows tells whether it does.
+    private var refusal: ResponseHead?
+    private var headersWithoutExpectation: HeaderList?
+    /// Why no socket could be opened.
+    private(set) var socketError: Int32?
     private var completion: Completion?
     private var stream: ResponseBodyStream?
+    /// Whether the body is decoded, once the head is there.
+    private(set) lazy var isDecoded =
+        exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
-    private lazy var expectedByteCount: Int64? =
-        exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil ? nil : reader.contentLength
+    private lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
     init(_ exchange: Exchange, loop: CurlLoop) throws {
         self.exchange = exchange
         self.loop = loop
         plan = try RequestPlan(exchange)
-        state = TransferState(options: exchange.options, now: MonotonicClock.now)
+        let isStreamed = if case .stream = exchange.delivery { true } else { false }
+        state = TransferState(options: exchange.options, isWatched: isStreamed, now: MonotonicClock.now)
         reader = ResponseReader(url: plan.url, options: exchange.options)
         sink =
             switch exchange.delivery {
@@ -87,7 +111,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         feed = nil
         stream = nil
         sink = BodySink(collecting: 0)
-        exchange.control.attach(nil)
     }
 
     /// Whether much is to be read, so that a large buffer pays.
@@ -141,8 +164,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try options.setRules()
         try pool.setShared(options)
         if setup.isSecure { try options.setSecurity(setup.minimumTLSVersion, bundle: bundle) }
+        // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
+        // on unknown to the gate.
         try options.set(
-            CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, setup.connectTimeout.clamped) * 1000)))
+            CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, setup.connectTimeout.clamped) * 1000)) + 1_000)
         if setup.decodesContent { try options.set(CURLOPT_ACCEPT_ENCODING, "") }
         try options.setMethod(setup.method, hasBody: setup.hasBody)
         try Self.setCallbacks(options, of: handle)
@@ -153,7 +178,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if feed != nil { try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer) }
     }
 
-    private static let largeBuffer = 512 * 1024
+    static let largeBuffer = 512 * 1024
     /// For bodies of which some may be refused: libcurl keeps what one buffer is decoded to while the transfer stands
     /// still, and allows itself 64 MB for that. Deflate can make 1,032 bytes of one.
     private static let smallBuffer = 56 * 1024
@@ -196,8 +221,50 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
+        guard mayBeSent() else { return false }
+        sendCount += 1
         connectionIsThere()
         return true
+    }
+
+    /// Whether the request may go out, for the first time or once more: libcurl sends it again by itself when a kept
+    /// connection closed without an answer, which the server may have acted upon all the same (RFC 9110, section 9.2.2).
+    private func mayBeSent() -> Bool {
+        if refusal != nil { return dropExpectation() }
+        guard sendCount == 0 || plan.method.isIdempotent && reader.head == nil else {
+            state.fail(
+                Fault(
+                    .connectionLost,
+                    "the kept connection closed before the answer came; the server may have acted upon the request"))
+            return false
+        }
+        return true
+    }
+
+    /// Makes the request ready to be sent without its expectation. libcurl leaves a field of the caller's where it is, and
+    /// not always starts the body over.
+    private func dropExpectation() -> Bool {
+        guard let handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
+            state.fail(
+                Fault(
+                    .requestBodyFailed,
+                    "the server refused \"Expect\" (417) when some of the body was on its way, which cannot be sent again"
+                ))
+            return false
+        }
+        refusal = nil
+        reader = ResponseReader(url: plan.url, options: exchange.options)
+        headersWithoutExpectation = RequestPlan.headers(for: exchange.withoutExpectation)
+        return afar_set_header_list(handle.raw, headersWithoutExpectation?.first) == CURLE_OK
+    }
+
+    /// Opens a socket to an address of the host; −1 when that cannot be.
+    func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        loop.lookupEnded(self)
+        let socket = afar_socket_cloexec(address)
+        socketError = socket < 0 ? errno : nil
+        if socket >= 0 { pool?.opened(socket) }
+        return socket
     }
 
     /// Prepares the handle for a fresh connection. Nothing was sent on the one before.
@@ -244,19 +311,41 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     private func receive(line: UnsafeRawBufferPointer) throws(Fault) {
         connectionIsThere()
-        state.noteActivity(at: loop.now)
+        state.noteActivity(of: line.count, at: loop.now)
         switch try reader.receive(line: line) {
         case .none: break
-        case .informational(let head): exchange.observer?.exchangeDidReceiveInformational(head)
+        case .informational(let head):
+            state.receiveInformational(at: loop.now)
+            exchange.observer?.exchangeDidReceiveInformational(head)
         case .head(let head): try receive(head)
         }
     }
 
     private func receive(_ head: ResponseHead) throws(Fault) {
+        // libcurl stops sending after a refusal or a redirect, but would wait for the end of a pause before it ends the transfer.
+        if head.status >= 300, feed != nil { loop.noteRefusal(of: self) }
+        if head.status == 417, hasExpectation {
+            refusal = head
+        } else {
+            try deliver(head)
+        }
+    }
+
+    /// Whether the server is asked before the body is sent (RFC 9110, section 10.1.1).
+    private var hasExpectation: Bool {
+        exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
+    }
+
+    /// A 417 was the last word after all.
+    func deliverRefusal() throws(Fault) {
+        guard let head = refusal else { return }
+        refusal = nil
+        try deliver(head)
+    }
+
+    private func deliver(_ head: ResponseHead) throws(Fault) {
         noteSent()
-        state.receiveHead(at: loop.now)
-        // libcurl stops sending after an error, but would wait for the end of a pause before it ends the transfer.
-        if head.status >= 400, state.isSendingPaused { loop.post(.bodyReady(self)) }
+        state.receiveHead(refuses: head.status >= 300, at: loop.now)
         sink.expect(plan.method == .head ? nil : reader.contentLength)
         exchange.observer?.exchangeDidReceiveHead(head)
         do {
@@ -272,8 +361,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
+        try deliverRefusal()
         // libcurl may read 100 buffers in one go, and the loop hears of a suspension only after that.
         if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
+        try checkDecompression(to: sink.byteCount + Int64(body.count))
         let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
         guard !standsStill, try sink.write(body, evenIfFull: isGoingOn) == .taken else {
             if !state.isSuspended { state.isReceivingPaused = true }
@@ -281,7 +372,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         if sink.mayRefuse { loop.flushLater(self) }
-        state.noteActivity(at: loop.now)
+        state.noteActivity(of: body.count, at: loop.now)
         exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
         return true
     }
@@ -294,7 +385,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             state.pauseDidChange(at: loop.now)
             return nil
         }
-        state.noteActivity(at: loop.now)
+        state.noteActivity(of: count, at: loop.now)
         exchange.observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
         return count
     }
@@ -321,6 +412,18 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if reader.head != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
         return .failure(error)
+    }
+}
+
+extension Exchange {
+    /// The same with nothing that makes the server be asked before the body is sent.
+    fileprivate var withoutExpectation: Exchange {
+        var copy = self
+        copy.request.headerFields[.expect] = nil
+        var fields = options.defaultFields.fields
+        fields[.expect] = nil
+        copy.options.defaultFields = DefaultFields(fields)
+        return copy
     }
 }
 

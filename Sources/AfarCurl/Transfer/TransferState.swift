@@ -23,6 +23,8 @@ struct TransferState {
     private(set) var fault: Fault?
     /// Whether the connection was there at some time.
     private(set) var hasConnected = false
+    /// Whether the final head means that what is left of the request's body is not wanted.
+    private(set) var isRefused = false
     /// Whether the caller has suspended the transfer.
     private(set) var isSuspended = false
     /// Whether the reader of a streamed body has enough to do.
@@ -30,21 +32,33 @@ struct TransferState {
     /// Whether the writer of a streamed request body has nothing ready.
     var isSendingPaused = false
 
+    private let connectTimeout: TimeInterval
     private let idleTimeout: TimeInterval
     private let totalTimeout: TimeInterval
     private let totalDeadline: UInt64
+    private var connectDeadline = UInt64.max
     private var idleDeadline = UInt64.max
+    /// As many bytes within the idle timeout are as good as none.
+    private let idleBytes: Int64
+    /// The bytes that came and went since the idle timer began.
+    private var activeBytes: Int64 = 0
 
-    init(options: ExchangeOptions, now: UInt64) {
+    /// - Parameter isWatched: Whether somebody watches the body while it comes, and can end what takes too long.
+    init(options: ExchangeOptions, isWatched: Bool, now: UInt64) {
+        connectTimeout = options.connectTimeout
         idleTimeout = options.idleTimeout
         totalTimeout = options.totalTimeout
         totalDeadline = Self.deadline(after: options.totalTimeout, from: now)
+        let bytes = options.minimumTransferRate * options.idleTimeout
+        idleBytes = bytes > 0 && !isWatched ? Int64(min(bytes, 1e15)) : 0
     }
 
     // MARK: Progress
 
-    mutating func admit() {
-        if phase == .queued { phase = .connecting }
+    mutating func admit(at now: UInt64) {
+        guard phase == .queued else { return }
+        phase = .connecting
+        connectDeadline = Self.deadline(after: connectTimeout, from: now)
     }
 
     /// Returns whether this is news.
@@ -52,18 +66,31 @@ struct TransferState {
         guard phase == .connecting else { return false }
         phase = .connected
         hasConnected = true
-        noteActivity(at: now)
+        connectDeadline = .max
+        startIdleTimer(at: now)
         return true
     }
 
-    mutating func receiveHead(at now: UInt64) {
+    /// An informational head is there: the server is alive. How many there may be is limited elsewhere.
+    mutating func receiveInformational(at now: UInt64) { startIdleTimer(at: now) }
+
+    /// - Parameter refuses: Whether it refuses the request or leads elsewhere, so that no more of a body is awaited.
+    mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
         guard phase < .receiving else { return }
         phase = .receiving
-        noteActivity(at: now)
+        isRefused = refuses
+        startIdleTimer(at: now)
     }
 
-    mutating func noteActivity(at now: UInt64) {
+    /// So many bytes came or went. The idle timer starts anew once they are more than nothing.
+    mutating func noteActivity(of byteCount: Int, at now: UInt64) {
+        activeBytes += Int64(byteCount)
+        if activeBytes > idleBytes { startIdleTimer(at: now) }
+    }
+
+    private mutating func startIdleTimer(at now: UInt64) {
         guard phase == .connected || phase == .receiving, !standsStill else { return }
+        activeBytes = 0
         idleDeadline = Self.deadline(after: idleTimeout, from: now)
     }
 
@@ -83,7 +110,7 @@ struct TransferState {
 
     /// The idle timer stands still while the caller has suspended the transfer, or one of the bodies waits for the
     /// program's own side.
-    private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused }
+    private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
 
     mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
         self.isSuspended = isSuspended
@@ -91,18 +118,19 @@ struct TransferState {
     }
 
     mutating func pauseDidChange(at now: UInt64) {
-        if standsStill { idleDeadline = .max } else { noteActivity(at: now) }
+        if standsStill { idleDeadline = .max } else { startIdleTimer(at: now) }
     }
 
     // MARK: Timers
 
     /// The moment at which ``expiry(at:)`` is worth asking; never later than needed.
-    var nextDeadline: UInt64 { min(idleDeadline, totalDeadline) }
+    var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, totalDeadline) }
 
     func expiry(at now: UInt64) -> Fault? {
         guard phase != .finished else { return nil }
         if now >= totalDeadline { return .totalTimeout(totalTimeout) }
-        if now >= idleDeadline { return .idleTimeout(idleTimeout) }
+        if now >= connectDeadline { return .connectTimeout(connectTimeout) }
+        if now >= idleDeadline { return .idleTimeout(idleTimeout, byteCount: activeBytes) }
         return nil
     }
 

@@ -1,3 +1,4 @@
+import AfarCore
 public import Foundation
 
 /// Why a value in a stream of JSON could not be read, and which one it was. The values after it can be read all the same.
@@ -49,7 +50,7 @@ extension JSONStreamError: LocalizedError, CustomStringConvertible {
         return switch reason {
         case .tooLong(let limit):
             "\(place) has more than \(limit) bytes. Ask for a larger maximum length if that is no mistake."
-        case .undecodable(let error): "\(place) could not be decoded: \(error)"
+        case .undecodable(let error): "\(place) could not be decoded: \(TerminalText.line("\(error)"))"
         case .mayBeTruncated: "\(place) has no white space at its end, so that a part may be missing."
         case .outsideOfRecord: "\(place) has bytes outside of any value; is this a JSON text sequence (RFC 7464)?"
         }

@@ -1,7 +1,8 @@
+import AfarCore
 public import Foundation
 
 /// Why a property list was refused before it was read.
-public struct PropertyListError: LocalizedError, Sendable, Hashable {
+public struct PropertyListError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
     /// What is wrong.
     public enum Reason: Sendable, Hashable {
         /// The bytes are in no format of property lists. They begin with this.
@@ -27,19 +28,22 @@ public struct PropertyListError: LocalizedError, Sendable, Hashable {
     }
 
     /// What is wrong, for a person.
-    public var errorDescription: String? {
+    public var description: String {
         switch reason {
         case .unknownFormat(let beginning):
             "neither an XML property list, which begins with <, nor a binary one (bplist00): "
-                + "it begins with \(beginning.debugDescription)"
+                + "it begins with \(TerminalText.line(beginning.debugDescription))"
         case .formatNotAllowed(let format):
             "it is \(Self.name(format)), which is not allowed here; allowedFormats can change that"
         case .tooDeep(let limit): "its arrays and dictionaries are nested more than \(limit) deep"
         case .circular: "an array or dictionary of it has itself in it"
         case .tooLarge: "it refers to the same values so often that it would take up too much memory"
-        case .malformed(let problem): problem
+        case .malformed(let problem): TerminalText.line(problem)
         }
     }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
 
     private static func name(_ format: PropertyListSerialization.PropertyListFormat) -> String {
         switch format {

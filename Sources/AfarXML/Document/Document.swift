@@ -81,11 +81,11 @@ extension XML {
         /// The document as a node: the parent of the outermost element and of what stands beside it.
         public var node: Node { Node(document: self, pointer: afar_xml_node(pointer)) }
 
-        /// Numbers the elements once, before the first XPath expression: without that, libxml2 finds out which of two comes
-        /// first by walking from one to the other. Only XPath looks at the numbers.
-        func orderElements() {
+        /// Numbers the nodes once, before the first XPath expression, so that it is known which of two comes first. Only
+        /// XPath looks at the numbers.
+        func orderNodes() {
             isOrdered.withLock { isOrdered in
-                if !isOrdered { xmlXPathOrderDocElems(pointer) }
+                if !isOrdered { afar_xml_number_nodes(pointer) }
                 isOrdered = true
             }
         }

@@ -30,11 +30,16 @@ final class ParseRun {
                 maximum_namespaces: Int32(clamping: options.maximumNamespaces),
                 maximum_attributes: Int32(clamping: options.maximumAttributes),
                 maximum_elements: options.maximumElements,
+                maximum_nodes: options.maximumNodes,
+                maximum_names: options.maximumNames,
                 refuses_doctype: options.documentType == .refused,
                 refusal: AFAR_XML_NOTHING_REFUSED,
                 refused_at: 0,
                 elements: 0,
+                nodes: 0,
                 began_at: 0,
+                own_names: 0,
+                names: 0,
                 wanted: nil,
                 open: 0,
                 found: { owner, tree in
@@ -72,10 +77,12 @@ final class ParseRun {
     }
 
     /// Hands a tree over that this run has made, or frees it and throws the first thing that was wrong with it.
-    func finish(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
+    ///
+    /// - Parameter hasMore: Whether bytes are left that libxml2 has not asked for.
+    func finish(_ tree: xmlDocPtr?, hasMore: Bool) throws(XML.Error) -> Tree {
         do throws(XML.Error) {
             try check()
-            try checkEnd()
+            try checkEnd(hasMore: hasMore)
             guard let tree else { throw here(.malformed, "the document is not well-formed") }
             return Tree(pointer: tree, warnings: warnings)
         } catch {
@@ -110,6 +117,14 @@ final class ParseRun {
             throw here(.limitExceeded, "an element has more than \(options.maximumAttributes) attributes")
         case AFAR_XML_TOO_MANY_ELEMENTS:
             throw here(.limitExceeded, "there are more than \(options.maximumElements) elements")
+        case AFAR_XML_TOO_MANY_NODES:
+            throw here(
+                .limitExceeded,
+                "there are more than \(options.maximumNodes) nodes: elements, attributes, comments, instructions")
+        case AFAR_XML_TOO_MANY_NAMES:
+            throw here(
+                .limitExceeded,
+                "there are more than \(options.maximumNames) different names, or they are too long")
         case AFAR_XML_DEFAULTS_REFUSED:
             throw here(.documentTypeRefused, "the document type declares defaults of attributes; none are added")
         default:
@@ -121,8 +136,8 @@ final class ParseRun {
     }
 
     /// libxml2 takes a NUL for the end of the document, whatever follows.
-    func checkEnd() throws(XML.Error) {
-        guard let input = context.pointee.input?.pointee, input.cur < input.end else { return }
+    func checkEnd(hasMore: Bool = false) throws(XML.Error) {
+        guard let input = context.pointee.input?.pointee, hasMore || input.cur < input.end else { return }
         throw here(.malformed, "something follows the document's end")
     }
 

@@ -4,7 +4,8 @@ extension XML {
     /// How a document is read: its encoding, and what it may be and hold.
     ///
     /// Whatever is chosen: no file and no address is ever read, no entity is expanded that a document declares itself,
-    /// and libxml2's own limits hold (50,000 bytes for a name, 10 million for a text, an attribute or a comment).
+    /// and limits hold that no option changes: 50,000 bytes for a name, 9 million for all different names, for a tag with its
+    /// attributes, 10 million for a text or a comment, 65,536 for the declarations in a document type.
     public struct ParsingOptions: Hashable, Sendable {
         /// The greatest length of a document, in bytes. The default is 64 MiB; larger ones are better streamed. On a stream it
         /// is that of each element that is made, give or take a chunk.
@@ -19,6 +20,14 @@ extension XML {
         /// How many elements a document may have, or on a stream each element that is made. The default is a million, which
         /// take some hundred megabytes of memory.
         public var maximumElements: Int
+        /// How many nodes a document may have, or on a stream each element that is made: elements, attributes, comments,
+        /// processing instructions and CDATA sections. The default is 4 million, which take about a gigabyte of memory at most,
+        /// besides their text.
+        public var maximumNodes: Int
+        /// How many different names a document may have, or a stream from its beginning to its end: of elements, attributes,
+        /// prefixes, namespaces and processing instructions. The default is 50,000. Beyond some 100,000, the time that names
+        /// take grows with the square of their number.
+        public var maximumNames: Int
         /// How many namespace declarations may be in force at one place. The default is 256.
         public var maximumNamespaces: Int
         /// Whether a document type declaration is accepted. The default is not. Pages in HTML may have one in any case.
@@ -34,6 +43,8 @@ extension XML {
             maximumDepth: Int = 256,
             maximumAttributes: Int = 256,
             maximumElements: Int = 1_000_000,
+            maximumNodes: Int = 4_000_000,
+            maximumNames: Int = 50_000,
             maximumNamespaces: Int = 256,
             documentType: DocumentType = .refused,
             encoding: TextEncoding? = nil
@@ -42,6 +53,8 @@ extension XML {
             self.maximumDepth = min(maximumDepth, Self.greatestDepth)
             self.maximumAttributes = maximumAttributes
             self.maximumElements = maximumElements
+            self.maximumNodes = maximumNodes
+            self.maximumNames = maximumNames
             self.maximumNamespaces = maximumNamespaces
             self.documentType = documentType
             self.encoding = encoding

@@ -33,8 +33,7 @@ struct TreeParser {
             try checkSize(bytes.count)
             let run = try ParseRun(htmlNewParserCtxt(), options, readsXML: false)
             let flags = HTML_PARSE_NONET.rawValue | HTML_PARSE_RECOVER.rawValue | HTML_PARSE_IGNORE_ENC.rawValue
-            var source = afar_html_source(
-                at: bytes.bindMemory(to: CChar.self).baseAddress, left: bytes.count, parser: run.context)
+            var source = source(of: bytes, run)
             let tree = withUnsafeMutablePointer(to: &source) { source in
                 htmlCtxtReadIO(run.context, afar_html_read, nil, source, nil, "UTF-8", Int32(flags))
             }
@@ -44,15 +43,24 @@ struct TreeParser {
 
     private func parse(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
         try checkSize(bytes.count)
+        // libxml2 passes over the mark of a document that it is given as a whole only.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            return try parse(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(3)))
+        }
         guard bytes.contains(where: { !$0.isXMLSpace }) else {
             throw XML.Error(.emptyDocument, "there is nothing to parse but \(bytes.count) bytes of white space")
         }
-        try checkAttributes(of: bytes)
+        try checkMarkup(of: bytes)
         let run = try ParseRun(xmlNewParserCtxt(), options, readsXML: true)
-        let tree = xmlCtxtReadMemory(
-            run.context, bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), nil, "UTF-8",
-            ParseRun.flags)
-        return try run.finish(tree)
+        var source = source(of: bytes, run)
+        let tree = withUnsafeMutablePointer(to: &source) { source in
+            xmlCtxtReadIO(run.context, afar_xml_read, nil, source, nil, "UTF-8", ParseRun.flags)
+        }
+        return try run.finish(tree, hasMore: source.left > 0)
+    }
+
+    private func source(of bytes: UnsafeRawBufferPointer, _ run: ParseRun) -> afar_xml_source {
+        afar_xml_source(at: bytes.bindMemory(to: CChar.self).baseAddress, left: bytes.count, parser: run.context)
     }
 
     private func checkSize(_ count: Int) throws(XML.Error) {
@@ -62,10 +70,10 @@ struct TreeParser {
         }
     }
 
-    private func checkAttributes(of bytes: UnsafeRawBufferPointer) throws(XML.Error) {
-        var counter = AttributeCounter(options)
+    private func checkMarkup(of bytes: UnsafeRawBufferPointer) throws(XML.Error) {
+        var scanner = MarkupScanner(options)
         do throws(XML.Error) {
-            try counter.count(bytes)
+            try scanner.scan(bytes)
         } catch {
             let line = bytes[..<(error.byteOffset ?? 0)].count { $0 == UInt8(ascii: "\n") } + 1
             throw XML.Error(error.kind, error.message, line: line, byteOffset: error.byteOffset)

@@ -20,6 +20,7 @@ extension ParseRun {
             },
             { context, text in ParseRun.of(context)?.onEvent?(.comment(String(xml: text))) },
             { context, target, data in
+                guard let context, afar_xml_admits_names(context) else { return }
                 let event = XML.Event.processingInstruction(target: String(xml: target), data: String(xml: data))
                 ParseRun.of(context)?.onEvent?(event)
             })

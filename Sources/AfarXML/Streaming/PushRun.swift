@@ -6,7 +6,9 @@ final class PushRun {
     let run: ParseRun
     private let options: XML.ParsingOptions
     private var source: SourceStream
-    private var counter: AttributeCounter
+    private var scanner: MarkupScanner
+    /// The beginning of a tag that has no end yet: libxml2 would look through all of it again with each chunk.
+    private var openTag = Data()
     private var isEmpty = true
 
     /// - Parameter contentType: The Content-Type that the bytes come with.
@@ -14,7 +16,7 @@ final class PushRun {
         run = try ParseRun(xmlCreatePushParserCtxt(nil, nil, nil, 0, nil), options, readsXML: true)
         self.options = options
         source = SourceStream(SourceEncoding(options, contentType))
-        counter = AttributeCounter(options)
+        scanner = MarkupScanner(options)
         xmlCtxtUseOptions(run.context, ParseRun.flags)
         // Else libxml2 would go by the first bytes.
         xmlSwitchEncoding(run.context, XML_CHAR_ENCODING_UTF8)
@@ -26,6 +28,7 @@ final class PushRun {
     /// Ends the document.
     func finish() throws(XML.Error) {
         try feedUTF8(source.finish())
+        try feedParts(openTag)
         guard !isEmpty else { throw XML.Error(.emptyDocument, "there is nothing to parse but white space") }
         xmlParseChunk(run.context, nil, 0, 1)
         try run.check()
@@ -38,7 +41,18 @@ final class PushRun {
     private func feedUTF8(_ chunk: Data) throws(XML.Error) {
         try chunk.withBytes { bytes throws(XML.Error) in
             isEmpty = isEmpty && !bytes.contains { !$0.isXMLSpace }
-            try counter.count(bytes)
+            try scanner.scan(bytes)
+        }
+        openTag.append(chunk)
+        let whole = openTag.count - scanner.openTagLength
+        guard whole > 0 else { return }
+        let ready = openTag.prefix(whole)
+        openTag = Data(openTag.dropFirst(whole))
+        try feedParts(ready)
+    }
+
+    private func feedParts(_ bytes: Data) throws(XML.Error) {
+        try bytes.withBytes { bytes throws(XML.Error) in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let part = rest.prefix(Self.greatestPart)

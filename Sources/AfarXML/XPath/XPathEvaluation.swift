@@ -1,115 +1,159 @@
 import CLibxml2
 
-/// One evaluation. libxml2's contexts and compiled expressions are changed while they are used, so each is made anew.
+/// One evaluation, which counts what it does. Used by one thread at a time.
+///
+/// libxml2's own evaluator cannot be bounded: it compares each node of a step with each found before, and each of two sets
+/// with each, without counting, and copies texts as often as it is asked to.
 final class XPathEvaluation {
-    private let document: XML.Document
-    private let context: xmlXPathContextPtr
-    private var failure: XML.Error?
+    let document: XML.Document
+    private let maximumSteps: Int
+    private var steps: Int
+    /// The namespace nodes that were made, which end with this.
+    private var namespaces: [xmlNsPtr] = []
+    /// The elements by their IDs, once somebody has asked for one.
+    private var identified: [[UInt8]: xmlNodePtr]?
 
-    init(of node: XML.Node, _ namespaces: [String: String], _ maximumSteps: Int) throws(XML.Error) {
-        node.document.orderElements()
-        guard let context = xmlXPathNewContext(node.document.pointer) else { throw .outOfMemory }
-        self.context = context
-        document = node.document
-        context.pointee.node = node.pointer
-        context.pointee.opLimit = UInt(clamping: max(1, maximumSteps))
-        context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
-        context.pointee.error = { owner, problem in
-            guard let owner, let problem else { return }
-            Unmanaged<XPathEvaluation>.fromOpaque(owner).takeUnretainedValue().note(problem.pointee)
-        }
-        for (prefix, name) in namespaces {
-            guard xmlXPathRegisterNs(context, prefix, name) == 0 else {
-                throw XML.Error(.invalidXPath, "“\(prefix)” cannot be the prefix of a namespace in XPath")
+    /// Where an expression is evaluated.
+    struct Context {
+        let node: xmlNodePtr
+        var position = 1
+        var size = 1
+    }
+
+    init(of document: XML.Document, maximumSteps: Int) {
+        document.orderNodes()
+        self.document = document
+        self.maximumSteps = max(1, maximumSteps)
+        steps = self.maximumSteps
+    }
+
+    deinit { for namespace in namespaces { afar_xml_free(namespace) } }
+
+    /// Counts steps, before they are taken.
+    @inline(__always)
+    func spend(_ count: Int) throws(XML.Error) {
+        steps &-= count
+        if steps < 0 { throw tooMany }
+    }
+
+    /// Counts the steps for text that is read or made: one, and one for every eight bytes.
+    func spend(forBytes count: Int) throws(XML.Error) { try spend(1 + count / 8) }
+
+    private var tooMany: XML.Error {
+        XML.Error(.xpathTooComplex, "the XPath expression takes more than the \(maximumSteps) steps that are allowed")
+    }
+
+    /// Makes the node of a namespace that is in force at an element.
+    func namespaceNode(
+        of element: xmlNodePtr, at index: Int, _ prefix: UnsafePointer<xmlChar>?, _ name: UnsafePointer<xmlChar>?
+    ) throws(XML.Error) -> xmlNodePtr {
+        try spend(8)
+        guard let namespace = afar_xml_namespace_node(element, index, prefix, name) else { throw .outOfMemory }
+        namespaces.append(namespace)
+        return afar_xml_node(namespace)
+    }
+
+    /// The element that bears an ID, the first of several: by `xml:id`, in pages by `id`, and by `name` on anchors.
+    func element(withID name: [UInt8]) throws(XML.Error) -> xmlNodePtr? {
+        try spend(forBytes: name.count)
+        if let identified { return identified[name] }
+        let top = document.node.pointer
+        var elements: [[UInt8]: xmlNodePtr] = [:]
+        var next = top.firstChild
+        while let node = next {
+            try spend(1)
+            var attribute = node.firstAttribute
+            while let current = attribute {
+                try spend(1)
+                if afar_xml_is_id(current) {
+                    let name = try text(of: current)
+                    try spend(8)
+                    if elements[name] == nil { elements[name] = node }
+                }
+                attribute = current.pointee.next
             }
+            next = node.next(inside: top)
         }
+        identified = elements
+        return elements[name]
     }
 
-    deinit { xmlXPathFreeContext(context) }
-
-    func evaluate(_ expression: String) throws(XML.Error) -> XML.XPathResult {
-        guard expression.utf8.contains(where: { !$0.isXMLSpace }) else {
-            throw XML.Error(.invalidXPath, "the XPath expression is empty", byteOffset: 0)
-        }
-        guard !expression.utf8.contains(0) else {
-            throw XML.Error(.invalidXPath, "the XPath expression has a NUL in it")
-        }
-        // libxml2 goes deeper with each operator.
-        guard expression.utf8.count <= Self.maximumLength else {
-            throw XML.Error(
-                .xpathTooComplex,
-                "the XPath expression has \(expression.utf8.count) bytes; \(Self.maximumLength) are allowed")
-        }
-        let result = afar_xml_xpath(context, expression)
-        defer { xmlXPathFreeObject(result) }
-        if let failure { throw failure }
-        guard let result else { throw XML.Error(.invalidXPath, "the XPath expression “\(expression)” gives nothing") }
-        return try value(of: result.pointee)
-    }
-
-    private static let maximumLength = 4096
-
-    private func value(of result: xmlXPathObject) throws(XML.Error) -> XML.XPathResult {
-        switch result.type {
-        case XPATH_NODESET: .nodes(try nodes(of: result.nodesetval))
-        case XPATH_STRING: .string(String(xml: result.stringval))
-        case XPATH_NUMBER: .number(result.floatval)
-        case XPATH_BOOLEAN: .boolean(result.boolval != 0)
-        default: throw XML.Error(.invalidXPath, "the XPath expression gives something that XPath 1.0 does not know")
-        }
-    }
-
-    private func nodes(of set: xmlNodeSetPtr?) throws(XML.Error) -> [XML.Node] {
-        guard let set = set?.pointee, set.nodeNr > 0 else { return [] }
-        var nodes: [XML.Node] = []
-        nodes.reserveCapacity(Int(set.nodeNr))
-        for case let pointer? in UnsafeBufferPointer(start: set.nodeTab, count: Int(set.nodeNr)) {
-            // These are made for the evaluation, and end with it.
-            guard pointer.pointee.type != XML_NAMESPACE_DECL else {
-                throw XML.Error(
-                    .invalidXPath,
-                    "the XPath expression selects namespaces, which are no nodes here; ask for their string()")
+    func evaluate(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> XPathValue {
+        try spend(1)
+        switch expression {
+        case .number(let number): return .number(number)
+        case .text(let text):
+            try spend(forBytes: text.count)
+            return .text(text)
+        case .negation(let operand): return .number(-(try number(operand, context)))
+        case .anyOf, .allOf: return .boolean(try isTrue(expression, context))
+        case .comparisons(let first, let others):
+            var result = try evaluate(first, context)
+            for (comparison, operand) in others {
+                result = .boolean(try compare(result, comparison, evaluate(operand, context)))
             }
-            nodes.append(XML.Node(document: document, pointer: pointer))
+            return result
+        case .arithmetic(let first, let others):
+            var result = try number(first, context)
+            for (operation, operand) in others {
+                result = operation.result(result, try number(operand, context))
+            }
+            return .number(result)
+        case .union(let operands):
+            var found = XPathNodes()
+            for operand in operands {
+                for node in try nodes(operand, context) {
+                    try spend(1)
+                    found.append(node)
+                }
+            }
+            return .nodes(try sorted(found))
+        case .path(let start, let steps): return .nodes(try nodes(start, steps[...], context))
+        case .call(let function, let arguments): return try call(function, arguments, context)
         }
+    }
+
+    /// An expression as a truth value; paths are followed until there is one node.
+    func isTrue(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> Bool {
+        switch expression {
+        case .anyOf(let operands):
+            for operand in operands where try isTrue(operand, context) { return true }
+            return false
+        case .allOf(let operands):
+            for operand in operands where try !isTrue(operand, context) { return false }
+            return true
+        case .path(let start, let steps):
+            guard let last = steps.last else { return try !nodes(start, [], context).isEmpty }
+            let origins = try nodes(start, steps.dropLast(), context)
+            return try !follow(last, from: origins, untilFirst: true).isEmpty
+        default: return try evaluate(expression, context).boolean
+        }
+    }
+
+    func number(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> Double {
+        try number(of: evaluate(expression, context))
+    }
+
+    func text(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> [UInt8] {
+        try text(of: evaluate(expression, context))
+    }
+
+    /// The nodes of an expression that gives nodes.
+    func nodes(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> [xmlNodePtr] {
+        guard case .nodes(let nodes) = try evaluate(expression, context) else { return [] }
         return nodes
     }
+}
 
-    private func note(_ problem: xmlError) {
-        guard failure == nil else { return }
-        let expression = String(xml: UnsafeRawPointer(problem.str1)?.assumingMemoryBound(to: xmlChar.self))
-        switch xmlParserErrors(UInt32(bitPattern: problem.code)) {
-        case XML_ERR_NO_MEMORY: failure = .outOfMemory
-        case Self.tooManySteps:
-            failure = XML.Error(.xpathTooComplex, "the XPath expression takes more steps than are allowed")
-        default:
-            let place = Int(problem.int1)
-            failure = XML.Error(
-                .invalidXPath, "\(Self.words(for: problem.code)) in the XPath expression “\(expression)”",
-                byteOffset: expression.isEmpty ? nil : place)
+extension XPathExpression.Arithmetic {
+    fileprivate func result(_ left: Double, _ right: Double) -> Double {
+        switch self {
+        case .add: left + right
+        case .subtract: left - right
+        case .multiply: left * right
+        case .divide: left / right
+        // Of the sign of the left one, unlike IEEE's remainder (section 3.5).
+        case .remainder: left.truncatingRemainder(dividingBy: right)
         }
     }
-
-    /// libxml2 has words for these errors, but tells them to its own printer only.
-    private static func words(for code: Int32) -> String {
-        switch xmlXPathError(UInt32(bitPattern: code) &- XML_XPATH_EXPRESSION_OK.rawValue) {
-        case XPATH_NUMBER_ERROR: "Malformed number"
-        case XPATH_UNFINISHED_LITERAL_ERROR, XPATH_START_LITERAL_ERROR: "Unfinished text"
-        case XPATH_VARIABLE_REF_ERROR, XPATH_UNDEF_VARIABLE_ERROR: "Undefined variable"
-        case XPATH_INVALID_PREDICATE_ERROR: "Invalid predicate"
-        case XPATH_UNCLOSED_ERROR: "Unclosed bracket"
-        case XPATH_UNKNOWN_FUNC_ERROR: "Unknown function"
-        case XPATH_INVALID_OPERAND: "Invalid operand"
-        case XPATH_INVALID_TYPE: "Invalid type of an argument"
-        case XPATH_INVALID_ARITY: "Wrong number of arguments"
-        case XPATH_UNDEF_PREFIX_ERROR: "Undefined namespace prefix"
-        case XPATH_ENCODING_ERROR, XPATH_INVALID_CHAR_ERROR: "Invalid character"
-        case XPATH_STACK_ERROR, XPATH_RECURSION_LIMIT_EXCEEDED: "Too deep nesting"
-        default: "Invalid expression"
-        }
-    }
-
-    /// XPATH_OP_LIMIT_EXCEEDED, among the parser's errors, where XPath's begin at XML_XPATH_EXPRESSION_OK.
-    private static let tooManySteps = xmlParserErrors(
-        XML_XPATH_EXPRESSION_OK.rawValue + XPATH_OP_LIMIT_EXCEEDED.rawValue)
 }

@@ -124,6 +124,22 @@ struct DownloadResumptionTests {
         try #expect(directory.names == ["x"])
     }
 
+    @Test func itStartsOverOnAnotherServer() async throws {
+        let one = try await RawServer.start(scripts: [Self.start])
+        let whole = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 5\r\n\r\nwhole"
+        let other = try await RawServer.start(scripts: [[.respond(Self.rest)], [.respond(whole)]])
+        let server = try await RawServer.start(
+            scripts: [one, other, other].map { place in
+                [.respond("HTTP/1.1 302 Found\r\nLocation: \(place.url)x\r\nContent-Length: 0\r\n\r\n"), .close]
+            })
+        let url = server.url.absoluteString + "x"
+        #expect(try await resume(url).status == 6)
+        let outcome = try await resume(url)
+        #expect(outcome.text == "x\n")
+        #expect(outcome.errors == "afar: Started over: it comes from another server now.\n")
+        #expect(try directory.contents(of: "x") == Data("whole".utf8))
+    }
+
     @Test func anErrorLeavesThePartAlone() async throws {
         let server = try await RawServer.start(scripts: [
             Self.start, [.respond("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")],
@@ -155,7 +171,7 @@ struct DownloadResumptionTests {
 
     @Test func secretsStayOffTheDiskAndAreSentAgain() async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
-        let url = "http://ada:wonder@127.0.0.1:\(server.port)/x"
+        let url = "http://ada:wonder@127.0.0.1:\(server.port)/x?token=wonder"
         #expect(try await resume(url, "-H", "X-Token: hush").status == 6)
         let record = try String(
             contentsOf: directory.url.appending(path: "x.part/resume"), encoding: .utf8)
@@ -163,7 +179,19 @@ struct DownloadResumptionTests {
         #expect(!record.contains("hush") && !record.contains("wonder"))
         #expect(try await resume(url, "-H", "X-Token: hush").text == "x\n")
         let head = try #require(server.requests.last)
+        #expect(head.hasPrefix("GET /x?token=wonder "))
         #expect(head.contains("X-Token: hush") && head.contains("Authorization: Basic "))
+    }
+
+    @Test func aURLThatWasSignedAnewGoesOn() async throws {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = server.url.absoluteString + "x?a=1&signature="
+        #expect(try await resume(url + "one").status == 6)
+        let other = try await resume(url.replacing("a=1", with: "a=2") + "two")
+        #expect(other.errors.contains("x.part has a part of \(url)***. Remove it"))
+        #expect(try await resume(url + "two").text == "x\n")
+        #expect(server.requests.last?.hasPrefix("GET /x?a=1&signature=two ") == true)
+        #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
     }
 
     @Test func aPartOfSomethingElseStays() async throws {
@@ -190,6 +218,121 @@ struct DownloadResumptionTests {
             kill(process, SIGKILL)
         }
         #expect(try await resume(url).text == "1000\n")
+    }
+
+    // MARK: Who may have put a part there
+
+    /// Lets a download of "x" break off, changes what is left, and runs the tool again.
+    private func changed(
+        _ change: (URL) throws -> Void
+    ) async throws -> (outcome: Tool.Outcome, server: RawServer, part: URL) {
+        let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
+        let url = server.url.absoluteString + "x"
+        #expect(try await resume(url).status == 6)
+        let part = directory.url.appending(path: "x.part")
+        try change(part)
+        return (try await resume(url), server, part)
+    }
+
+    private static func make(_ files: String..., in directory: URL) throws {
+        for file in files.map({ directory.appending(path: $0) }) {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("precious".utf8).write(to: file)
+        }
+    }
+
+    private func isPrecious(_ file: String) -> Bool {
+        (try? directory.contents(of: file)) == Data("precious".utf8)
+    }
+
+    @Test(arguments: [0o770, 0o702])
+    func aPartThatOthersMayWriteToIsNotTaken(permissions: Int) async throws {
+        let (outcome, server, _) = try await changed { part in
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: part.path)
+        }
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("Others may write to x.part"))
+        try #expect(directory.names == ["x.part"])
+        #expect(try part("x") == Data(Self.letters.prefix(10).utf8))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make what belongs to others"))
+    func aPartOfAnotherUserIsNotTaken() async throws {
+        let (outcome, server, _) = try await changed { part in #expect(chown(part.path, 65_534, 65_534) == 0) }
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("x.part belongs to another user"))
+        try #expect(directory.names == ["x.part"])
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make what belongs to others"), arguments: ["", "/download"])
+    func aFileOfAnotherUserIsNotGoneOnWith(file: String) async throws {
+        let (outcome, server, _) = try await changed { part in
+            let name = try #require(try Self.arrivalDirectory(in: part))
+            #expect(chown(part.path + "/" + name + file, 65_534, 65_534) == 0)
+        }
+        // The script has a rest for the second request, which nobody has asked for.
+        #expect(outcome.status == 6, "\(outcome.errors)")
+        #expect(server.requests.last?.lowercased().contains("range:") == false)
+    }
+
+    private static func arrivalDirectory(in part: URL) throws -> String? {
+        try FileManager.default.contentsOfDirectory(atPath: part.path).first { $0.hasPrefix("afar-") }
+    }
+
+    @Test func aLinkIsNoDirectory() async throws {
+        let (outcome, server, _) = try await changed { part in
+            let elsewhere = directory.url.appending(path: "elsewhere")
+            try FileManager.default.moveItem(at: part, to: elsewhere)
+            try FileManager.default.createSymbolicLink(at: part, withDestinationURL: elsewhere)
+        }
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("x.part is there already and is no directory"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func nothingIsRemovedButWhatTheToolHasMade() async throws {
+        let (outcome, _, part) = try await changed { part in
+            try Self.make("notes/a", "b", "afar-other/deep/c", "afar-other/d", "afar-file", in: part)
+            try Self.make("afar-left/download", in: part)
+            try Self.make("outside/download", in: directory.url)
+            try FileManager.default.createSymbolicLink(
+                at: part.appending(path: "afar-link"), withDestinationURL: directory.url.appending(path: "outside"))
+        }
+        #expect(outcome.text == "x\n", "\(outcome.errors)")
+        #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
+        for file in ["notes/a", "b", "afar-other/deep/c", "afar-other/d", "afar-file"] {
+            #expect(isPrecious("x.part/" + file))
+        }
+        #expect(isPrecious("outside/download"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: part.path).sorted()
+                == ["afar-file", "afar-link", "afar-other", "b", "notes"])
+    }
+
+    @Test func whateverTakesTheNameOfThePartIsLeftAlone() async throws {
+        let gate = RawServer.Gate()
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 26\r\n\r\n" + Self.letters.prefix(10)),
+            .hold(gate), .send(String(Self.letters.dropFirst(10))),
+        ])
+        let part = directory.url.appending(path: "x.part")
+        let directory = directory
+        let outcome = try await Tool.run(
+            ["download", server.url.absoluteString + "x", "--resume"], directory: directory.url
+        ) { process in
+            try await Self.arrival(of: 10, in: part, by: process)
+            let name = try #require(try Self.arrivalDirectory(in: part))
+            try FileManager.default.moveItem(at: part, to: directory.url.appending(path: "moved.part"))
+            try Self.make("\(name)/download", "resume", in: part)
+            gate.open()
+        }
+        #expect(outcome.text == "x\n", "\(outcome.errors)")
+        #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
+        #expect(isPrecious("x.part/resume"))
+        #expect(try self.part("x") == Data("precious".utf8))
     }
 
     @Test func aDirectoryThatWasMovedIsFoundUnderItsNewName() async throws {

@@ -23,7 +23,7 @@ struct ExitCodeTests {
         (["get", "x", "--data", "y"], "--query"),
         (["head", "x", "--json", "a=b"], "HEAD"),
         (["post", "x", "--json", "a=b", "--form", "a=b"], "--json and --form"),
-        (["post", "x", "--json", "a:=b"], "a=b"), (["post", "x", "--json", "a=1", "--json", "a=2"], "twice"),
+        (["post", "x", "--json", "a:=b"], "write a="), (["post", "x", "--json", "a=1", "--json", "a=2"], "twice"),
         (["post", "x", "--data", "@/no/such/file"], "/no/such/file"),
         (["get", "x", "--transport", "pigeon"], "pigeon"),
         (["get", "x", "--color", "blue"], "blue"),

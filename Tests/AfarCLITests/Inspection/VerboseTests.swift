@@ -46,6 +46,7 @@ struct VerboseTests {
         let url = server.url("/cookies/set?a=hush1").absoluteString.replacing("://", with: "://ada:hush2@")
         let arguments = ["get", url, "-v", "-H", "Cookie: b=hush3", "-H", "X-Api-Key: hush4"]
         let hidden = try await Tool.run(arguments)
+        // The server makes a cookie of any parameter.
         #expect(!hidden.errors.replacing("?a=hush1", with: "").contains("hush"))
         #expect(hidden.errors.contains("> Authorization: Basic ***\n"))
         #expect(hidden.errors.contains("< Set-Cookie: ***\n"))
@@ -53,6 +54,21 @@ struct VerboseTests {
         #expect(shown.errors.contains("> Authorization: Basic \(Data("ada:hush2".utf8).base64EncodedString())\n"))
         #expect(shown.errors.contains("> Cookie: b=hush3\n"))
         #expect(shown.errors.contains("< Set-Cookie: a=hush1"))
+    }
+
+    @Test(arguments: ["curl", "urlsession"])
+    func parametersThatAreSecretAreHiddenUnlessAskedFor(transport: String) async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/get?a=1&token=hush1&password=it'shush2").absoluteString
+        let arguments = ["get", url, "-v", "--transport", transport]
+        let hidden = try await Tool.run(arguments)
+        #expect(lines(hidden, "*").first == "* \(server.url("/get").absoluteString)?a=1&token=***&password=***")
+        #expect(lines(hidden, ">").first == "> GET /get?a=1&token=***&password=***")
+        #expect(!hidden.errors.contains("hush"))
+        let shown = try await Tool.run(arguments + ["--show-secrets"])
+        #expect(lines(shown, ">").first == "> GET /get?a=1&token=hush1&password=it'shush2")
+        #expect(lines(shown, "*").last?.contains("token=hush1") == true)
+        await server.stop()
     }
 
     @Test func informationalResponsesAndHostileHeadsAreShownSafely() async throws {

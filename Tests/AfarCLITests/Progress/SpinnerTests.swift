@@ -36,7 +36,7 @@ struct SpinnerTests {
             "get", server.url.absoluteString, environment: ["LC_ALL": "C.UTF-8"])
         #expect(outcome.status == 6)
         #expect(outcome.errors.contains("\r⠋ Waiting for 127.0.0.1"))
-        #expect(Screen.text(outcome.errors).hasPrefix("afar: What 127.0.0.1"))
+        #expect(Screen.text(outcome.errors).hasPrefix("afar: The response from"))
     }
 
     @Test func verboseIsNotDisturbed() async throws {

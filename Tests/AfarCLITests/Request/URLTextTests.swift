@@ -20,7 +20,8 @@ struct URLTextTests {
     @Test(arguments: [
         ("http://x/a b", "http://x/a%20b"), ("http://x/ü?q=ü", "http://x/%C3%BC?q=%C3%BC"),
         ("http://x/%C3%BC", "http://x/%C3%BC"),
-        ("http://x/100%", "http://x/100%25"), ("http://x/a[0]", "http://x/a%5B0%5D"), ("http://x/a#part", "http://x/a"),
+        ("http://x/\u{301}y", "http://x/%CC%81y"), ("http://x/100%", "http://x/100%25"),
+        ("http://x/a[0]", "http://x/a%5B0%5D"), ("http://x/a#part", "http://x/a"),
     ])
     func whatCannotStandInAURLIsEscapedOnce(address: String, url: String) {
         #expect(URLText.complete(address) == url)
@@ -37,5 +38,6 @@ struct URLTextTests {
     @Test func hostIsFoundWithoutUserinfo() {
         #expect(URLText.host(of: "http://a:b@x:80/y@z") == "x:80")
         #expect(URLText.host(of: "https://[::1]:8/") == "[::1]:8")
+        #expect(Array(URLText.host(of: "http://a:b@\u{301}x:80/\u{301}y").utf8) == Array("\u{301}x:80".utf8))
     }
 }

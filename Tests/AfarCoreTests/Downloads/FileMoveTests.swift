@@ -72,6 +72,32 @@ import Testing
         #expect(try other.names == [isDeep ? "deep" : "moved"])
     }
 
+    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: otherDevice.path), "there is no /dev/shm"))
+    func aCopyIsPrivateUntilItIsWhole() async throws {
+        let other = try Scratch(in: Self.otherDevice)
+        let destination = other.url.appendingPathComponent("moved")
+        // A pipe, so that the copy waits in the middle.
+        let pipe = scratch.url.appendingPathComponent("pipe")
+        try #require(mkfifo(pipe.path, 0o600) == 0 && chmod(pipe.path, 0o644) == 0)
+        let move = Task.detached { try FileMove(from: pipe, to: destination, options: []).perform() }
+        let writer = open(pipe.path, O_WRONLY)
+        try #require(writer >= 0)
+        while try other.names.isEmpty { await Task.yield() }
+        let names = try other.names
+        #expect(names.count == 1 && names.first?.hasPrefix(".afar-") == true)
+        #expect(permissions(of: other.url.appendingPathComponent(names.first ?? "")) == 0o600)
+        #expect(write(writer, "new", 3) == 3)
+        close(writer)
+        try await move.value
+        #expect(try text(destination) == "new")
+        #expect(permissions(of: destination) == 0o644)
+    }
+
+    private func permissions(of file: URL) -> mode_t? {
+        var status = stat()
+        return lstat(file.path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
     @Test(arguments: [false, true])
     func anExistingFileIsReplacedOnlyWhenAskedFor(isElsewhere: Bool) throws {
         let place = isElsewhere ? try Scratch(in: Self.otherDevice) : scratch

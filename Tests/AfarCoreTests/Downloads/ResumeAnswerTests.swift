@@ -6,11 +6,13 @@ import Testing
 
 /// What an answer to the question for bytes from 400 on means, of a file with 1000.
 @Suite struct ResumeAnswerTests {
+    private static let url = URL(string: "http://h/") ?? URL(fileURLWithPath: "/")
+
     private func answer(
         _ status: Int, _ fields: HTTPFields, total: Int64? = 1000, byteCount: Int64 = 400
     ) -> ResumeData.Answer {
         let data = ResumeData(
-            url: URL(fileURLWithPath: "/"), headers: [], validator: .entityTag("\"a\""), path: "",
+            url: Self.url, headers: [], validator: .entityTag("\"a\""), path: "",
             byteCount: byteCount, totalLength: total)
         return data.answer(in: ResponseHead(status: status, fields: fields, url: "http://h/"), from: byteCount)
     }
@@ -48,6 +50,17 @@ import Testing
         #expect(answer(206, fields) == .misfit)
     }
 
+    @Test func aPartFromElsewhereIsNotTaken() throws {
+        let fields: HTTPFields = [.contentRange: "bytes 400-999/1000", .eTag: "\"a\""]
+        for (place, fits) in [("http://h:80/y", true), ("https://h/x", false), ("http://i/x", false)] {
+            let data = ResumeData(
+                url: URL(string: "http://from/")!, headers: [], origin: Origin(URL(string: "http://h/x")!),
+                validator: .entityTag("\"a\""), path: "", byteCount: 400, totalLength: 1000)
+            let answer = data.answer(in: ResponseHead(status: 206, fields: fields, url: place), from: 400)
+            #expect((answer == .rest(totalLength: 1000)) == fits)
+        }
+    }
+
     @Test func twoRangesAreNoRange() {
         var fields: HTTPFields = [.contentRange: "bytes 400-999/1000"]
         fields.append(HTTPField(name: .contentRange, value: "bytes 0-999/1000"))
@@ -56,7 +69,7 @@ import Testing
 
     @Test func aChangedDateIsAnotherFile() {
         let data = ResumeData(
-            url: URL(fileURLWithPath: "/"), headers: [], validator: .lastModified("yesterday"), path: "",
+            url: Self.url, headers: [], validator: .lastModified("yesterday"), path: "",
             byteCount: 400,
             totalLength: nil)
         for (date, expected) in [("yesterday", ResumeData.Answer.rest(totalLength: 1000)), ("today", .misfit)] {

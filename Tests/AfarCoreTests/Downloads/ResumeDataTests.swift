@@ -34,6 +34,7 @@ import Testing
     @Test func theFormatIsTheOneDescribed() throws {
         var small = data
         (small.url, small.headers, small.byteCount, small.totalLength) = (URL(string: "http://h/")!, [], 3, nil)
+        small.origin = Origin(small.url)
         #expect(
             String(decoding: small.encoded(), as: UTF8.self) == """
                 AfarResumeData/1 crc32=39120abd
@@ -116,7 +117,8 @@ import Testing
         var request = URLRequest(url: URL(string: "http://ada:wonder@h/x?q=1")!)
         request.headers = [
             "Authorization": "Bearer secret1", "cookie": "secret2", "Proxy-Authorization": "secret3",
-            "X-Api-Key": "secret4", "x-auth-token": "secret5", "Accept": "a/b", "X-Kept": "yes", "Range": "bytes=0-",
+            "X-Api-Key": "secret4", "x-auth-token": "secret5", "X-Auth-Key": "secret6",
+            "Referer": "http://h/?token=secret7", "Accept": "a/b", "X-Kept": "yes", "Range": "bytes=0-",
             "If-None-Match": "x", "Accept-Encoding": "gzip",
         ]
         let data = try #require(ResumeData(Self.head(200, [.eTag: "\"a\""]), to: request, in: Self.file))
@@ -124,6 +126,34 @@ import Testing
         let text = String(decoding: data.encoded(), as: UTF8.self)
         #expect(!text.contains("secret") && !text.contains("wonder") && !text.contains("ada"))
         #expect(text.contains("\"url\":\"http://h/x?q=1\""))
+    }
+
+    @Test func whatOthersHaveAddedStaysOut() throws {
+        var forged = data
+        forged.url = URL(string: "https://ada:wonder@example.com/a%20b?c=d")!
+        forged.headers = [
+            "Authorization": "Bearer secret", "Cookie": "secret", "X-Api-Key": "secret", "Host": "elsewhere",
+            "Transfer-Encoding": "chunked", "Content-Length": "5", "If-Match": "x", "Accept": "a/b", "X-Own": "secret",
+        ]
+        let request = try ResumeData(decoding: forged.encoded()).urlRequest(without: ["x-own"])
+        #expect(request.url == data.url)
+        #expect(request.headers == ["Accept": "a/b"])
+    }
+
+    @Test(arguments: [
+        ResumeValidator.entityTag("W/\"weak\""), .entityTag("\"a\r\nX: \""), .entityTag(""), .lastModified("today"),
+    ])
+    func aValidatorThatNoServerCanHaveGivenIsDamage(validator: ResumeValidator) {
+        var forged = data
+        forged.validator = validator
+        #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: forged.encoded()) }
+    }
+
+    @Test func theOriginOfTheBytesIsKept() throws {
+        let head = ResponseHead(status: 200, fields: [.eTag: "\"a\""], url: "https://mirror.example:8443/x")
+        let data = try #require(ResumeData(head, to: URLRequest(url: URL(string: "http://h/x")!), in: Self.file))
+        #expect(data.origin?.text == "https://mirror.example:8443")
+        #expect(try ResumeData(decoding: data.encoded()) == data)
     }
 
     @Test func theRestIsAskedForUnderACondition() throws {

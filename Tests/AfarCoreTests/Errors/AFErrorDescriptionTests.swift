@@ -178,6 +178,70 @@ struct AFErrorDescriptionTests {
         #expect(error.localizedDescription.contains("https://host/@me?mail=a@b and c@d"))
     }
 
+    /// What servers have put into each of these.
+    private static let hostile = "a\u{1B}[2J\u{9B}1m\r\nforged\u{2028}\u{202E}\u{200B}\u{FEFF}\u{E0041}b"
+    private static let harmless = "a\\u001B[2J\\u009B1m forged \\u202E\\u200B\\uFEFF\\U000E0041b"
+
+    @Test(
+        "is one line that steers no terminal",
+        arguments: [
+            AFError.responseValidationFailed(
+                reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: hostile)),
+            .responseSerializationFailed(reason: .decodingFailed(error: Cause(description: hostile))),
+            .responseSerializationFailed(
+                reason: .jsonSerializationFailed(
+                    error: TransportError(.malformedResponse, phase: .receiving, url: nil, message: hostile))),
+            .sessionTaskFailed(
+                error: TransportError(.invalidRedirect, phase: .receiving, url: "http://h/", message: hostile).urlError),
+            .serverTrustEvaluationFailed(
+                reason: .defaultEvaluationFailed(output: .init(host: hostile, message: hostile))),
+            .downloadedFileMoveFailed(error: Cause(), source: file, destination: URL(filePath: "/" + hostile)),
+            .urlRequestValidationFailed(reason: .invalidHeaderValue(name: hostile)),
+        ])
+    func isOneSafeLine(error: AFError) {
+        for text in [error.localizedDescription, "\(error)", String(reflecting: error)] {
+            #expect(text.contains(Self.harmless))
+            #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+        }
+    }
+
+    @Test("of a decoder names hostile keys safely")
+    func namesKeysSafely() throws {
+        struct Shape: Decodable {
+            struct Key: CodingKey {
+                let stringValue: String
+                var intValue: Int? { nil }
+                init(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { nil }
+            }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Key.self)
+                for key in container.allKeys { _ = try container.decode(Int.self, forKey: key) }
+            }
+        }
+        let json = Data("{\"a\\u001B[2J\\u009b\\n\\u202Eb\": \"no number\"}".utf8)
+        let cause = #expect(throws: DecodingError.self) { try JSONDecoder().decode(Shape.self, from: json) }
+        let error = AFError.responseSerializationFailed(reason: .decodingFailed(error: try #require(cause)))
+        #expect(error.localizedDescription.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+        #expect(error.localizedDescription.contains("u001B"))
+    }
+
+    @Test("shows no secret with what is underneath")
+    func hidesSecretsOfCauses() throws {
+        let failure = TransportError(
+            .timedOut, phase: .waiting, url: "http://h/?q=1&token=s3cret", message: "no word from //me:s3cret@h/")
+        let urlError = failure.urlError
+        #expect(urlError.failingURL?.absoluteString == "http://h/?q=1&token=***")
+        let error = AFError.sessionTaskFailed(error: urlError)
+        for text in [
+            "\(urlError)", "\(urlError.userInfo)", String(reflecting: urlError), "\(failure)", failure.message,
+        ] {
+            #expect(!text.contains("s3cret"))
+        }
+        let underlying = try #require(error.underlyingError)
+        #expect(!"\(underlying)".contains("s3cret"))
+    }
+
     @Test("does not repeat an endless URL")
     func cutsLongText() {
         let error = AFError.invalidURL(url: "http://a b/" + String(repeating: "x", count: 100_000))

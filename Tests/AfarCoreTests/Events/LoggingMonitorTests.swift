@@ -156,6 +156,15 @@ import Testing
         #expect(paper.all.allSatisfy { !$0.message.contains("\n") && !"\($0)".contains("\u{1B}") })
     }
 
+    @Test func whatAValidatorSaysIsRedacted() async {
+        struct Refusal: Error, CustomStringConvertible { let description = "see http://ada:hush@h/?token=hush" }
+        let paper = await paper(.debug) { session in
+            await get(session.request("http://mock/").validate { _, _, _ in .failure(Refusal()) })
+        }
+        #expect(paper.lines.contains("[ID] not accepted: see http://***@h/?token=***"))
+        #expect(!paper.all.contains { "\($0) \($0.metadata)".contains("hush") })
+    }
+
     // MARK: The environment
 
     @Test func theEnvironmentChoosesTheLevel() {

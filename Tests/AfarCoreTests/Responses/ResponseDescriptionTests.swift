@@ -52,6 +52,28 @@ import Testing
                 """)
     }
 
+    @Test func aResultSteersNoTerminalAndAFailureShowsNoSecret() throws {
+        let hostile = "a\u{1B}[2J\u{9B}\u{202E}\u{200F}b"
+        let response = try response(Data(), .success(hostile))
+        for text in [response.description, response.debugDescription] {
+            #expect(
+                !text.unicodeScalars.contains {
+                    $0 == "\u{1B}" || $0 == "\u{9B}" || $0 == "\u{202E}" || $0 == "\u{200F}"
+                })
+        }
+        #expect(response.description.contains("\\u009B\\u202E\\u200Fb"))
+        let url = try #require(URL(string: "http://h/?token=hush"))
+        let failed = DataResponse<Int, any Error>(
+            request: nil, response: nil, data: nil, metrics: nil, serializationDuration: 0,
+            result: .failure(URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])))
+        #expect(failed.description.contains("http://h/?token=***"))
+        #expect(!"\(failed) \(failed.debugDescription)".contains("hush"))
+        let download = DownloadResponse<Int, any Error>(
+            request: nil, response: nil, fileURL: nil, resumeData: nil, metrics: nil, serializationDuration: 0,
+            result: .failure(URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])))
+        #expect(!"\(download) \(download.debugDescription)".contains("hush"))
+    }
+
     @Test func headersThatTheSessionCallsSecretAreHidden() async {
         var configuration = SessionConfiguration.default
         configuration.secretHeaders = ["x-own"]

@@ -16,6 +16,22 @@ import Testing
         control.attach(nil)
     }
 
+    /// A transport may have looked between the two, and must be told to look again.
+    @Test func changesThatCancelEachOutWhileOneIsBeingToldAreTold() {
+        let control = ExchangeControl()
+        let told = Locked<[Bool]>([])
+        control.attach { isSuspended in
+            if told.withLock({ $0.isEmpty }) {
+                control.resume()
+                control.suspend()
+            }
+            told.withLock { $0.append(isSuspended) }
+        }
+        control.suspend()
+        #expect(told.withLock { $0 } == [true, true])
+        control.attach(nil)
+    }
+
     @Test func changesThatCancelEachOutBeforeAnybodyListensAreNotTold() {
         let control = ExchangeControl()
         control.suspend()

@@ -72,6 +72,13 @@ import Testing
         #expect(target.userinfo?.password == "p@ss")
     }
 
+    @Test func userinfoThatIsNoTextIsRefused() throws {
+        for userinfo in ["%FF:p", "ada:%C3", "%FF%00"] {
+            let url = try #require(URL(string: "http://\(userinfo)@example.com/"))
+            #expect(throws: AFError.self, "\(userinfo)") { try RequestTarget(url) }
+        }
+    }
+
     @Test func aPasswordNeverShowsInTheError() throws {
         let url = try #require(URL(string: "http://ada:secret@0x7f.1/"))
         let error = #expect(throws: AFError.self) { try RequestTarget(url) }

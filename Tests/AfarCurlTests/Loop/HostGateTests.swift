@@ -17,14 +17,14 @@ struct HostGateTests {
     }
 
     @discardableResult
-    private func enqueue(_ names: String, _ host: String, _ gate: inout Gate, lookup: Bool = false) -> Gate.Place? {
+    private func enqueue(_ names: String, _ host: String, _ gate: inout Gate) -> Gate.Place? {
         var place: Gate.Place?
-        for name in names { place = gate.enqueue(Waiter(String(name)), host: host, needsLookup: lookup) }
+        for name in names { place = gate.enqueue(Waiter(String(name)), host: host) }
         return place
     }
 
     @Test func admitsUpToTheLimitInOrder() throws {
-        var gate = Gate(limitPerHost: 2, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 2)
         let place = try #require(enqueue("abcd", "h", &gate))
         #expect(drain(&gate) == ["a", "b"])
         gate.release(place)
@@ -35,38 +35,27 @@ struct HostGateTests {
     }
 
     @Test func hostsDoNotHoldEachOtherUp() throws {
-        var gate = Gate(limitPerHost: 1, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 1)
         enqueue("ab", "h", &gate)
         enqueue("cd", "i", &gate)
         #expect(drain(&gate) == ["a", "c"])
     }
 
     @Test func hostsTakeTurns() {
-        var gate = Gate(limitPerHost: 9, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 9)
         enqueue("abc", "h", &gate)
         enqueue("xyz", "i", &gate)
         #expect(drain(&gate) == ["a", "x", "b", "y", "c", "z"])
     }
 
-    @Test func lookupsAreLimitedOverAllHosts() throws {
-        var gate = Gate(limitPerHost: 9, lookupLimit: 2)
-        let first = try #require(enqueue("a", "h", &gate, lookup: true))
-        enqueue("b", "i", &gate, lookup: true)
-        enqueue("c", "j", &gate, lookup: true)
-        enqueue("d", "127.0.0.1", &gate)
-        #expect(drain(&gate) == ["a", "b", "d"])
-        gate.lookupEnded(first)
-        #expect(drain(&gate) == ["c"])
-    }
-
     @Test func limitsBelowOneAreOne() {
-        var gate = Gate(limitPerHost: 0, lookupLimit: -1)
-        enqueue("ab", "h", &gate, lookup: true)
+        var gate = Gate(limitPerHost: 0)
+        enqueue("ab", "h", &gate)
         #expect(drain(&gate) == ["a"])
     }
 
     @Test func whoWithdrawsIsNotAdmitted() throws {
-        var gate = Gate(limitPerHost: 1, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 1)
         let first = try #require(enqueue("a", "h", &gate))
         #expect(drain(&gate) == ["a"])
         let place = try #require(enqueue("w", "h", &gate))
@@ -78,7 +67,7 @@ struct HostGateTests {
     }
 
     @Test func theLastToWithdrawLeavesNothingToAdmit() throws {
-        var gate = Gate(limitPerHost: 1, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 1)
         let place = try #require(enqueue("w", "h", &gate))
         gate.withdraw(place)
         #expect(drain(&gate).isEmpty)
@@ -89,7 +78,7 @@ struct HostGateTests {
     }
 
     @Test func unusedHostsAreForgotten() throws {
-        var gate = Gate(limitPerHost: 1, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 1)
         let first = try #require(enqueue("a", "h", &gate))
         #expect(drain(&gate) == ["a"])
         let second = try #require(enqueue("b", "h", &gate))
@@ -102,12 +91,12 @@ struct HostGateTests {
 
     @Test func withdrawingAtRandomKeepsTheOrder() {
         var generator = SeededGenerator(seed: 1)
-        var gate = Gate(limitPerHost: 2, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 2)
         var waiting: [(name: String, place: Gate.Place)] = []
         var admitted: [Gate.Place] = []
         for number in 0..<5_000 {
             let waiter = Waiter("\(number)")
-            waiting.append((waiter.description, gate.enqueue(waiter, host: "h", needsLookup: false)))
+            waiting.append((waiter.description, gate.enqueue(waiter, host: "h")))
             if Bool.random(using: &generator), !waiting.isEmpty {
                 gate.withdraw(waiting.remove(at: Int.random(in: waiting.indices, using: &generator)).place)
             }
@@ -124,9 +113,9 @@ struct HostGateTests {
     }
 
     @Test func orderHoldsForALongQueue() throws {
-        var gate = Gate(limitPerHost: 1, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 1)
         var names: [String] = []
-        for number in 0..<500 { _ = gate.enqueue(Waiter("\(number)"), host: "h", needsLookup: false) }
+        for number in 0..<500 { _ = gate.enqueue(Waiter("\(number)"), host: "h") }
         let place = try #require(enqueue("z", "h", &gate))
         while let waiter = gate.admit() {
             names.append(waiter.description)
@@ -136,13 +125,13 @@ struct HostGateTests {
     }
 
     @Test func whoHasBeenAdmittedIsNotKept() {
-        var gate = Gate(limitPerHost: 9, lookupLimit: 9)
+        var gate = Gate(limitPerHost: 9)
         weak var admitted: Waiter?
         do {
             let waiter = Waiter("a")
             admitted = waiter
-            _ = gate.enqueue(waiter, host: "h", needsLookup: false)
-            _ = gate.enqueue(Waiter("b"), host: "h", needsLookup: false)
+            _ = gate.enqueue(waiter, host: "h")
+            _ = gate.enqueue(Waiter("b"), host: "h")
             #expect(gate.admit() === waiter)
         }
         #expect(admitted == nil)

@@ -62,6 +62,8 @@ struct CurlFailureTests {
         #expect(failure(CURLE_PARTIAL_FILE, hasHead: true).transportCode == .bodyIncomplete)
         #expect(failure(CURLE_PARTIAL_FILE).transportCode == .malformedResponse)
         #expect(failure(CURLE_RECV_ERROR, "bad chunk").transportCode == .malformedResponse)
+        #expect(failure(CURLE_RECV_ERROR, "bad chunk", systemError: ECONNREFUSED).transportCode == .malformedResponse)
+        #expect(failure(CURLE_GOT_NOTHING).transportCode == .connectionLost)
         #expect(failure(CURLE_RECV_ERROR, "reset", systemError: ECONNRESET).transportCode == .connectionLost)
     }
 

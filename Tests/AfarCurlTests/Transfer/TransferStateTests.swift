@@ -6,16 +6,22 @@ import Testing
 struct TransferStateTests {
     private static let second: UInt64 = 1_000_000_000
 
-    private func state(idle: Double = 10, total: Double = 100) -> TransferState {
+    private func state(
+        connect: Double = 1_000, idle: Double = 10, total: Double = 100, rate: Double = 1, isWatched: Bool = false
+    ) -> TransferState {
         var options = ExchangeOptions()
+        options.connectTimeout = connect
+        options.minimumTransferRate = rate
         options.idleTimeout = idle
         options.totalTimeout = total
-        return TransferState(options: options, now: 0)
+        return TransferState(options: options, isWatched: isWatched, now: 0)
     }
 
-    private func connected(idle: Double = 10, total: Double = 100) -> TransferState {
-        var state = state(idle: idle, total: total)
-        state.admit()
+    private func connected(
+        idle: Double = 10, total: Double = 100, rate: Double = 1, isWatched: Bool = false
+    ) -> TransferState {
+        var state = state(idle: idle, total: total, rate: rate, isWatched: isWatched)
+        state.admit(at: 0)
         _ = state.connect(at: 0)
         return state
     }
@@ -23,7 +29,7 @@ struct TransferStateTests {
     @Test func phasesFollowEachOther() {
         var state = state()
         #expect(state.phase == .queued)
-        state.admit()
+        state.admit(at: 0)
         #expect(state.phase == .connecting)
         let isNews = state.connect(at: 1)
         #expect(isNews)
@@ -38,7 +44,7 @@ struct TransferStateTests {
 
     @Test func phasesNeverGoBack() {
         var state = connected()
-        state.admit()
+        state.admit(at: 0)
         #expect(state.phase == .connected)
         let isNews = state.connect(at: 5)
         #expect(!isNews)
@@ -68,7 +74,7 @@ struct TransferStateTests {
 
     @Test func theFirstFaultWins() {
         var state = state()
-        state.fail(.idleTimeout(1))
+        state.fail(.connectTimeout(1))
         state.fail(.cancelled)
         #expect(state.fault?.code == .timedOut)
     }
@@ -86,8 +92,8 @@ struct TransferStateTests {
     @Test func theIdleTimerDoesNotRunBeforeTheConnection() {
         var state = state(idle: 1)
         #expect(state.expiry(at: 50 * Self.second) == nil)
-        state.admit()
-        state.noteActivity(at: 0)
+        state.admit(at: 0)
+        state.noteActivity(of: 100, at: 0)
         #expect(state.expiry(at: 50 * Self.second) == nil)
         _ = state.connect(at: 50 * Self.second)
         #expect(state.expiry(at: 51 * Self.second - 1) == nil)
@@ -96,7 +102,7 @@ struct TransferStateTests {
 
     @Test func activityStartsTheIdleTimerAgain() {
         var state = connected()
-        state.noteActivity(at: 9 * Self.second)
+        state.noteActivity(of: 100, at: 9 * Self.second)
         #expect(state.expiry(at: 18 * Self.second) == nil)
         #expect(state.expiry(at: 19 * Self.second)?.code == .timedOut)
         state.receiveHead(at: 18 * Self.second)
@@ -104,10 +110,77 @@ struct TransferStateTests {
         #expect(state.nextDeadline == 28 * Self.second)
     }
 
+    @Test func theConnectTimerRunsUntilTheConnection() {
+        var state = state(connect: 3)
+        #expect(state.expiry(at: 50 * Self.second) == nil)
+        state.admit(at: 50 * Self.second)
+        #expect(state.nextDeadline == 53 * Self.second)
+        state.setSuspended(true, at: 51 * Self.second)
+        #expect(state.expiry(at: 53 * Self.second)?.message.contains("connect") == true)
+        _ = state.connect(at: 52 * Self.second)
+        #expect(state.expiry(at: 99 * Self.second) == nil)
+    }
+
+    @Test func anInformationalHeadStartsTheIdleTimerAgain() {
+        var state = connected(idle: 10, rate: 1_000)
+        state.receiveInformational(at: 9 * Self.second)
+        #expect(state.nextDeadline == 19 * Self.second)
+    }
+
+    @Test(arguments: [true, false]) func aBodyThatIsRefusedIsNotWaitedFor(refuses: Bool) {
+        var state = connected()
+        state.isSendingPaused = true
+        state.pauseDidChange(at: 0)
+        state.receiveHead(refuses: refuses, at: 1 * Self.second)
+        #expect((state.expiry(at: 50 * Self.second) != nil) == refuses)
+    }
+
+    // MARK: The rate
+
+    @Test func aDripIsIdle() {
+        var state = connected(idle: 10, rate: 1)
+        for second in 1..<10 { state.noteActivity(of: 1, at: UInt64(second) * Self.second) }
+        let fault = state.expiry(at: 10 * Self.second)
+        #expect(fault?.code == .timedOut)
+        #expect(fault?.message.contains("9 bytes") == true, "\(fault?.message ?? "")")
+    }
+
+    @Test func moreThanTheRateIsNot() {
+        var state = connected(idle: 10, rate: 1)
+        for second in 1...50 { state.noteActivity(of: 2, at: UInt64(second) * Self.second) }
+        #expect(state.expiry(at: 50 * Self.second) == nil)
+        #expect(state.expiry(at: 60 * Self.second)?.code == .timedOut)
+    }
+
+    @Test func onePieceStartsTheTimerAgain() {
+        var state = connected(idle: 10, rate: 1)
+        state.noteActivity(of: 11, at: 9 * Self.second)
+        #expect(state.nextDeadline == 19 * Self.second)
+    }
+
+    @Test(arguments: [0, -5, .nan, -.infinity] as [Double])
+    func withoutARateAnyByteCounts(_ rate: Double) {
+        var state = connected(idle: 10, rate: rate)
+        state.noteActivity(of: 1, at: 9 * Self.second)
+        #expect(state.nextDeadline == 19 * Self.second)
+    }
+
+    @Test func anEndlessRateLeavesTheTimersAlone() {
+        var state = connected(idle: 10, rate: .infinity)
+        state.noteActivity(of: 2_000_000_000_000_000, at: 9 * Self.second)
+        #expect(state.nextDeadline == 19 * Self.second)
+    }
+
+    @Test func whoIsWatchedMayDrip() {
+        var state = connected(idle: 10, isWatched: true)
+        state.noteActivity(of: 1, at: 9 * Self.second)
+        #expect(state.nextDeadline == 19 * Self.second)
+    }
+
     @Test func theIdleTimerStandsStillWhileSuspended() {
         var state = connected()
         state.setSuspended(true, at: 5 * Self.second)
-        state.noteActivity(at: 6 * Self.second)
+        state.noteActivity(of: 100, at: 6 * Self.second)
         #expect(state.expiry(at: 99 * Self.second) == nil)
         state.setSuspended(false, at: 50 * Self.second)
         #expect(state.expiry(at: 59 * Self.second) == nil)
@@ -140,7 +213,7 @@ struct TransferStateTests {
     @Test func suspensionBeforeTheConnectionHoldsTheTimerLater() {
         var state = state()
         state.setSuspended(true, at: 0)
-        state.admit()
+        state.admit(at: 0)
         _ = state.connect(at: 0)
         #expect(state.expiry(at: 50 * Self.second) == nil)
     }
@@ -151,7 +224,7 @@ struct TransferStateTests {
         state.setSuspended(true, at: 0)
         #expect(state.expiry(at: 7 * Self.second - 1) == nil)
         #expect(state.expiry(at: 7 * Self.second)?.message.contains("total") == true)
-        state.admit()
+        state.admit(at: 0)
         _ = state.connect(at: 0)
         #expect(state.expiry(at: 7 * Self.second)?.message.contains("total") == true)
     }

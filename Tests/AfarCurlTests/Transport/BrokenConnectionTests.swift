@@ -86,10 +86,17 @@ extension TransportTests {
             }
         }
 
-        /// The body's maker may have nothing to send for long; the refusal need not wait for it.
-        @Test(arguments: [true, false]) func aRefusalEndsAnUploadWhoseMakerWaits(_ hasBegun: Bool) async throws {
-            let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 3\r\n\r\nbig"
-            try await withRawServer([.respond(answer), .receiveAll]) { server in
+        /// The body's maker may have nothing to send for long; a refusal or a redirect need not wait for it.
+        @Test(
+            arguments: [true, false],
+            [
+                "413 X\r\nContent-Length: 3", "303 X\r\nLocation: /\r\nContent-Length: 3", "413 X\r\nConnection: close",
+                "413 X\r\nConnection: close\r\nContent-Length: 3", "307 X",
+            ])
+        func anAnswerEndsAnUploadWhoseMakerWaits(_ hasBegun: Bool, _ head: String) async throws {
+            let ending: [RawServer.Step] = head.contains("Length") ? [.receiveAll] : [.halfClose, .receiveAll]
+            let answer: [RawServer.Step] = [.respond("HTTP/1.1 \(head)\r\n\r\n"), .wait(0.05), .send("big")]
+            try await withRawServer(answer + ending) { server in
                 let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
                 if hasBegun { continuation.yield(Data("first".utf8)) }
                 let body = RequestBodyStream(isReplayable: false) {
@@ -99,7 +106,8 @@ extension TransportTests {
                 }
                 let exchange = Exchange(server.url, .post, body: .stream(body)).with { $0.totalTimeout = 5 }
                 let response = try await transport.send(exchange)
-                #expect(response.head.status == 413)
+                #expect("\(response.head.status)" == head.prefix(3))
+                #expect(try response.text == "big")
                 continuation.finish()
             }
         }
@@ -160,6 +168,23 @@ extension TransportTests {
                 #expect(error?.phase == .receiving)
                 #expect(error?.message.contains("total") == true)
                 #expect((0.35...3).contains(time))
+            }
+        }
+
+        @Test func aServerThatOnlyDripsIsIdle() async throws {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+            let steps: [RawServer.Step] = [.loop([.respond(head), .repeat("a", every: 0.02, times: 100)])]
+            try await withRawServer(steps) { server in
+                let exchange = Exchange(server.url).with { ($0.idleTimeout, $0.minimumTransferRate) = (1, 1_000) }
+                let error = try await transportError { try await transport.send(exchange) }
+                #expect(error.code == .timedOut)
+                #expect(error.phase == .receiving)
+                #expect(error.message.contains("idle"), "\(error)")
+                let patient = exchange.with { $0.minimumTransferRate = 0 }
+                #expect(try await transport.send(patient).data.count == 100)
+                var streamed = exchange
+                streamed.delivery = .stream()
+                #expect(try await collect(transport.send(streamed).stream).count == 100)
             }
         }
 

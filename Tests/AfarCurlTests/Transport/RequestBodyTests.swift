@@ -89,6 +89,27 @@ extension TransportTests {
             }
         }
 
+        /// Who makes the body may need another answer of the same transport for that.
+        @Test func makingABodyHoldsNobodyUp() async throws {
+            try await withServer { server in
+                let (made, mayBeMade) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                let body = RequestBodyStream(isReplayable: false) {
+                    made.signal()
+                    _ = mayBeMade.wait(timeout: .now() + 30)
+                    let chunks = ChunkSource([Data("body".utf8)])
+                    return { try chunks.next() }
+                }
+                let upload = Task {
+                    try await transport.send(Exchange(server.url("/anything"), .post, body: .stream(body)))
+                }
+                await Task.detached { made.wait() }.value
+                let other = try await transport.send(Exchange(server.url("/get")).with { $0.totalTimeout = 10 })
+                #expect(other.head.status == 200)
+                mayBeMade.signal()
+                #expect(try await upload.value.head.status == 200)
+            }
+        }
+
         @Test func aMissingFileFailsBeforeAnythingIsSent() async throws {
             try await withServer { server in
                 let body = RequestBody.file(URL(fileURLWithPath: "/nonexistent"))

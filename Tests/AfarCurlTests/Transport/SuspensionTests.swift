@@ -149,6 +149,26 @@ extension TransportTests {
             }
         }
 
+        /// A redirect's next hop has the control of the one before, and starts while that one is being put away.
+        @Test func theNextExchangeKeepsTheControlItWasGiven() async throws {
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+            try await withRawServer([.loop([.respond(answer), .send("body")])]) { server in
+                for _ in 0..<300 {
+                    let first = Exchange(server.url, delivery: .stream())
+                    _ = try await collect(transport.send(first).stream)
+                    var second = Exchange(server.url, delivery: .stream())
+                    second.control = first.control
+                    second.control.suspend()
+                    let task = Task { [second] in
+                        try await collect(transport.send(second.with { $0.totalTimeout = 10 }).stream)
+                    }
+                    await Task.yield()
+                    second.control.resume()
+                    #expect(try await task.value == Data("body".utf8))
+                }
+            }
+        }
+
         /// Two threads that suspend and resume at once leave their messages in any order; the last word counts.
         @Test func theControlsLastWordCounts() async throws {
             try await withServer { server in

@@ -34,7 +34,10 @@ extension Subject {
                     try Contradiction.check(strict, text.text, "strictly")
                 }
                 let shown = TerminalText.safe(text.text)
-                let steers = shown.unicodeScalars.contains { $0.value < 9 || (0x7F..<0xA0).contains($0.value) }
+                let steers = shown.unicodeScalars.contains { scalar in
+                    scalar.value < 9 || (0x7F..<0xA0).contains(scalar.value) || scalar.properties.isBidiControl
+                        || scalar.properties.generalCategory == .lineSeparator
+                }
                 try Contradiction.check(steers, false, "whether the terminal is steered")
                 return text.malformedOffset == nil
             }

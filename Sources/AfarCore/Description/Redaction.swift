@@ -1,0 +1,64 @@
+/// What a person at the next desk may see: credentials are hidden behind `***`, wherever a header, a URL or a text with
+/// URLs in it is shown.
+///
+/// All comparisons are of bytes. To a `Character` an `@` with a combining accent is another character; to a server it is
+/// an `@`.
+package struct Redaction: Sendable {
+    /// Hides all credentials that are known by their names or their places.
+    package static let standard = Redaction()
+
+    static let mask = "***"
+
+    private let showsSecrets: Bool
+    /// Headers beside those whose names tell, in lower case.
+    private let sensitiveHeaders: Set<String>
+
+    private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
+    private static let headersOfOneURL: Set = ["location", "content-location", "referer"]
+
+    /// - Parameters:
+    ///   - showsSecrets: Whether nothing is hidden. The default is false.
+    ///   - sensitiveHeaders: The names of headers that are sensitive beside those whose names tell.
+    package init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
+        self.showsSecrets = showsSecrets
+        self.sensitiveHeaders = Set(sensitiveHeaders.map { $0.lowercased() })
+    }
+
+    /// A header's value. Of credentials the scheme stays; in other values URLs are redacted.
+    package func value(_ value: String, of name: String) -> String {
+        guard !showsSecrets else { return value }
+        let lowercased = name.lowercased()
+        guard Self.isSensitive(name) || sensitiveHeaders.contains(lowercased) else {
+            return Self.headersOfOneURL.contains(lowercased) ? url(value) : text(value)
+        }
+        guard let space = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return Self.mask }
+        let scheme = value[..<space]
+        return Self.schemes.contains(scheme.lowercased()) ? "\(scheme) \(Self.mask)" : Self.mask
+    }
+
+    /// A user name and a password.
+    package func credential(_ credential: String) -> String { showsSecrets ? credential : Self.mask }
+
+    /// A text that is a URL, or was meant as one: without its user name and password, and without the values of
+    /// parameters in its path, query and fragment whose names tell of credentials.
+    ///
+    /// In what is no URL nobody can say where a password ends, so all before the last `@` is hidden.
+    package func url(_ url: String) -> String {
+        guard !showsSecrets, Self.mayHaveSecrets(url) else { return url }
+        return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
+    }
+
+    /// A text with URLs in it, each of them as ``url(_:)`` shows it. White space, `"`, `<` and `>` end a URL; an apostrophe
+    /// does not, as a password may have one.
+    package func text(_ text: String) -> String {
+        guard !showsSecrets, Self.mayHaveSecrets(text) else { return text }
+        return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
+    }
+
+    /// A text for people in one line: URLs are redacted as by ``text(_:)``, and what steers a terminal is made visible.
+    package func line(_ text: String) -> String { TerminalText.line(self.text(text)) }
+
+    private static func mayHaveSecrets(_ text: String) -> Bool {
+        text.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "%") }
+    }
+}

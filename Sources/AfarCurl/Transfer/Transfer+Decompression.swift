@@ -1,0 +1,16 @@
+import AfarCore
+import CLibcurl
+
+extension Transfer {
+    /// Fails the transfer of a body that grows too much while it is decoded.
+    func checkDecompression(to byteCount: Int64) throws(Fault) {
+        guard let limit = exchange.options.decompressionLimit, byteCount > limit.size, isDecoded, let handle else {
+            return
+        }
+        // libcurl counts what came in chunks only when all of what it has read has been decoded.
+        let uncounted = reader.contentLength == nil ? Self.largeBuffer : 0
+        let received = handle.offset(CURLINFO_SIZE_DOWNLOAD_T) + Int64(uncounted)
+        guard limit.isExceeded(by: byteCount, from: received) else { return }
+        throw Fault(.responseTooLarge, limit.message)
+    }
+}

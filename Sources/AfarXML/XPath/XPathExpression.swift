@@ -1,0 +1,100 @@
+import CLibxml2
+
+/// A compiled XPath 1.0 expression. Operators in a row are one expression, so that only brackets lie in each other.
+indirect enum XPathExpression {
+    case number(Double)
+    case text([UInt8])
+    case negation(XPathExpression)
+    /// Whether one of them, or all, are true.
+    case anyOf([XPathExpression])
+    case allOf([XPathExpression])
+    case comparisons(XPathExpression, [(XPathComparison, XPathExpression)])
+    case arithmetic(XPathExpression, [(Arithmetic, XPathExpression)])
+    case union([XPathExpression])
+    case path(Start, [XPathStep])
+    case call(XPathFunction, [XPathExpression])
+
+    /// Where a path begins.
+    enum Start {
+        case document
+        case context
+        case nodes(XPathExpression, [XPathPredicate])
+    }
+
+    enum Arithmetic { case add, subtract, multiply, divide, remainder }
+
+    enum ValueType { case nodes, text, number, boolean }
+
+    /// What it gives, which never depends on the document.
+    var type: ValueType {
+        switch self {
+        case .number, .negation, .arithmetic: .number
+        case .text: .text
+        case .anyOf, .allOf, .comparisons: .boolean
+        case .union, .path: .nodes
+        case .call(let function, _): function.result
+        }
+    }
+}
+
+enum XPathComparison { case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual }
+
+/// One step of a path: from a node along an axis to those that pass the test and all predicates.
+struct XPathStep {
+    let axis: XPathAxis
+    let test: XPathNodeTest
+    let predicates: [XPathPredicate]
+
+    /// Whether a predicate depends on the place of a node among those of one axis.
+    var isPositional: Bool { predicates.contains(where: \.isPositional) }
+}
+
+struct XPathPredicate {
+    let expression: XPathExpression
+    /// Whether it depends on the place of a node among the others: it is a number, or asks for position or size.
+    let isPositional: Bool
+}
+
+enum XPathAxis: String, CaseIterable {
+    case ancestor
+    case ancestorOrSelf = "ancestor-or-self"
+    case attribute
+    case child
+    case descendant
+    case descendantOrSelf = "descendant-or-self"
+    case following
+    case followingSibling = "following-sibling"
+    case namespace
+    case parent
+    case preceding
+    case precedingSibling = "preceding-sibling"
+    case `self`
+
+    /// Whether its nodes come in the reverse of the document's order.
+    var isReverse: Bool {
+        switch self {
+        case .ancestor, .ancestorOrSelf, .preceding, .precedingSibling: true
+        default: false
+        }
+    }
+}
+
+enum XPathNodeTest {
+    case node, text, comment
+    case instruction(XPathName?)
+    /// A node of the axis' principal type: any, or of a name, a namespace, or both. No namespace is nil.
+    case any
+    case anyIn(XPathName)
+    case named(XPathName, namespace: XPathName?)
+}
+
+/// A name, as libxml2's texts are.
+final class XPathName {
+    private let text: UnsafeMutablePointer<xmlChar>?
+
+    init(_ text: String) { self.text = xmlStrdup(text) }
+
+    deinit { afar_xml_free(text) }
+
+    func isEqual(to other: UnsafePointer<xmlChar>?) -> Bool { xmlStrEqual(text, other) != 0 }
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// Functions that come before the C library's in a process of its own, and refuse or take their time when told to.
+enum Shim {
+    private static let source = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <netdb.h>
+        #include <pthread.h>
+        #include <stdatomic.h>
+        #include <string.h>
+        #include <unistd.h>
+
+        static atomic_int milliseconds, lookups;
+        static __thread int has_no_threads;
+
+        void afar_shim_set_delay(int value) { atomic_store(&milliseconds, value); }
+        int afar_shim_lookups(void) { return atomic_load(&lookups); }
+        void afar_shim_refuse_threads(int value) { has_no_threads = value; }
+
+        // Names that end in ".test" are those of 127.0.0.1; "missing" ones are not known, "slow" ones take a while,
+        // "later" ones from the second look-up on.
+        int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
+            int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+                dlsym(RTLD_NEXT, "getaddrinfo");
+            const char *ending = name ? strrchr(name, '.') : NULL;
+            if (!ending || strcmp(ending, ".test")) return real(name, service, hints, result);
+            int number = atomic_fetch_add(&lookups, 1);
+            if (strstr(name, "slow") || (strstr(name, "later") && number > 0))
+                for (int passed = 0; passed < atomic_load(&milliseconds); passed += 5) usleep(5000);
+            return strstr(name, "missing") ? EAI_NONAME : real("127.0.0.1", service, hints, result);
+        }
+
+        int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *context) {
+            int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+                dlsym(RTLD_NEXT, "pthread_create");
+            return has_no_threads ? EAGAIN : real(thread, attributes, run, context);
+        }
+        """
+
+    // MARK: For the process that has it
+
+    /// Whether this process has it.
+    static let isLoaded = dlsym(nil, "afar_shim_lookups") != nil
+
+    private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: type) }
+    }
+
+    /// How long slow look-ups take, those that run already too.
+    static func setDelay(milliseconds: Int32) {
+        function("afar_shim_set_delay", as: (@convention(c) (Int32) -> Void).self)?(milliseconds)
+    }
+
+    /// How many look-ups have begun.
+    static var lookupCount: Int {
+        Int(function("afar_shim_lookups", as: (@convention(c) () -> Int32).self)?() ?? 0)
+    }
+
+    /// Runs `body`, which gets no threads.
+    static func withoutThreads<Value>(_ body: () throws -> Value) rethrows -> Value {
+        let refuse = function("afar_shim_refuse_threads", as: (@convention(c) (Int32) -> Void).self)
+        refuse?(1)
+        defer { refuse?(0) }
+        return try body()
+    }
+
+    // MARK: For the process that starts that one
+
+    /// A compiler for C, nil where there is none.
+    static let compiler: String? = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+        return ["cc", "clang", "gcc"].lazy.flatMap { name in folders.map { "\($0)/\(name)" } }
+            .first { access($0, X_OK) == 0 }
+    }()
+
+    /// Runs a test of this program in a process that has the shim.
+    ///
+    /// - Returns: What that printed, and whether it went well.
+    static func run(test: String) async throws -> (output: String, isGood: Bool) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "afar-shim-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (code, library) = (folder.appending(path: "shim.c").path, folder.appending(path: "shim.so").path)
+        try Data(source.utf8).write(to: URL(filePath: code))
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let command = """
+            exec 2>&1
+            '\(compiler ?? "cc")' -shared -fPIC -pthread -o '\(library)' '\(code)' -ldl || exit
+            LD_PRELOAD='\(library)' exec '\(program)' --testing-library swift-testing --filter '\(test)'
+            """
+        return await withCheckedContinuation { continuation in
+            // Not with Process, which cannot do with many descriptors; and not in a task, as it waits.
+            DispatchQueue.global().async {
+                guard let output = popen(command, "re") else {
+                    return continuation.resume(returning: ("no shell: \(errno)", false))
+                }
+                var text = ""
+                while let line = readLine(from: output) { text += line }
+                continuation.resume(returning: (text, pclose(output) == 0))
+            }
+        }
+    }
+
+    private static func readLine(from file: UnsafeMutablePointer<FILE>) -> String? {
+        var line: UnsafeMutablePointer<CChar>?
+        var size = 0
+        defer { free(line) }
+        guard getline(&line, &size, file) > 0, let line else { return nil }
+        return String(cString: line)
+    }
+}

@@ -1,0 +1,172 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    /// libcurl sends requests again by itself: not those that a server might act upon twice, and none that has its answer.
+    @Suite struct ResendingTests {
+        private let transport = CurlTransport()
+        private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+        /// Answers one request, takes the next and says nothing.
+        private static let keepsAndCloses: [RawServer.Step] = [.respond(ok), .receiveHead, .close]
+
+        @Test(arguments: [
+            (HTTPRequest.Method.post, RequestBody.data(Data("pay".utf8))), (.patch, .data(Data("pay".utf8))),
+            (.post, .none), (.post, .data(Data(count: 100_000))), (.post, ChunkSource.body([Data("pay".utf8)])),
+            (.init("TRANSFER")!, .none),
+        ])
+        func whatMayHaveBeenActedUponIsSentOnce(_ method: HTTPRequest.Method, _ body: RequestBody) async throws {
+            try await withRawServer(Self.keepsAndCloses, [.loop([.respond(Self.ok)])]) { server in
+                _ = try await transport.send(Exchange(server.url))
+                let error = try await transportError {
+                    try await transport.send(Exchange(server.url, method, body: body))
+                }
+                #expect(error.code == .connectionLost)
+                #expect(error.urlError.code == .networkConnectionLost)
+                #expect(server.requests.filter { $0.hasPrefix(method.rawValue) }.count == 1)
+                #expect(try await transport.text(of: Exchange(server.url)) == "ok")
+            }
+        }
+
+        @Test(arguments: [
+            (HTTPRequest.Method.get, RequestBody.none), (.put, .data(Data("value".utf8))), (.delete, .none),
+            (.put, .data(Data(count: 100_000))),
+        ])
+        func whatMeansTheSameTwiceIsSentAgainAndCounted(_ method: HTTPRequest.Method, _ body: RequestBody) async throws
+        {
+            try await withRawServer(Self.keepsAndCloses, [.loop([.respond(Self.ok)])]) { server in
+                let first = try await transport.send(Exchange(server.url))
+                #expect(first.report.transactions.first?.resendCount == 0)
+                let response = try await transport.send(Exchange(server.url, method, body: body))
+                #expect(try response.text == "ok")
+                #expect(response.report.transactions.first?.resendCount == 1)
+            }
+        }
+
+        @Test func aConnectionThatClosesBeforeItsFirstAnswerIsLost() async throws {
+            try await withRawServer([.receiveHead, .close]) { server in
+                let error = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(error.code == .connectionLost)
+                #expect(error.systemError == nil)
+            }
+        }
+
+        // MARK: 417
+
+        private static let refusal = "HTTP/1.1 417 No\r\nContent-Length: 7\r\n\r\nrefused"
+
+        /// Without the expectation (RFC 9110, section 15.5.18), and the answer is one and not a mixture of two.
+        @Test(
+            arguments: [
+                (RequestBody.data(Data("small".utf8)), 5), (.data(Data(count: 100_000)), 100_000),
+                (ChunkSource.body([Data(count: 90_000)], length: 90_000), 90_000),
+            ], [ResponseDelivery.collect(), .stream()])
+        func aRefusedExpectationIsDropped(_ body: (RequestBody, Int), _ delivery: ResponseDelivery) async throws {
+            let again: [RawServer.Step] = [.receiveHead, .receive(body.1), .send(Self.ok)]
+            try await withRawServer([.respond(Self.refusal)] + again, again) { server in
+                let heads = Heads()
+                var exchange = Exchange(
+                    server.url, .post, fields: [("Expect", "100-continue")], body: body.0, delivery: delivery)
+                exchange.observer = heads
+                let response = try await transport.send(exchange)
+                #expect(response.head.status == 200)
+                if case .stream(let stream) = response.body {
+                    #expect(try await collect(stream) == Data("ok".utf8))
+                } else {
+                    #expect(try response.text == "ok")
+                    #expect(response.report.transactions.first?.resendCount == 1)
+                }
+                #expect(server.requests.map { $0.contains("Expect: 100-continue") } == [true, false])
+                #expect(heads.statuses == [200])
+            }
+        }
+
+        /// libcurl asks no more where the connection closes.
+        @Test(arguments: [ResponseDelivery.collect(), .stream()])
+        func aRefusalThatIsTheLastWordIsTheAnswer(_ delivery: ResponseDelivery) async throws {
+            let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 7\r\n\r\nrefused"
+            try await withRawServer([.respond(refusal)]) { server in
+                let response = try await transport.send(
+                    Exchange(
+                        server.url, .post, fields: [("Expect", "100-continue")], body: .data(Data(count: 100)),
+                        delivery: delivery))
+                #expect(response.head.status == 417)
+                if case .stream(let stream) = response.body {
+                    #expect(try await collect(stream) == Data("refused".utf8))
+                } else {
+                    #expect(try response.text == "refused")
+                }
+                #expect(server.requests.count == 1)
+            }
+        }
+
+        @Test(arguments: [ResponseDelivery.collect(), .stream()], [true, false])
+        func aRefusalWithoutABodyIsTheAnswerOrIsRefusedItself(_ delivery: ResponseDelivery, _ isWanted: Bool)
+            async throws
+        {
+            let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            try await withRawServer([.respond(refusal)]) { server in
+                var exchange = Exchange(
+                    server.url, .post, fields: [("Expect", "100-continue")], body: .data(Data(count: 100)),
+                    delivery: delivery)
+                exchange.onHead = { _ in if !isWanted { throw Intended() } }
+                if isWanted {
+                    #expect(try await transport.send(exchange).head.status == 417)
+                } else {
+                    let error = try await transportError { try await transport.send(exchange) }
+                    #expect(error.underlying is Intended)
+                }
+            }
+        }
+
+        /// The server waits until libcurl has lost its patience and has sent some of the body.
+        @Test func aLateRefusalOfABodyThatCannotBeSentAgainFails() async throws {
+            try await withRawServer([.receiveHead, .receive(1_000), .send(Self.refusal), .receiveAll]) { server in
+                let body = RequestBodyStream(isReplayable: false) {
+                    let chunks = ChunkSource([Data(count: 1_000)])
+                    return {
+                        if let chunk = try chunks.next() { return chunk }
+                        try await Task.sleep(for: .seconds(60))
+                        return nil
+                    }
+                }
+                let exchange = Exchange(server.url, .post, fields: [("Expect", "100-continue")], body: .stream(body))
+                let error = try await transportError {
+                    try await transport.send(exchange.with { $0.totalTimeout = 20 })
+                }
+                #expect(error.code == .requestBodyFailed)
+                #expect(error.message.contains("417"), "\(error)")
+            }
+        }
+
+        // MARK: Errors of before
+
+        /// libcurl keeps the number of a system's error with the handle.
+        @Test func aFailureDoesNotNameTheErrorOfTheOneBefore() async throws {
+            let port = try ClosedPort()
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            try await withRawServer([.respond(head + "zz\r\nabc")], [.receiveHead, .close]) { server in
+                let refused = try await transportError { try await transport.send(Exchange(port.url)) }
+                #expect(refused.systemError == ECONNREFUSED)
+                let malformed = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(malformed.code == .malformedResponse)
+                #expect(malformed.systemError == nil)
+                let lost = try await transportError { try await transport.send(Exchange(server.url)) }
+                #expect(lost.code == .connectionLost)
+                #expect(lost.systemError == nil)
+            }
+        }
+
+        /// The statuses of the heads that an observer hears of.
+        private final class Heads: ExchangeObserver {
+            private let seen = Locked<[Int]>([])
+            var statuses: [Int] { seen.withLock { $0 } }
+            func exchangeDidReceiveHead(_ head: ResponseHead) { seen.withLock { $0.append(head.status) } }
+        }
+    }
+}
