@@ -64,8 +64,10 @@ fuzz: build-packages ## Feeds 100,000 changed inputs to each parser (AFAR_FUZZ=1
 
 sanitize: sanitize-thread sanitize-address ## Runs all tests under the two sanitizers below.
 
-sanitize-thread: test-packages ## Runs all tests under the thread sanitizer.
+sanitize-thread: test-packages bench-packages ## Runs all tests, and a storm of requests, under the thread sanitizer.
 	$(SANITIZE) thread
+	$(SWIFT) build --package-path Benchmarks --sanitize=thread --scratch-path .build-thread/benchmarks --product Soak
+	@TSAN_OPTIONS=suppressions=Tests/Sanitizers/thread.txt .build-thread/benchmarks/debug/Soak --only Storm --scale 0.1
 
 sanitize-address: test-packages ## Runs all tests under the address and leak sanitizers.
 	$(SANITIZE) address
@@ -78,7 +80,7 @@ bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in
 	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
 	@Benchmarks/.build/release/SerializerBench $(ARGS)
 
-soak: bench-packages ## Makes 1.6 million requests and looks for leaks (ARGS="--scale 0.01" for a look).
+soak: bench-packages ## Makes 1.6 million requests, a storm of them too, and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak
 	@Benchmarks/.build/release/Soak $(ARGS)
 

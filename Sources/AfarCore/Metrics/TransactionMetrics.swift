@@ -27,8 +27,9 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var networkProtocolName: String?
     /// Whether a connection was used that earlier requests had opened.
     public var isReusedConnection = false
-    /// How often the transport sent the request again by itself, because a kept connection had closed before the answer
-    /// (RFC 9112, section 9.3.1). Only idempotent requests are (RFC 9110, section 9.2.2).
+    /// How often the transport sent the request again by itself: because a kept connection had closed before the answer
+    /// (RFC 9112, section 9.3.1), which only idempotent requests are, or without its `Expect` after a 417 (RFC 9110, section
+    /// 15.5.18).
     public var resendCount = 0
     /// Whether the connection went through a proxy.
     public var isProxyConnection = false

@@ -2,14 +2,15 @@
 /// than ``size`` bytes decoded, and these are more than ``ratio`` times as many as were received.
 ///
 /// Both have to be exceeded, so no body is too large because of its size alone. The densest that gzip and deflate can
-/// honestly be is some 1,030 times.
+/// honestly be is some 1,030 times; brotli and zstd can be far denser. A disk image of zeros may exceed both: raise ``ratio``, or
+/// set the limit to nil.
 public struct DecompressionLimit: Sendable, Hashable {
     /// The decoded bytes that any body may have. The default is 1 GiB.
     public var size: Int64
     /// The decoded bytes to each byte received that a body of any size may have. The default is 1,000.
     public var ratio: Int64
 
-    /// Makes a limit.
+    /// Makes a limit; the default is 1 GiB, and 1,000 bytes to each.
     ///
     /// - Parameters:
     ///   - size: The decoded bytes that any body may have.

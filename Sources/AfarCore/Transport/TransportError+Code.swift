@@ -101,7 +101,10 @@ extension TransportError {
             NSLocalizedDescriptionKey: description,
         ]
         if let url {
-            userInfo[NSURLErrorFailingURLErrorKey] = URL(string: Redaction.standard.url(url))
+            let shown = Redaction.standard.url(url)
+            userInfo[NSURLErrorFailingURLErrorKey] = URL(string: shown)
+            // What `failureURLString` reads; Foundation's constant for it is deprecated on Linux.
+            userInfo["NSErrorFailingURLStringKey"] = shown
         }
         if let resumeData { userInfo[AFError.resumeDataKey] = resumeData }
         return URLError(code.urlErrorCode, userInfo: userInfo)

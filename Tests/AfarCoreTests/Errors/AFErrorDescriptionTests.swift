@@ -232,6 +232,7 @@ struct AFErrorDescriptionTests {
             .timedOut, phase: .waiting, url: "http://h/?q=1&token=s3cret", message: "no word from //me:s3cret@h/")
         let urlError = failure.urlError
         #expect(urlError.failingURL?.absoluteString == "http://h/?q=1&token=***")
+        #expect(urlError.userInfo["NSErrorFailingURLStringKey"] as? String == "http://h/?q=1&token=***")
         let error = AFError.sessionTaskFailed(error: urlError)
         for text in [
             "\(urlError)", "\(urlError.userInfo)", String(reflecting: urlError), "\(failure)", failure.message,
