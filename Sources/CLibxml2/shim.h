@@ -347,8 +347,10 @@ typedef struct {
     xmlParserCtxtPtr parser;
 } afar_xml_source;
 
+// libxml2 goes on after a fatal error, and would compare the attributes of what follows each with each.
 static inline int afar_xml_read(void *context, char *buffer, int length) {
     afar_xml_source *source = (afar_xml_source *)context;
+    if (!source->parser->html && !source->parser->wellFormed) return 0;
     int count = source->left < length ? (int)source->left : length;
     memcpy(buffer, source->at, (size_t)count);
     source->at += count;

@@ -61,11 +61,11 @@ final class KeptPart: ArrivalPlace {
 
     /// Writes down what is needed to go on from here, or that nothing is.
     func note(_ data: ResumeData?) {
-        guard var data else { return directory.remove(Self.recordName) }
+        guard var data, let url = Self.withoutSecrets(data.url) else { return directory.remove(Self.recordName) }
         // The next run brings its own, and secrets among them stay off the disk.
         data.headers = []
-        data.url = Self.withoutSecrets(data.url)
-        data.path = Self.lastNames(of: data.path).reduce(url) { $0.appending(path: $1) }.path
+        data.url = url
+        data.path = Self.lastNames(of: data.path).reduce(self.url) { $0.appending(path: $1) }.path
         directory.put(data.encoded(), into: Self.recordName)
     }
 
@@ -93,12 +93,17 @@ final class KeptPart: ArrivalPlace {
         }
         // A URL signed anew leads to the same file; whether that has changed the validator tells.
         var asked = request
-        asked.url = request.url.map(withoutSecrets)
+        asked.url = request.url.flatMap(withoutSecrets)
         guard data.isPart(of: asked) else {
             let url = Redaction.standard.url(data.url.absoluteString)
             throw Failure(.usage, "\(path) has a part of \(url). Remove it, or name another file with -o.")
         }
-        data.url = request.url.flatMap(ResumeData.withoutUserinfo) ?? data.url
+        let exactURL = request.url.flatMap(ResumeData.withoutUserinfo)
+        // Which of several files a secret names is not written down: only a tag and a length tell that it is the same one.
+        if asked.url != exactURL {
+            guard case .entityTag = data.validator, data.totalLength != nil else { return nil }
+        }
+        data.url = exactURL ?? data.url
         // The directory may have been moved since.
         let names = lastNames(of: data.path)
         guard names.count == 2, isArrivalDirectory(names[0]),
@@ -110,9 +115,7 @@ final class KeptPart: ArrivalPlace {
     }
 
     /// The URL with `***` in the place of the secrets that it has in it.
-    private static func withoutSecrets(_ url: URL) -> URL {
-        URL(string: Redaction.standard.url(url.absoluteString)) ?? url
-    }
+    private static func withoutSecrets(_ url: URL) -> URL? { URL(string: Redaction.standard.url(url.absoluteString)) }
 
     /// The file with a part, and the directory that it is in.
     private static func lastNames(of path: String) -> [String] { URL(filePath: path).pathComponents.suffix(2) }
@@ -124,7 +127,7 @@ final class KeptPart: ArrivalPlace {
     private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
         let kept = data.flatMap { lastNames(of: $0.path).first }
         for name in directory.names where isArrivalDirectory(name) && name != kept {
-            directory.removeDirectory(name, with: [TemporaryFile.name])
+            directory.removeDirectory(name, with: [TemporaryFile.name, TemporaryFile.sampleName])
         }
     }
 }

@@ -27,13 +27,20 @@ extension Redaction {
             hasSensitiveWord = hasSensitiveWord || sensitiveWords.contains(word)
             word.removeAll(keepingCapacity: true)
         }
-        for (byte, previous) in zip(name, [0] + name) {
+        for (index, byte) in zip(name.indices, name) {
+            let previous = index > name.startIndex ? name[name.index(before: index)] : 0
+            let next = name.index(after: index) < name.endIndex ? name[name.index(after: index)] : 0
             let isUppercase = isUppercase(byte)
             guard isUppercase || isLowercase(byte) || isDigit(byte) else {
                 endWord()
                 continue
             }
-            if isUppercase, isLowercase(previous) { endWord() }
+            // "apiKey", "s3Key", "DBPass"
+            if isUppercase,
+                isLowercase(previous) || isDigit(previous) || (Self.isUppercase(previous) && isLowercase(next))
+            {
+                endWord()
+            }
             joined.append(isUppercase ? byte | 0x20 : byte)
             word.append(isUppercase ? byte | 0x20 : byte)
         }

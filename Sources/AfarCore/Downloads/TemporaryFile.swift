@@ -15,6 +15,8 @@ package final class TemporaryFile: Sendable {
     package static let directoryPrefix = "afar-"
     /// The name of the file in its directory.
     package static let name = "download"
+    /// A file whose permissions show what a new file gets; it is there for a moment.
+    package static let sampleName = "download-permissions"
 
     let url: URL
     /// Open for writing.
@@ -93,7 +95,7 @@ package final class TemporaryFile: Sendable {
     /// Gives the file, which is whole, the permissions of any new file.
     func publish() {
         // The system does not tell what they are; it gives them to a file.
-        let sample = url.path + "-permissions"
+        let sample = url.deletingLastPathComponent().appending(path: Self.sampleName).path
         let descriptor = open(sample, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return }
         var status = stat()

@@ -41,12 +41,11 @@ struct TreeParser {
         }
     }
 
-    private func parse(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
-        try checkSize(bytes.count)
+    private func parse(_ text: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
+        try checkSize(text.count)
         // libxml2 passes over the mark of a document that it is given as a whole only.
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-            return try parse(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(3)))
-        }
+        let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
+        let bytes = UnsafeRawBufferPointer(rebasing: text.dropFirst(isMarked ? 3 : 0))
         guard bytes.contains(where: { !$0.isXMLSpace }) else {
             throw XML.Error(.emptyDocument, "there is nothing to parse but \(bytes.count) bytes of white space")
         }

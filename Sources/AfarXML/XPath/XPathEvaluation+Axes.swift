@@ -70,9 +70,9 @@ extension XPathEvaluation {
             try spend(1)
             var declared = current.pointee.nsDef
             while let namespace = declared {
-                try spend(1 + prefixes.count)
-                declared = namespace.pointee.next
                 let prefix = namespace.pointee.prefix
+                try spend((1 + prefixes.count) * (1 + Int(xmlStrlen(prefix)) / 8))
+                declared = namespace.pointee.next
                 if prefixes.contains(where: { xmlStrEqual($0, prefix) != 0 }) { continue }
                 prefixes.append(prefix)
                 // An empty name takes the default namespace back.

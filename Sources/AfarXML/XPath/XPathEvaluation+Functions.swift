@@ -30,9 +30,7 @@ extension XPathEvaluation {
         case .stringLength:
             return .number(Double(try text(of: argument(arguments, context)).count(where: \.beginsCharacter)))
         case .normalizeSpace:
-            let words = try text(of: argument(arguments, context)).split(whereSeparator: \.isXMLSpace)
-            try spend(8 * words.count)
-            return .text(Array(words.joined(separator: [0x20])))
+            return .text(try text(of: argument(arguments, context)).withSpaceNormalized)
         case .concat, .startsWith, .contains, .substringBefore, .substringAfter, .substring, .translate:
             var texts: [[UInt8]] = []
             for argument in arguments.prefix(function == .substring ? 1 : .max) {
@@ -131,10 +129,31 @@ extension XPathEvaluation {
             texts.append(try text(of: value))
         }
         var found = XPathNodes()
-        for word in texts.lazy.joined(separator: [0x20]).split(whereSeparator: \.isXMLSpace) {
-            if let element = try element(withID: Array(word)) { found.append(element) }
+        for text in texts {
+            var rest = text[...].drop(while: \.isXMLSpace)
+            while !rest.isEmpty {
+                let word = rest.prefix { !$0.isXMLSpace }
+                try spend(forBytes: word.count)
+                if let element = try element(withID: Array(word)) { found.append(element) }
+                rest = rest.dropFirst(word.count).drop(while: \.isXMLSpace)
+            }
         }
         return try sorted(found)
+    }
+
+    private func languageAttribute(of node: xmlNodePtr) throws(XML.Error) -> xmlAttrPtr? {
+        guard node.pointee.type == XML_ELEMENT_NODE else { return nil }
+        var next = node.pointee.properties
+        while let attribute = next {
+            try spend(1)
+            if xmlStrEqual(attribute.pointee.name, "lang") != 0, let namespace = attribute.pointee.ns,
+                xmlStrEqual(namespace.pointee.href, afar_xml_namespace()) != 0
+            {
+                return attribute
+            }
+            next = attribute.pointee.next
+        }
+        return nil
     }
 
     /// Whether a node is in a language, or in a variety of it, by the closest `xml:lang`.
@@ -143,9 +162,7 @@ extension XPathEvaluation {
         while let current = next {
             try spend(1)
             next = current.parent
-            guard current.pointee.type == XML_ELEMENT_NODE,
-                let attribute = xmlHasNsProp(current, "lang", afar_xml_namespace())
-            else { continue }
+            guard let attribute = try languageAttribute(of: current) else { continue }
             let language = try text(of: afar_xml_node(attribute)).map(\.lowercased)
             let name = wanted.map(\.lowercased)
             return language == name || language.starts(with: name + [UInt8(ascii: "-")])
@@ -155,6 +172,24 @@ extension XPathEvaluation {
 }
 
 // MARK: Numbers and characters
+
+extension [UInt8] {
+    /// Without space at the ends, and with one in the place of each run of it (section 4.2).
+    fileprivate var withSpaceNormalized: [UInt8] {
+        var result: [UInt8] = []
+        var endsWord = false
+        for byte in self {
+            guard !byte.isXMLSpace else {
+                endsWord = !result.isEmpty
+                continue
+            }
+            if endsWord { result.append(0x20) }
+            endsWord = false
+            result.append(byte)
+        }
+        return result
+    }
+}
 
 extension Double {
     /// The closest integer, the greater one of two (section 4.4).

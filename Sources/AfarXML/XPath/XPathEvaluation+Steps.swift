@@ -122,7 +122,10 @@ extension XPathEvaluation {
             var outermost: [xmlNodePtr] = []
             for origin in axis == .followingSibling ? origins : origins.reversed() {
                 try spend(1)
-                guard let parent = origin.parent, parents.insert(parent).inserted else { continue }
+                // Attributes and namespaces have a parent and no siblings.
+                guard !origin.isAttribute, !origin.isNamespace, let parent = origin.parent,
+                    parents.insert(parent).inserted
+                else { continue }
                 outermost.append(origin)
             }
             return outermost

@@ -115,6 +115,7 @@ final class XPathEvaluation {
 
     /// An expression as a truth value; paths are followed until there is one node.
     func isTrue(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> Bool {
+        try spend(1)
         switch expression {
         case .anyOf(let operands):
             for operand in operands where try isTrue(operand, context) { return true }

@@ -30,7 +30,7 @@ struct RedactionTests {
         "sig", "key", "pwd", "X-Auth-Key", "X-Access-Key", "Ocp-Apim-Subscription-Key", "X_API_KEY", "apiKey",
         "api.key",
         "api key", "user[password]", "key1", "authKey", "X-Auth", "JSESSIONID", "Mcp-Session-Id",
-        "X-Amz-Security-Token",
+        "X-Amz-Security-Token", "DBPass", "SMTPPass", "s3Key", "md5Sig", "X-SMTPPass",
         "X-Forwarded-Authorization", "passphrase", "accessKey", "to\u{301}ken",
     ])
     func namesThatTellOfSecretsAreKnown(name: String) {

@@ -14,6 +14,22 @@ import Testing
         error(Data(text.utf8), options)
     }
 
+    @Test func marksOfTheByteOrderAreOneAtMost() throws {
+        let marks = Data(Array(repeating: [0xEF, 0xBB, 0xBF] as [UInt8], count: 100_000).joined())
+        #expect(error(marks + Data("<a/>".utf8)) != nil)
+        #expect(try XML.Document(marks.prefix(3) + Data("<a/>".utf8)).root.name == "a")
+    }
+
+    /// libxml2 goes on after an error, and reads it in another way than who counts attributes beforehand.
+    @Test(arguments: ["<r><?>", "<r><!'>", "<r><!x '>", "<r><!D '>"])
+    func nothingIsComparedAfterAnError(beginning: String) {
+        let attributes = (0..<100_000).map { "a\($0)=''" }.joined(separator: " ")
+        let start = ContinuousClock.now
+        #expect(error("\(beginning)<e \(attributes)/></r>") != nil)
+        // It was some seconds, and grows with the square.
+        #expect(ContinuousClock.now - start < .seconds(2))
+    }
+
     @Test(arguments: ["", " \n\t "]) func nothingIsNoDocument(text: String) {
         #expect(error(text)?.kind == .emptyDocument)
     }

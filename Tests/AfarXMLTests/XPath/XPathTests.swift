@@ -26,6 +26,17 @@ import Testing
         #expect(try document.xpath("//item").nodes.isEmpty)
     }
 
+    @Test func attributesHaveNoSiblingsAndDoNotHideThoseOfOthers() throws {
+        let document = try XML.Document("<a x='1'><b/><c/></a>")
+        #expect(try document.xpath("(//@x | //b)/following-sibling::*").nodes.map(\.name) == ["c"])
+        #expect(try document.xpath("(//@x | //c)/preceding-sibling::*").nodes.map(\.name) == ["b"])
+    }
+
+    @Test(arguments: [("  a \n b\t\tc ", "a b c"), ("", ""), (" \n ", ""), ("a", "a")])
+    func spaceIsNormalized(text: String, expected: String) throws {
+        #expect(try XML.Document("<a>\(text)</a>").xpath("normalize-space(/)").string == expected)
+    }
+
     @Test func resultsHaveTheirTypes() throws {
         let names = ["s": "urn:shop"]
         #expect(try document.xpath("count(//s:item)", namespaces: names) == .number(2))
