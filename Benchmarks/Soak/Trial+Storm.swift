@@ -103,7 +103,7 @@ private enum Form: CaseIterable {
 
 extension Running {
     init<Kind: Request>(_ request: Kind, _ over: @escaping @Sendable (Kind) async -> Void) {
-        // Every other one is challenged at most once, as the credential is right.
+        // The servers that challenge take it at once.
         request.authenticate(username: "ada", password: "engine")
         self.init(request: request) { await over(request) }
     }

@@ -11,8 +11,9 @@ struct RequestPlan {
     let isSecure: Bool
     /// The connections that may serve this request are those of the same host.
     let host: String
-    /// Whether the host is a name and not an address.
-    let needsLookup: Bool
+    /// Whether the host is a name and not an address. Asked only when libcurl is about to look something up.
+    var needsLookup: Bool { authority.first != "[" && !Self.isAddress(authority) }
+    private let authority: String
 
     // A name without a value keeps libcurl from adding a field of its own.
     private static let noExpect: StaticString = "Expect:"
@@ -50,7 +51,7 @@ struct RequestPlan {
         method = request.method
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
-        needsLookup = authority.first != "[" && !Self.isAddress(authority)
+        self.authority = authority
         headers = Self.headers(for: exchange)
     }
 
