@@ -59,8 +59,7 @@ final class SessionContext: Sendable {
     ) {
         let stack = TransportStack.make(around: transport, for: configuration, connectivity: connectivity)
         self.transport = stack
-        let isDirect = requestQueue == nil && serializationQueue == nil && redirectHandler == nil
-        directTransport = isDirect ? stack as? any DirectTransport : nil
+        directTransport = stack as? any DirectTransport
         self.delegate = delegate
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler

@@ -1,0 +1,207 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Carries out what happens to a request. ``Attempt`` says in which order.
+///
+/// One task runs it, in one loop, from the first attempt to the last handler; whoever ends a step only resumes that task.
+/// The pipeline is its task's executor as well: it lends the task to whoever awaits the response, so that nobody is woken
+/// only to wake another.
+final class RequestPipeline: TaskExecutor, @unchecked Sendable {
+    // Sendable because what changes is touched by one step at a time, but for what is behind the lock.
+
+    private struct Wait {
+        var number = 0
+        var event: Attempt.Event?
+        /// What the answer is when the request is ended from outside.
+        var ending: Attempt.Event?
+        var continuation: UnsafeContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+        var exchange: (any PreparedExchange)?
+    }
+
+    let request: Request
+    let context: SessionContext
+    private let wait = Locked(Wait())
+    /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
+    private var isOnCallersThread = false
+
+    // MARK: What is known of the attempt
+
+    var attempt: Attempt
+    /// The request before its adapters.
+    var initialRequest: URLRequest?
+    var urlRequest: URLRequest?
+    var exchange: Exchange?
+    var sendDate = Date()
+    private(set) var result: Result<TransportResponse, any Error>?
+    var handler: HandlerQueue<Request>.Handler?
+    var outcome: HandlerQueue<Request>.Outcome?
+    var releases: [HandlerQueue<Request>.Release] = []
+    /// Whether the request was ended before its handlers' turn came.
+    var hadEnded = false
+
+    /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
+    init(_ request: Request, forLateHandlers isLate: Bool = false) {
+        self.request = request
+        context = request.context
+        attempt = Attempt(forLateHandlers: isLate)
+    }
+
+    /// Starts the task, once.
+    ///
+    /// - Parameter isAtOnce: Whether it may begin on the calling thread, since nobody's code but Afar's is run before the
+    ///   response is there.
+    func start(atOnce isAtOnce: Bool) {
+        let task: Task<Void, Never>
+        if isAtOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            isOnCallersThread = true
+            task = Task.immediate(executorPreference: self) { await self.run() }
+        } else {
+            task = Task(executorPreference: self) { await self.run() }
+        }
+        wait.withLock { $0.task = task }
+        if request.hasEnded { task.cancel() }
+    }
+
+    /// The request was ended from outside: what runs for it is cancelled.
+    func end() {
+        let (task, exchange, number, ending) = wait.withLock { ($0.task, $0.exchange, $0.number, $0.ending) }
+        task?.cancel()
+        exchange?.cancel()
+        if let ending { answer(number, with: ending) }
+    }
+
+    private func run() async {
+        var event = Attempt.Event.done
+        while true {
+            switch attempt.next(after: event) {
+            case .perform(let work):
+                guard let queue = queue(for: work) else {
+                    event = perform(work)
+                    continue
+                }
+                let wait = beginWaiting()
+                run(on: queue) { [self] in answer(wait, with: perform(work)) }
+                await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
+                event = takeAnswer()
+            case .ask(let question):
+                let wait = beginWaiting()
+                if question.isForInterceptor { await context.interceptors.lock() }
+                ask(question, wait)
+                await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
+                event = takeAnswer()
+                take(event, from: question)
+            case .over:
+                return
+            }
+        }
+    }
+
+    /// Keeps what an answer brings.
+    private func take(_ event: Attempt.Event, from question: Attempt.Question) {
+        switch (question, event) {
+        case (_, .adapted(let adapted)): urlRequest = adapted
+        case (.adapter, .failed(let failure)): didFailToAdapt(failure)
+        case (_, .received(let received)):
+            result = received
+            let exchange = wait.withLock { $0.exchange.take() }
+            withExtendedLifetime(exchange) {}
+        default: break
+        }
+    }
+
+    // MARK: Where steps run
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let work: @Sendable () -> Void = { [self] in
+            isOnCallersThread = false
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+        if request.borrower?.lend(work) != true { DispatchQueue.global().async(execute: work) }
+    }
+
+    /// Where a step has to run; nil when it may run right here.
+    private func queue(for work: Attempt.Work) -> DispatchQueue? {
+        switch work {
+        case .makeURLRequest: context.requestQueue
+        case .makeBody: request.hasBodyToMake ? context.requestQueue ?? request.queueForBody : nil
+        case .presentFile: request.queueForPresenting
+        case .commit: request.queueForKeeping
+        case .serialize: context.serializationQueue ?? queueForUsersCode
+        case .validate: queueForUsersCode
+        default: nil
+        }
+    }
+
+    private var queueForUsersCode: DispatchQueue? { isOnCallersThread ? .global() : nil }
+
+    /// Runs a step on a queue, in a task, which has the task-local values of the pipeline's.
+    func run(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        Task(executorPreference: QueueExecutor(queue)) { work() }
+    }
+
+    // MARK: Waiting for an answer
+
+    private func beginWaiting() -> Int {
+        wait.withLock { wait in
+            wait.number += 1
+            (wait.event, wait.ending) = (nil, nil)
+            return wait.number
+        }
+    }
+
+    /// Ends a wait. Only the first answer to a question counts.
+    func answer(_ number: Int, with event: Attempt.Event) {
+        let continuation = wait.withLock { wait -> UnsafeContinuation<Void, Never>? in
+            guard wait.number == number, wait.event == nil else { return nil }
+            wait.event = event
+            return wait.continuation.take()
+        }
+        continuation?.resume()
+    }
+
+    /// Notes what the answer is when the request is ended from outside.
+    func willAnswer(_ number: Int, with ending: Attempt.Event) {
+        wait.withLock { $0.ending = ending }
+        if request.hasEnded { answer(number, with: ending) }
+    }
+
+    private func resume(_ continuation: UnsafeContinuation<Void, Never>, afterAnswerTo number: Int) {
+        let isAnswered = wait.withLock { wait in
+            if wait.event == nil { wait.continuation = continuation }
+            return wait.event != nil
+        }
+        if isAnswered { continuation.resume() }
+    }
+
+    private func takeAnswer() -> Attempt.Event { wait.withLock { $0.event.take() } ?? .done }
+
+    /// Answers when a piece of asynchronous work is done, which is cancelled when the request is ended from outside.
+    func answer(_ number: Int, after work: @escaping @Sendable () async -> Attempt.Event) {
+        request.run { [self] in answer(number, with: await work()) }
+    }
+
+    /// Notes what is to be cancelled when the request ends from outside.
+    func willRun(_ exchange: any PreparedExchange) { wait.withLock { $0.exchange = exchange } }
+
+    func takeResult() -> Result<TransportResponse, any Error>? {
+        defer { result = nil }
+        return result
+    }
+}
+
+/// Runs tasks on a queue.
+private final class QueueExecutor: TaskExecutor {
+    private let queue: DispatchQueue
+
+    init(_ queue: DispatchQueue) { self.queue = queue }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
