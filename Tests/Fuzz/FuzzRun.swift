@@ -57,13 +57,21 @@ struct FuzzRun {
     static func read(
         _ input: Data, with subject: Subject
     ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
+        var (isAccepted, time) = try timedRead(input, with: subject)
+        // Of a virtual processor, the time that it was taken away counts too. What is slow is slow again.
+        if time > greatestTime { (isAccepted, time) = try timedRead(input, with: subject) }
+        guard time <= greatestTime else { throw Contradiction("it took \(time) of processor time") }
+        return (isAccepted, time)
+    }
+
+    private static func timedRead(
+        _ input: Data, with subject: Subject
+    ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
         // Of the input alone, so that a file repeats what happened.
         var random = SeededGenerator(seed: 0, input)
         let start = threadTime
         let isAccepted = try subject.read(input, &random)
-        let time = threadTime - start
-        guard time <= greatestTime else { throw Contradiction("it took \(time) of processor time") }
-        return (isAccepted, time)
+        return (isAccepted, threadTime - start)
     }
 
     /// The processor time that this thread has taken: what others do on the machine does not count.

@@ -4,14 +4,9 @@ import Testing
 /// `afar reach`: what the system knows of the network.
 struct ReachTests {
     /// Whether the kernel lets tests have networks of their own.
-    private static let hasNamespaces: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "unshare -rn ip link > /dev/null 2>&1"]
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    private static func hasNamespaces() async throws -> Bool {
+        try await Tool.sh("unshare -rn ip link > /dev/null 2>&1").status == 0
+    }
 
     @Test func thisMachineIsReached() async throws {
         let outcome = try await Tool.run("reach", "localhost")
@@ -46,7 +41,7 @@ struct ReachTests {
         #expect(outcome.errors.filter(\.isNewline).count == 1)
     }
 
-    @Test(.enabled(if: hasNamespaces, "the kernel refuses network namespaces"))
+    @Test(.enabled("the kernel refuses network namespaces", hasNamespaces))
     func withoutANetworkTheCodeSaysSo() async throws {
         let outcome = try await Tool.bash(#"unshare -rn "$afar" reach"#)
         #expect(outcome.status == 3)
@@ -54,7 +49,7 @@ struct ReachTests {
         #expect(outcome.errors == "")
     }
 
-    @Test(.enabled(if: hasNamespaces, "the kernel refuses network namespaces"))
+    @Test(.enabled("the kernel refuses network namespaces", hasNamespaces))
     func changesAreToldAsTheyCome() async throws {
         let outcome = try await Tool.bash(
             #"""

@@ -94,59 +94,48 @@ enum Tool {
     ) async throws -> Outcome {
         if waitsInLine { await turns.enter() }
         defer { if waitsInLine { turns.leave() } }
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.currentDirectoryURL = directory
-        process.environment = ProcessInfo.processInfo.environment
+        let variables = ProcessInfo.processInfo.environment
             .filter { $0.key != "NO_COLOR" && !$0.key.lowercased().hasSuffix("_proxy") }
             .merging(["TERM": "xterm"]) { $1 }
             .merging(environment) { $1 }
-        let pipe = Pipe()
-        let errorPipe = Pipe()
+        let pipe = output == nil ? Pipe() : nil
+        let errorPipe = errorOutput == nil ? Pipe() : nil
         let inputPipe = input.map { _ in Pipe() }
-        process.standardOutput = output?.tool ?? pipe
-        process.standardError = errorOutput?.tool ?? errorPipe
-        process.standardInput = inputPipe ?? FileHandle.nullDevice
+        let null = FileHandle(fileDescriptor: open("/dev/null", O_RDONLY | O_CLOEXEC), closeOnDealloc: true)
         let (started, starting) = AsyncStream.makeStream(of: Int32.self)
-        let status: Int32
-        async let bytes = read(output?.person ?? pipe.fileHandleForReading)
-        async let errors = read(errorOutput?.person ?? errorPipe.fileHandleForReading)
+        async let bytes = read(output?.person ?? pipe?.fileHandleForReading)
+        async let errors = read(errorOutput?.person ?? errorPipe?.fileHandleForReading)
         async let action: Void = { for await id in started { try await during(id) } }()
-        status = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = {
-                let isSignal = $0.terminationReason == .uncaughtSignal
-                continuation.resume(returning: isSignal ? -$0.terminationStatus : $0.terminationStatus)
-            }
-            do {
-                try process.run()
-                starting.yield(process.processIdentifier)
-                starting.finish()
-                // The tool's ends are its own from here on; the readers see the end when it closes them.
-                try output?.tool.close()
-                try errorOutput?.tool.close()
-                if let input, let inputPipe {
-                    try inputPipe.fileHandleForWriting.write(contentsOf: input)
-                    try inputPipe.fileHandleForWriting.close()
-                }
-            } catch {
-                process.terminationHandler = nil
-                try? pipe.fileHandleForWriting.close()
-                try? errorPipe.fileHandleForWriting.close()
-                starting.finish()
-                continuation.resume(throwing: error)
-            }
+        // The tool's ends are its own from here on; the readers see the end when it closes them.
+        let ends = [output?.tool ?? pipe?.fileHandleForWriting, errorOutput?.tool ?? errorPipe?.fileHandleForWriting]
+        defer { starting.finish() }
+        let process: ChildProcess
+        do {
+            defer { for end in ends { try? end?.close() } }
+            process = try ChildProcess(
+                executable, arguments, environment: variables, directory: directory,
+                descriptors: (
+                    (inputPipe?.fileHandleForReading ?? null).fileDescriptor, ends[0]?.fileDescriptor ?? -1,
+                    ends[1]?.fileDescriptor ?? -1
+                ))
         }
-        if output != nil { try? pipe.fileHandleForWriting.close() }
-        if errorOutput != nil { try? errorPipe.fileHandleForWriting.close() }
+        starting.yield(process.id)
+        starting.finish()
+        async let status = process.end()
+        if let input, let inputPipe {
+            try inputPipe.fileHandleForWriting.write(contentsOf: input)
+            try inputPipe.fileHandleForWriting.close()
+        }
         try await action
-        return Outcome(status: status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
+        return Outcome(
+            status: await status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
     }
 
     /// All bytes, read on a thread of its own. A terminal ends with an error (EIO) instead of an end, which is why this
     /// does not use what `FileHandle` offers: that throws away what it had read before.
-    private static func read(_ handle: FileHandle) async -> Data {
-        await withCheckedContinuation { continuation in
+    private static func read(_ handle: FileHandle?) async -> Data {
+        guard let handle else { return Data() }
+        return await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var bytes = Data()
                 var buffer = [UInt8](repeating: 0, count: 1 << 16)

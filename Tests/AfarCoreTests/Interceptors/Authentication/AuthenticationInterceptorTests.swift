@@ -69,7 +69,8 @@ import Testing
         #expect(authenticator.refreshCount == 1)
     }
 
-    @Test(arguments: [nil, DispatchQueue(label: "requests")])
+    // Serialized, because two that block may be all the threads that tasks have.
+    @Test(.serialized, arguments: [nil, DispatchQueue(label: "requests")])
     func aRefreshMayBlockUntilARequestOfTheSameSessionIsAnswered(requestQueue: DispatchQueue?) async {
         let transport = MockTransport { request in
             let isWelcome = request.path == "/token" || request.fields[.authorization] == "Bearer good"

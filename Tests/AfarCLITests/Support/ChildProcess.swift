@@ -1,0 +1,66 @@
+import Foundation
+
+/// A process started by a test. Foundation's `Process` looks through the open descriptors and reads beyond their list, which
+/// crashes where there are more than a thousand, as there may be while other tests run.
+struct ChildProcess {
+    struct NotStarted: Error { var code: Int32 }
+
+    let id: pid_t
+
+    /// - Parameters:
+    ///   - directory: Where it runs; nil means where this process does.
+    ///   - descriptors: Its standard input, output and error stream.
+    init(
+        _ executable: URL, _ arguments: [String], environment: [String: String], directory: URL? = nil,
+        descriptors: (input: Int32, output: Int32, errors: Int32)
+    ) throws {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawn_file_actions_adddup2(&actions, descriptors.input, 0)
+        posix_spawn_file_actions_adddup2(&actions, descriptors.output, 1)
+        posix_spawn_file_actions_adddup2(&actions, descriptors.errors, 2)
+        if let directory { posix_spawn_file_actions_addchdir_np(&actions, directory.path) }
+        #if canImport(Darwin)
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        #else
+            posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        #endif
+        // The threads that tests run on may block signals; what a program is born with should not depend on that.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        var flags: Int16 = 0
+        posix_spawnattr_getflags(&attributes, &flags)
+        posix_spawnattr_setflags(&attributes, flags | Int16(POSIX_SPAWN_SETSIGMASK))
+        let words = ([executable.path] + arguments).map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var id = pid_t()
+        let code = posix_spawn(&id, executable.path, &actions, &attributes, words, variables)
+        guard code == 0 else { throw NotStarted(code: code) }
+        self.id = id
+    }
+
+    /// Waits for its end, on a thread of its own.
+    ///
+    /// - Returns: The exit code; of a process that a signal ended the signal's number, negative.
+    func end() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var status: Int32 = 0
+                while waitpid(id, &status, 0) < 0, errno == EINTR {}
+                let signal = status & 0x7F
+                continuation.resume(returning: signal == 0 ? (status >> 8) & 0xFF : -signal)
+            }
+        }
+    }
+}
