@@ -46,10 +46,10 @@ extension RequestPipeline {
         // When it was cancelled, the request's own error says so and outranks this one.
         askInterceptor(number, wait, ifEnded: .failed(.sessionDeinitialized)) { [self] adapter, session in
             let state = RequestAdapterState(request: request, session: session)
-            adapter.adapt(urlRequest, using: state) { [self] result in
+            adapter.adapt(urlRequest, using: state) { [weak self] result in
                 switch result {
-                case .success(let adapted): answer(wait, with: .adapted(adapted))
-                case .failure(let error): answer(wait, with: .failed(.requestAdaptationFailed(error: error)))
+                case .success(let adapted): self?.answer(wait, with: .adapted(adapted))
+                case .failure(let error): self?.answer(wait, with: .failed(.requestAdaptationFailed(error: error)))
                 }
             }
         }
@@ -57,11 +57,12 @@ extension RequestPipeline {
 
     private func retry(with number: Int, after failure: AFError, _ wait: Int) {
         askInterceptor(number, wait, ifEnded: .decided(.doNotRetry)) { [self] retrier, session in
-            retrier.retry(request, for: session, dueTo: failure) { [self] in answer(wait, with: .decided($0)) }
+            retrier.retry(request, for: session, dueTo: failure) { [weak self] in self?.answer(wait, with: .decided($0)) }
         }
     }
 
-    /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock.
+    /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock. What
+    /// it is given to answer with does not hold the request, since it may be kept for ever.
     private func askInterceptor(
         _ number: Int, _ wait: Int, ifEnded ending: Attempt.Event,
         _ ask: @escaping @Sendable (any RequestInterceptor, Session) -> Void
