@@ -93,7 +93,7 @@ extension RequestPipeline {
             options: try context.options.get(),
             onHead: request.headHook())
         // 60 is what Foundation gives a request that says nothing.
-        if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
+        if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
     }
 

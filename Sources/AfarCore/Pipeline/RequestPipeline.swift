@@ -7,8 +7,9 @@ import Foundation
 /// Carries out what happens to a request. ``Attempt`` says in which order.
 ///
 /// One task runs it, in one loop, from the first attempt to the last handler; whoever ends a step only resumes that task.
-/// The pipeline is its task's executor as well: it lends the task to whoever awaits the response, so that nobody is woken
-/// only to wake another.
+/// The pipeline is its task's executor as well. It lends the task to whoever awaits the response, so that nobody is woken
+/// only to wake another. When nobody does, it runs on Dispatch's threads: of those for tasks there are as many as
+/// processors, and people block them to wait for a handler.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // Sendable because what changes is touched by one step at a time, but for what is behind the lock.
 
@@ -116,12 +117,11 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // MARK: Where steps run
 
     func enqueue(_ job: consuming ExecutorJob) {
+        isOnCallersThread = false
         let job = UnownedJob(job)
-        let work: @Sendable () -> Void = { [self] in
-            isOnCallersThread = false
-            job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-        if request.borrower?.lend(work) != true { DispatchQueue.global().async(execute: work) }
+        let run: @Sendable () -> Void = { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        guard let borrower = request.borrower else { return DispatchQueue.global().async(execute: run) }
+        if !borrower.lend(run) { globalConcurrentExecutor.enqueue(job) }
     }
 
     /// Where a step has to run; nil when it may run right here.
@@ -191,17 +191,5 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     func takeResult() -> Result<TransportResponse, any Error>? {
         defer { result = nil }
         return result
-    }
-}
-
-/// Runs tasks on a queue.
-private final class QueueExecutor: TaskExecutor {
-    private let queue: DispatchQueue
-
-    init(_ queue: DispatchQueue) { self.queue = queue }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -14,7 +14,7 @@ final class SessionContext: Sendable {
 
     /// The session's transport, and what stands around it.
     let transport: any Transport
-    /// The same, when requests may go the short way over it.
+    /// The same, when it can send without a task.
     let directTransport: (any DirectTransport)?
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
