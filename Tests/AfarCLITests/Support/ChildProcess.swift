@@ -28,11 +28,11 @@ struct ChildProcess {
         posix_spawn_file_actions_adddup2(&actions, descriptors.input, 0)
         posix_spawn_file_actions_adddup2(&actions, descriptors.output, 1)
         posix_spawn_file_actions_adddup2(&actions, descriptors.errors, 2)
-        if let directory { posix_spawn_file_actions_addchdir_np(&actions, directory.path) }
+        if let directory { changeDirectory(&actions, directory.path) }
         #if canImport(Darwin)
             posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
         #else
-            posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+            closeFrom(&actions, 3)
         #endif
         // The threads that tests run on may block signals; what a program is born with should not depend on that.
         var signals = sigset_t()
@@ -64,3 +64,14 @@ struct ChildProcess {
         }
     }
 }
+
+#if canImport(Darwin)
+    private let changeDirectory = posix_spawn_file_actions_addchdir_np
+#else
+    // By hand, because Swift's Glibc hides what POSIX did not have when it was written.
+    @_silgen_name("posix_spawn_file_actions_addchdir_np") @discardableResult
+    private func changeDirectory(_: UnsafeMutablePointer<posix_spawn_file_actions_t>, _: UnsafePointer<CChar>) -> Int32
+
+    @_silgen_name("posix_spawn_file_actions_addclosefrom_np") @discardableResult
+    private func closeFrom(_: UnsafeMutablePointer<posix_spawn_file_actions_t>, _: Int32) -> Int32
+#endif
