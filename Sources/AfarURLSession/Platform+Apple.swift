@@ -13,10 +13,12 @@
             name: "URLSession",
             features: [
                 .fileUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
-                .protocolClasses,
+                .protocolClasses, .proxies,
             ],
             contentCodings: ["br", "gzip", "deflate"]
         )
+
+        static func sendable(_ exchange: Exchange) -> Exchange { exchange }
 
         /// Nothing: the codes tell.
         static func code(ofMessage message: String) -> TransportError.Code? { nil }

@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
     import AfarCore
+    import Foundation
     import FoundationNetworking
 
     /// How `URLSession` behaves here: swift-corelibs-foundation.
@@ -20,9 +21,36 @@
         /// libcurl's own Accept-Encoding is sent; these two are what every libcurl decodes, and many more do.
         static let capabilities = TransportCapabilities(
             name: "URLSession",
-            features: [.fileUpload, .fileDelivery, .streamedDelivery, .informationalResponses, .protocolClasses],
+            features: [
+                .fileUpload, .fileDelivery, .streamedDelivery, .informationalResponses, .protocolClasses,
+                .proxies,
+            ],
             contentCodings: ["gzip", "deflate"]
         )
+
+        /// Of larger files one would not want to have all in memory.
+        private static let largestFile = 256 << 20
+
+        /// An exchange whose body does not come from a file: while it does, a cancel, a timeout or a server's reset traps.
+        static func sendable(_ exchange: Exchange) throws(TransportError) -> Exchange {
+            guard case .file(let file) = exchange.body else { return exchange }
+            func refusal(_ code: TransportError.Code, _ message: String, _ cause: (any Error)? = nil) -> TransportError
+            {
+                TransportError(code, phase: .queued, url: exchange.url, message: message, underlying: cause)
+            }
+            guard exchange.body.length ?? 0 <= largestFile else {
+                throw refusal(
+                    .unsupportedByTransport,
+                    "URLSession is given no files of more than 256 MiB on Linux. CurlTransport sends files of any size")
+            }
+            var exchange = exchange
+            do {
+                exchange.body = .data(try Data(contentsOf: file))
+            } catch {
+                throw refusal(.requestBodyFailed, "\(file.path) could not be read", error)
+            }
+            return exchange
+        }
 
         /// What an error without a telling code means, by its message: Foundation knows a few of libcurl's codes and
         /// passes libcurl's words for all of them.

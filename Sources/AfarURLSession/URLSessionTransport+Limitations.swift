@@ -26,6 +26,12 @@ extension URLSessionTransport {
         /// Idle connections cannot be closed before the transport is let go: Foundation has no call for it.
         case closingIdleConnections
 
+        /// A file to upload is held in memory, and one of more than 256 MiB is refused: the library traps when an upload from a
+        /// file is cancelled or its connection reset.
+        case largeFileUpload
+        /// Requests may stand still until their idle timeout after an upload broke off beside them: the library does not wake
+        /// up.
+        case standstill
         /// A slow reader does not hold the server back, and its buffer is capped: the library cannot pause a transfer.
         case backpressure
         /// A server that sends without end faster than the library reads (one on the same machine) keeps being read

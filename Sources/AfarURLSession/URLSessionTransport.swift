@@ -62,6 +62,7 @@ public final class URLSessionTransport: Transport {
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         let request = try URLRequest(exchange)
+        let exchange = try Platform.sendable(exchange)
         let session = session(for: exchange.options.protocolClasses)
         let running = RunningExchange(exchange, streamBufferLimit: streamBufferLimit)
         let outcome = Deferred<Result<TransportResponse, any Error>>()

@@ -31,6 +31,19 @@ import Testing
         #expect(throws: AFError.self) { try DecodableResponseSerializer<Named>().serialize(failed) }
     }
 
+    @Test func anEarlierErrorOfAnyKindIsPassedOnAsItIs() {
+        struct Mine: Error {}
+        #expect(throws: Mine.self) {
+            try DataResponseSerializer().serialize(request: nil, response: nil, data: nil, error: Mine())
+        }
+        #expect(throws: Mine.self) {
+            try StringResponseSerializer().serialize(request: nil, response: nil, data: nil, error: Mine())
+        }
+        #expect(throws: Mine.self) {
+            try DecodableResponseSerializer<Named>().serialize(request: nil, response: nil, data: nil, error: Mine())
+        }
+    }
+
     @Test func anEmptyBodyIsAnErrorUnlessTheStatusAllowsIt() throws {
         for data in [nil, Data()] {
             let error = #expect(throws: AFError.self) { try DataResponseSerializer().serialize(input(data)) }

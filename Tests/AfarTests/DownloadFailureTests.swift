@@ -39,6 +39,22 @@ import Testing
         await server.stop()
     }
 
+    /// Somebody clears the temporary folder while a download runs.
+    @Test(arguments: TransportKind.all(with: [.fileDelivery]))
+    func aFileThatIsGoneIsNoSuccess(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session()
+        let request = session.download(server.url("/drip?bytes=4&seconds=0.2"))
+        let response = await request.onHTTPResponse { _ in
+            guard let folder = request.temporaryURL?.deletingLastPathComponent() else { return }
+            try? FileManager.default.removeItem(at: folder)
+        }.serializingDownloadedFileURL().response
+        #expect(response.error?.transportError?.code == .deliveryFailed)
+        #expect(response.error?.localizedDescription.contains("somebody removed the file") == true)
+        #expect(request.fileURL == nil)
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.all(with: [.fileDelivery]))
     func aDecompressionBombIsGivenUpAndLeavesNothing(kind: TransportKind) async throws {
         let server = try await TestServer.start()

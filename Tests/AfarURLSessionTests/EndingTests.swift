@@ -90,6 +90,36 @@ import Testing
         await expectNothingLeft()
     }
 
+    /// Foundation on Linux traps when an upload from a file is cancelled while it reads the file.
+    @Test func cancellingAnUploadFromAFileEndsIt() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString)")
+        try Data(count: 5_000_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let server = try ScriptedServer { connection in connection.waitForClose() }
+        for turn in 0..<30 {
+            let task = Task { try await transport.send(.post(server, .file(file))) }
+            try await Task.sleep(for: .microseconds(turn * 170))
+            task.cancel()
+            #expect(await failure { _ = try await task.value }?.code == .cancelled)
+        }
+        await expectNothingLeft()
+    }
+
+    #if os(Linux)
+        @Test func anEnormousFileIsRefused() async throws {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString)")
+            try Data().write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: (256 << 20) + 1)
+            try handle.close()
+            let server = try ScriptedServer(answer: "")
+            let error = await failure { _ = try await transport.send(.post(server, .file(file))) }
+            #expect(error?.code == .unsupportedByTransport)
+            #expect(error?.message.contains("CurlTransport") == true)
+        }
+    #endif
+
     @Test func refusedConnection() async throws {
         let server = try ScriptedServer(answer: "")
         server.stop()

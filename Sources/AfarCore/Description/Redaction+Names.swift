@@ -2,13 +2,14 @@ extension Redaction {
     /// What the names of credentials have in them, with everything left out that is no letter or digit.
     private static let sensitiveParts = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "passcode", "credential",
-        "signature", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey", "sessionid",
+        "signature", "bearer", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey",
+        "sessionid",
         "sessid",
     ].map { Array($0.utf8) }
 
     /// Words of names, such as `X-Auth-Key` and `user.pwd`, that only mean a credential when they stand alone.
     private static let sensitiveWords = Set(
-        ["auth", "jwt", "key", "otp", "pass", "pw", "pwd", "sid", "sig"].map { Array($0.utf8) })
+        ["auth", "dpop", "jwt", "key", "otp", "pass", "pw", "pwd", "session", "sid", "sig"].map { Array($0.utf8) })
 
     /// Names that are made like those of credentials.
     private static let harmlessNames: Set = [

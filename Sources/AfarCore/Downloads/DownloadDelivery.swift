@@ -124,6 +124,11 @@ final class DownloadDelivery: Sendable {
                 .bodyIncomplete, phase: .receiving, url: nil,
                 message: "\(file.length) of \(promised) bytes are there after the last one was said to have come")
         }
+        guard (aside ?? file).isThere else {
+            throw TransportError(
+                .deliveryFailed, phase: .receiving, url: nil,
+                message: "somebody removed the file \(url.path) before it was whole")
+        }
         (aside ?? file).publish()
         file.close()
         guard let aside else { return (file, nil) }
@@ -140,6 +145,11 @@ final class DownloadDelivery: Sendable {
         let (aside, resumable) = state.withLock { ($0.aside, $0.resumable) }
         file.close()
         aside?.close()
+        // Now, and not when the last one lets go of them, who may be a transport.
+        defer {
+            file.remove()
+            aside?.remove()
+        }
         guard mayKeep, var resumable else { return nil }
         let length = file.length
         // A server that says more than it promised would make a part of what is too much.

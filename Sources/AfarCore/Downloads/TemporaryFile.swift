@@ -66,7 +66,16 @@ package final class TemporaryFile: Sendable {
 
     deinit {
         close()
-        guard state.withLock({ $0.isOwned }) else { return }
+        remove()
+    }
+
+    /// Removes the file, unless it was moved away or kept.
+    func remove() {
+        let isOwned = state.withLock { state in
+            defer { state.isOwned = false }
+            return state.isOwned
+        }
+        guard isOwned else { return }
         unlink(url.path)
         rmdir(directory)
     }
@@ -102,6 +111,12 @@ package final class TemporaryFile: Sendable {
         if fstat(descriptor, &status) == 0 { fchmod(self.descriptor, status.st_mode & 0o777) }
         _ = Foundation.close(descriptor)
         unlink(sample)
+    }
+
+    /// Whether it has a name still. Somebody may have cleared the temporary folder.
+    var isThere: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }
 
     /// Ends the writing.

@@ -3,23 +3,28 @@ extension Result where Success == Void {
     public static var success: Self { .success(()) }
 }
 
+// Many a program has these of its own, which come first.
 extension Result {
     /// Whether this is a success.
+    @_disfavoredOverload
     public var isSuccess: Bool {
         if case .success = self { true } else { false }
     }
 
     /// Whether this is a failure.
+    @_disfavoredOverload
     public var isFailure: Bool {
         !isSuccess
     }
 
     /// The value of a success, nil for a failure.
+    @_disfavoredOverload
     public var value: Success? {
         if case .success(let value) = self { value } else { nil }
     }
 
     /// The error of a failure, nil for a success.
+    @_disfavoredOverload
     public var error: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

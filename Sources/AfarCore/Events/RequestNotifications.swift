@@ -7,10 +7,20 @@ import Synchronization
 
 /// A monitor that posts notifications about requests: those named ``Request/didResumeNotification`` and so on.
 ///
-/// Sessions post them by themselves, on the main queue, once a program has used one of the names. Give a session a monitor
+/// Sessions post them by themselves, on the ``defaultQueue``, once a program has used one of the names. Give a session a monitor
 /// of this kind to have them posted on another queue, or to observers that know the names only as text; it posts in the
 /// place of the session then.
 public final class RequestNotifications: EventMonitor {
+    /// Where notifications are posted by default: the main queue; on Linux a queue of their own, since there an observer
+    /// that is added with the main queue would wait for itself when a notification is posted on that.
+    public static let defaultQueue: DispatchQueue = {
+        #if canImport(Darwin)
+            .main
+        #else
+            DispatchQueue(label: "afar.notifications")
+        #endif
+    }()
+
     /// Where the notifications are posted.
     public let queue: DispatchQueue
     /// Whether they are posted only once somebody has used a name.
@@ -18,8 +28,8 @@ public final class RequestNotifications: EventMonitor {
 
     /// Makes a monitor.
     ///
-    /// - Parameter queue: Where the notifications are posted. The default is the main queue.
-    public convenience init(queue: DispatchQueue = .main) {
+    /// - Parameter queue: Where the notifications are posted. The default is the ``defaultQueue``.
+    public convenience init(queue: DispatchQueue = RequestNotifications.defaultQueue) {
         self.init(queue: queue, isAutomatic: false)
     }
 
@@ -29,7 +39,7 @@ public final class RequestNotifications: EventMonitor {
     }
 
     /// What sessions have that were given none.
-    static let automatic = RequestNotifications(queue: .main, isAutomatic: true)
+    static let automatic = RequestNotifications(queue: defaultQueue, isAutomatic: true)
 
     // MARK: Names
 

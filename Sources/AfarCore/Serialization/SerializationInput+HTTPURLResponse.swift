@@ -7,14 +7,11 @@ import HTTPTypes
 
 extension SerializationInput {
     /// Makes an input from Foundation's values, for serializers that are called by hand.
-    public init(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) {
-        self.init(
-            request: request,
-            head: response.map { ResponseHead($0) },
-            data: data,
-            error: error.map { error in
-                error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-            })
+    ///
+    /// - Throws: `error`, when it is no ``AFError``.
+    public init(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws {
+        if let error, error.asAFError == nil { throw error }
+        self.init(request: request, head: response.map { ResponseHead($0) }, data: data, error: error?.asAFError)
     }
 }
 

@@ -16,10 +16,20 @@ extension SessionConfiguration {
 
     func checkIdentifier(for transport: any Transport) throws {
         guard let identifier else { return }
-        let error = TransportError(
-            .unsupportedByTransport, phase: .queued, url: nil,
-            message: "no transport has background sessions (\(identifier)), \(transport.capabilities.name) neither. "
+        throw unsupported(
+            "no transport has background sessions (\(identifier)), \(transport.capabilities.name) neither. "
                 + "Use a configuration without an identifier, such as URLSessionConfiguration.default")
-        throw AFError.sessionTaskFailed(error: error.urlError)
+    }
+
+    func checkProxies(for transport: any Transport) throws {
+        guard hasProxies, !transport.capabilities.features.contains(.proxies) else { return }
+        throw unsupported(
+            "the configuration has a connectionProxyDictionary, and the \(transport.capabilities.name) transport would "
+                + "connect without a proxy. Give it to URLSessionTransport(configuration:) too, or leave it out")
+    }
+
+    private func unsupported(_ message: String) -> AFError {
+        let error = TransportError(.unsupportedByTransport, phase: .queued, url: nil, message: message)
+        return .sessionTaskFailed(error: error.urlError)
     }
 }

@@ -7,6 +7,9 @@
 extension SessionConfiguration {
     /// Takes over the timeouts, the headers, the connections per host, the protocol classes and the identifier of
     /// Foundation's configuration, and where that has it (on Apple's systems) whether requests wait for a network.
+    ///
+    /// With a `connectionProxyDictionary`, each request fails before it is sent, over a transport that would connect
+    /// directly all the same: all but `URLSessionTransport(configuration:)`, which is to be given it too.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
@@ -14,6 +17,7 @@ extension SessionConfiguration {
         httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
         protocolClasses = configuration.protocolClasses
         identifier = configuration.identifier
+        hasProxies = configuration.connectionProxyDictionary?.isEmpty == false
         #if canImport(Darwin)
             waitsForConnectivity = configuration.waitsForConnectivity
         #endif

@@ -63,6 +63,9 @@ public struct SessionConfiguration: Sendable {
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var identifier: String?
 
+    /// Whether requests are to go through proxies, as Foundation's configuration had it.
+    var hasProxies = false
+
     /// Makes the default configuration.
     public init() {}
 
@@ -72,9 +75,10 @@ public struct SessionConfiguration: Sendable {
     /// The template for the options of every exchange.
     ///
     /// - Throws: `AFError.urlRequestValidationFailed` when a default header cannot be sent, `AFError.sessionTaskFailed` for a
-    ///   background session.
+    ///   background session, and for proxies that the transport would go around.
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         try checkIdentifier(for: transport)
+        try checkProxies(for: transport)
         var options = ExchangeOptions()
         options.protocolClasses = foreignProtocolClasses
         options.idleTimeout = timeoutIntervalForRequest

@@ -37,6 +37,8 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let protocolClasses = Features(rawValue: 1 << 12)
         /// Keeps to ``ExchangeOptions/minimumTransferRate``.
         public static let minimumTransferRate = Features(rawValue: 1 << 13)
+        /// Sends requests through the proxies of its own configuration.
+        public static let proxies = Features(rawValue: 1 << 14)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -45,6 +47,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.minimumTLSVersion, "a minimum TLS version above 1.2"),
             (.informationalResponses, "informational responses"), (.trailers, "trailers"), (.anyMethod, "any method"),
             (.protocolClasses, "protocolClasses"), (.minimumTransferRate, "a minimum transfer rate"),
+            (.proxies, "proxies"),
         ]
 
         /// What to use instead where one of these is missing.

@@ -31,6 +31,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     var sink: BodySink
     private(set) var feed: BodyFeed?
     private var isGoingOn = false
+    /// The turn of the loop in which the last of the body came, and when the first of that came.
+    private var turn: (number: UInt64, start: UInt64) = (0, 0)
 
     // The loop's book-keeping.
     var index: Int?
@@ -61,6 +63,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the body is decoded, once the head is there.
     private(set) lazy var isDecoded =
         exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil
+    /// Whether the body may stand still at any time, once the head is there.
+    private lazy var mayStandBack = !isDecoded || keepsWhatIsDecoded
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
     private lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
@@ -173,15 +177,18 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try Self.setCallbacks(options, of: handle)
         if feed != nil { try Self.setBodyCallbacks(options, of: handle) }
         if !handle.isReusable {
-            try options.set(CURLOPT_BUFFERSIZE, sink.mayRefuse ? Self.smallBuffer : Self.largeBuffer)
+            try options.set(CURLOPT_BUFFERSIZE, bufferSize)
         }
         if feed != nil { try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer) }
     }
 
-    static let largeBuffer = 512 * 1024
-    /// For bodies of which some may be refused: libcurl keeps what one buffer is decoded to while the transfer stands
-    /// still, and allows itself 64 MB for that. Deflate can make 1,032 bytes of one.
+    private static let largeBuffer = 512 * 1024
+    /// For bodies that may be decoded, or of which some may be refused: libcurl keeps what one buffer is decoded to while
+    /// the transfer stands still, and allows itself 64 MB for that. Deflate can make 1,032 bytes of one.
     private static let smallBuffer = 56 * 1024
+
+    /// How much libcurl reads at once of a body that is not collected.
+    var bufferSize: Int { sink.mayRefuse || exchange.options.decodesContent ? Self.smallBuffer : Self.largeBuffer }
 
     /// The body to send; one that libcurl is not to copy at once is opened here and becomes the feed.
     private func sendableBody() throws -> RequestBody {
@@ -366,7 +373,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         try checkDecompression(to: sink.byteCount + Int64(body.count))
         let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
-        guard !standsStill, try sink.write(body, evenIfFull: isGoingOn) == .taken else {
+        guard !standsStill, !mustStandBack(), try sink.write(body, evenIfFull: isGoingOn) == .taken else {
             if !state.isSuspended { state.isReceivingPaused = true }
             state.pauseDidChange(at: loop.now)
             return false
@@ -374,6 +381,23 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if sink.mayRefuse { loop.flushLater(self) }
         state.noteActivity(of: body.count, at: loop.now)
         exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
+        return true
+    }
+
+    /// How long a transfer may have the loop for itself, in nanoseconds.
+    private static let longestTurn: UInt64 = 10_000_000
+
+    /// Whether others are to have their turn before more of the body is taken. libcurl may read 100 buffers in one go, of
+    /// chunks of one byte, or of what is decoded to a thousand times as much.
+    private func mustStandBack() -> Bool {
+        guard sink.byteCount > 1 << 16, !isGoingOn, mayStandBack else { return false }
+        let now = MonotonicClock.now
+        guard turn.number == loop.turn else {
+            turn = (loop.turn, now)
+            return false
+        }
+        guard now > turn.start + Self.longestTurn else { return false }
+        loop.standBack(self)
         return true
     }
 

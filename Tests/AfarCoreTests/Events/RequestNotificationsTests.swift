@@ -54,7 +54,7 @@ import Testing
             #expect(request.events != nil)
             request.resume()
             _ = await request.serializingResponse(using: Bytes()).response
-            await MainActor.run {}
+            RequestNotifications.defaultQueue.sync {}
             #expect(
                 observer.all == [
                     Request.didResumeNotification, Request.didResumeTaskNotification,
@@ -62,6 +62,23 @@ import Testing
                     Request.didFinishNotification,
                 ])
             observer.end()
+        }
+    }
+
+    /// Over Foundation on Linux, who posts waits for observers on the main queue.
+    @Test func anObserverMayBeCalledOnTheMainQueue() async {
+        await #expect(processExitsWith: .success) {
+            let session = Session(transport: MockTransport { _ in .text("body") })
+            let isCalled = Deferred<Void>()
+            nonisolated(unsafe) let token = NotificationCenter.default.addObserver(
+                forName: Request.didFinishNotification, object: nil, queue: .main
+            ) { _ in
+                dispatchPrecondition(condition: .onQueue(.main))
+                isCalled.fulfil(())
+            }
+            _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
+            await isCalled.value
+            NotificationCenter.default.removeObserver(token)
         }
     }
 
@@ -76,7 +93,6 @@ import Testing
             ) { _ in dispatchPrecondition(condition: .onQueue(queue)) }
             let observer = Observer(of: request, [Request.didFinishNotification])
             _ = await request.serializingResponse(using: Bytes()).response
-            await MainActor.run {}
             queue.sync {}
             #expect(observer.all == [Request.didFinishNotification])
             NotificationCenter.default.removeObserver(token)
@@ -112,7 +128,7 @@ import Testing
             request.resume()
             gate.fulfil(())
             _ = await response.response
-            await MainActor.run {}
+            RequestNotifications.defaultQueue.sync {}
             #expect(observer.all == [.Task.DidResume, .Task.DidSuspend, .Task.DidResume, .Task.DidComplete])
             #expect(data.withLock { $0 } == Data("body".utf8))
             #expect(task.withLock { $0 } == request.task?.taskIdentifier)

@@ -139,6 +139,22 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    /// What should go through a proxy must not go around it.
+    @Test func proxiesAreRefusedByWhoWouldGoAroundThem() async throws {
+        let foundation = URLSessionConfiguration.ephemeral
+        foundation.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "proxy", "HTTPPort": 3128]
+        let transport = MockTransport { _ in .text("ok") }
+        let session = Session(configuration: SessionConfiguration(foundation), transport: transport)
+        let error = await session.request("http://mock/").serializingResponse(using: Bytes()).response.error
+        let cause = try #require((error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey])
+        #expect((cause as? TransportError)?.code == .unsupportedByTransport)
+        #expect(error?.localizedDescription.contains("URLSessionTransport(configuration:)") == true)
+        #expect(transport.requests.isEmpty)
+        foundation.connectionProxyDictionary = [:]
+        let other = Session(configuration: SessionConfiguration(foundation), transport: transport)
+        #expect(await other.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+    }
+
     @Test func protocolClassesAreRefusedByWhoHandsNothingToThem() async throws {
         final class Stub: URLProtocol {}
         let foundation = URLSessionConfiguration.ephemeral

@@ -3,7 +3,7 @@ import Afar
 enum TransferSamples {
     static func download(folder: URL) async throws {
         let destination: DownloadRequest.Destination = { temporaryURL, response in
-            let name = response.suggestedFilename ?? temporaryURL.lastPathComponent
+            let name = response.url?.lastPathComponent ?? "download"
             return (folder.appending(path: name), [.createIntermediateDirectories, .removePreviousFile])
         }
 

@@ -1,0 +1,129 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    /// What one server sends keeps nobody else waiting, nor what ends its exchange.
+    @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
+        private let transport = CurlTransport()
+
+        enum Flood: String, CaseIterable {
+            case chunksOfOneByte, deflatedZeros, plain
+
+            var isEndless: Bool { self != .deflatedZeros }
+
+            /// Sends as fast as it can, for seconds or without end.
+            var steps: [RawServer.Step] {
+                switch self {
+                case .chunksOfOneByte:
+                    let chunks = String(repeating: "1\r\nx\r\n", count: 100_000)
+                    return [
+                        .respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                        .repeat(chunks, every: 0, times: 1_000_000),
+                    ]
+                case .deflatedZeros:
+                    let bomb = DeflatedZeros.data(runs: 8_000_000)
+                    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count)\r\n\r\n"
+                    return [.respond(head), .send(bomb)]
+                case .plain:
+                    return [
+                        .respond("HTTP/1.1 200 OK\r\n\r\n"),
+                        .repeat(String(repeating: "x", count: 1 << 20), every: 0, times: 1_000_000),
+                    ]
+                }
+            }
+        }
+
+        @Test(arguments: Flood.allCases)
+        func othersGoOnBesideAFlood(flood: Flood) async throws {
+            let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            defer { close(null) }
+            try await withRawServer(flood.steps) { server in
+                try await withServer { other in
+                    let flooded = Exchange(server.url, delivery: .file(descriptor: null)).with {
+                        $0.totalTimeout = 3
+                        $0.decompressionLimit = nil
+                    }
+                    let isOver = Locked(false)
+                    let task = Task {
+                        defer { isOver.withLock { $0 = true } }
+                        return try await transport.send(flooded)
+                    }
+                    try await server.head()
+                    for _ in 0..<3 {
+                        #expect(try await transport.send(Exchange(other.url("/get"))).head.status == 200)
+                        #expect(!isOver.withLock { $0 })
+                    }
+                    guard flood.isEndless else {
+                        _ = await task.result
+                        return
+                    }
+                    let error = try await transportError { try await task.value }
+                    #expect(error.code == .timedOut)
+                }
+            }
+        }
+
+        @Test func aFloodCanBeCancelled() async throws {
+            let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            defer { close(null) }
+            try await withRawServer(Flood.chunksOfOneByte.steps) { server in
+                let task = Task { try await transport.send(Exchange(server.url, delivery: .file(descriptor: null))) }
+                try await server.head()
+                try await Task.sleep(for: .milliseconds(500))
+                task.cancel()
+                let error = try await transportError { try await task.value }
+                #expect(error.code == .cancelled)
+            }
+        }
+
+        @Test func whatStoodBackIsWhole() async throws {
+            let body = PatternBytes.bytes(200_000)
+            let chunks =
+                body.reduce(into: Data()) { $0 += [0x31, 0x0D, 0x0A, $1, 0x0D, 0x0A] } + Data("0\r\n\r\n".utf8)
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            try await withRawServer([.loop([.respond(head), .send(chunks)])]) { server in
+                let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+                try Data().write(to: file)
+                let handle = try FileHandle(forUpdating: file)
+                defer { try? FileManager.default.removeItem(at: file) }
+                let exchange = Exchange(server.url, delivery: .file(descriptor: handle.fileDescriptor))
+                async let collected = transport.send(Exchange(server.url)).data
+                async let streamed = collect(transport.send(Exchange(server.url, delivery: .stream())).stream)
+                _ = try await transport.send(exchange)
+                #expect(try Data(contentsOf: file) == body)
+                #expect(try await collected == body)
+                #expect(try await streamed == body)
+            }
+        }
+
+        /// It is answered in two pieces, the last of which ends it.
+        @Test func aRefusedUploadIsLetGo() async throws {
+            final class Owner: ExchangeObserver {}
+            let answer = "HTTP/1.1 500 E\r\nContent-Length: 4\r\n\r\n"
+            let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+            try Data(count: 100).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let gate = RawServer.Gate()
+            try await withRawServer([.respond(answer), .hold(gate), .send("body")]) { server in
+                weak var owner: Owner?
+                do {
+                    let strong = Owner()
+                    owner = strong
+                    var exchange = Exchange(server.url, .post, body: .file(file), delivery: .stream())
+                    exchange.observer = strong
+                    let stream = try await transport.send(exchange).stream
+                    gate.open()
+                    #expect(try await collect(stream) == Data("body".utf8))
+                }
+                // Nothing else happens on the transport's thread.
+                for _ in 0..<500 where owner != nil { try await Task.sleep(for: .milliseconds(10)) }
+                #expect(owner == nil)
+            }
+        }
+    }
+}
