@@ -75,7 +75,7 @@ import Testing
             note("serializer")
             return 0
         }
-        try await Traced.$number.withValue(7) {
+        await Traced.$number.withValue(7) {
             let request = session.request(
                 server.url("/status/500"), interceptor: interceptor, requestModifier: { _ in note("modifier") }
             ).validate { _, _, _ in
