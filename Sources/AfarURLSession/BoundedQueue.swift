@@ -8,6 +8,14 @@ import Foundation
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because its superclass is, and the semaphore.
     private let places = DispatchSemaphore(value: 256)
+    /// A queue of its own gets a thread even when those of the global queues are all blocked: on Linux whoever makes a task
+    /// waits for the session's own queue, which may wait for an operation.
+    private let queue = DispatchQueue(label: "afar.urlsession")
+
+    override init() {
+        super.init()
+        underlyingQueue = queue
+    }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
         places.wait()
