@@ -6,6 +6,16 @@ import Foundation
 
 // The steps whose end is waited for. Each answers once, sooner or later; soon, when the request is ended from outside.
 extension RequestPipeline {
+    /// The answer that nobody has to be asked for; nil when there is none.
+    func knownAnswer(to question: Attempt.Question) -> Attempt.Event? {
+        switch question {
+        case .resumption: request.mustWait ? nil : .done
+        case .headDisposition: request.mutable.withLock { $0.headAnswer == nil } ? .done : nil
+        case .progress: request.owesProgress ? nil : .done
+        case .adapter, .response, .retrier, .delay: nil
+        }
+    }
+
     func ask(_ question: Attempt.Question, _ wait: Int) {
         switch question {
         case .adapter(let number): adapt(with: number, wait)
@@ -13,7 +23,6 @@ extension RequestPipeline {
         case .response: send(wait)
         case .headDisposition: awaitHeadDisposition(wait)
         case .progress:
-            guard request.owesProgress else { return answer(wait, with: .done) }
             answer(wait) { [request] in
                 await request.waitForProgress()
                 return .done

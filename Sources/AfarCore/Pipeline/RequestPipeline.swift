@@ -27,22 +27,24 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     let context: SessionContext
     private let wait = Locked(Wait())
     /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
-    private var isOnCallersThread = false
+    @exclusivity(unchecked) private var isOnCallersThread = false
 
     // MARK: What is known of the attempt
+    //
+    // One step at a time touches these, so there is nothing for the runtime to check.
 
-    var attempt: Attempt
+    @exclusivity(unchecked) var attempt: Attempt
     /// The request before its adapters.
-    var initialRequest: URLRequest?
-    var urlRequest: URLRequest?
-    var exchange: Exchange?
-    var sendDate = Date()
-    private(set) var result: Result<TransportResponse, any Error>?
-    var handler: HandlerQueue<Request>.Handler?
-    var outcome: HandlerQueue<Request>.Outcome?
-    var releases: [HandlerQueue<Request>.Release] = []
+    @exclusivity(unchecked) var initialRequest: URLRequest?
+    @exclusivity(unchecked) var urlRequest: URLRequest?
+    @exclusivity(unchecked) var exchange: Exchange?
+    @exclusivity(unchecked) var sendDate = Date()
+    @exclusivity(unchecked) private(set) var result: Result<TransportResponse, any Error>?
+    @exclusivity(unchecked) var handler: HandlerQueue<Request>.Handler?
+    @exclusivity(unchecked) var outcome: HandlerQueue<Request>.Outcome?
+    @exclusivity(unchecked) var releases: [HandlerQueue<Request>.Release] = []
     /// Whether the request was ended before its handlers' turn came.
-    var hadEnded = false
+    @exclusivity(unchecked) var hadEnded = false
 
     /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
     init(_ request: Request, forLateHandlers isLate: Bool = false) {
@@ -89,6 +91,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
                 event = takeAnswer()
             case .ask(let question):
+                if let answer = knownAnswer(to: question) {
+                    event = answer
+                    continue
+                }
                 let wait = beginWaiting()
                 if question.isForInterceptor { await context.interceptors.lock() }
                 ask(question, wait)

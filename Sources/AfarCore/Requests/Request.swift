@@ -260,6 +260,9 @@ public class Request: @unchecked Sendable {
 
     typealias Waiting = @Sendable () -> Void
 
+    /// Whether the request is not to be sent yet.
+    var mustWait: Bool { mutable.withLock { $0.mustWait } }
+
     /// Calls a closure once the request is to run: at once, or when it is resumed or ended.
     func whenResumed(_ proceed: @escaping Waiting) {
         let mustWait = mutable.withLock { state in
@@ -271,7 +274,7 @@ public class Request: @unchecked Sendable {
 
     /// Returns once the request is to run.
     func waitUntilResumed() async {
-        guard mutable.withLock({ $0.mustWait }) else { return }
+        guard mustWait else { return }
         await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
     }
 }
