@@ -47,9 +47,16 @@ extension Request {
     /// Whether there is any.
     var isIntercepted: Bool { context.interceptor != nil || interceptor != nil }
 
+    /// Starts a task that works for the request. When nobody awaits the response it runs on Dispatch's threads: of those for
+    /// tasks there are as many as processors, and people block them to wait for a handler.
+    func startTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        let isAwaited = mutable.withLock { $0.isAwaited }
+        return Task(executorPreference: isAwaited ? nil : QueueExecutor.global, operation: work)
+    }
+
     /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        let task = Task(operation: work)
+        let task = startTask(work)
         let mustCancel = mutable.withLock { state in
             state.work.append(task)
             return state.end != nil

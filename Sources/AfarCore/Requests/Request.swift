@@ -257,7 +257,7 @@ public class Request: @unchecked Sendable {
         if context.delegate.takesPart(in: self) { letDelegateTakePart() }
         let pipeline = RequestPipeline(request: self, context: context)
         if pipeline.runDirectly() { return }
-        let task = Task { await pipeline.run() }
+        let task = startTask { await pipeline.run() }
         let mustCancel = mutable.withLock { state in
             state.pipeline = task
             return state.end != nil

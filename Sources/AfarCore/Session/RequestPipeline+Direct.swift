@@ -23,7 +23,7 @@ extension RequestPipeline {
             exchange.observer = ExchangeEvents.make(of: request)
             send(exchange, urlRequest, over: transport)
         } catch {
-            Task {
+            _ = request.startTask {
                 fail(with: error)
                 finish()
             }
@@ -38,7 +38,7 @@ extension RequestPipeline {
         do {
             prepared = try transport.prepare(exchange)
         } catch {
-            Task { conclude(.failure(error), since: start) }
+            _ = request.startTask { conclude(.failure(error), since: start) }
             return
         }
         let hasEnded = request.mutable.withLock { state in
@@ -50,7 +50,7 @@ extension RequestPipeline {
                 return goOn(with: exchange, after: response, over: transport, since: start)
             }
             let work: @Sendable () -> Void = { conclude(result, since: start) }
-            if request.takeBorrower()?.lend(work) != true { Task { work() } }
+            if request.takeBorrower()?.lend(work) != true { _ = request.startTask { work() } }
         }
         if hasEnded { prepared.cancel() }
     }
@@ -61,7 +61,7 @@ extension RequestPipeline {
         since start: Date
     ) {
         let elapsed = Duration.seconds(max(0, Date().timeIntervalSince(start)))
-        let task = Task {
+        let task = request.startTask {
             let result: Result<TransportResponse, any Error>
             do {
                 result = .success(try await transport.finish(exchange, after: response, elapsed: elapsed))

@@ -27,6 +27,28 @@ import Testing
         await server.stop()
     }
 
+    /// There are as many threads for tasks as processors; people block them to wait for a handler.
+    @Test func handlersAreCalledWhileAllThreadsForTasksAreBlocked() async {
+        await #expect(processExitsWith: .success) {
+            let server = try await TestServer.start()
+            let session = Session()
+            let url = server.url("/redirect/2")
+            let count = ProcessInfo.processInfo.activeProcessorCount + 2
+            let answered = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<count {
+                    group.addTask {
+                        let isAnswered = DispatchSemaphore(value: 0)
+                        session.request(url, method: .post, parameters: ["a": number])
+                            .validate().response(queue: .global()) { _ in isAnswered.signal() }
+                        return isAnswered.wait(timeout: .now() + 20) == .success
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(answered == count)
+        }
+    }
+
     @Test(arguments: TransportKind.allCases)
     func serializationNeverRunsOnTheHandlersQueue(kind: TransportKind) async throws {
         let server = try await TestServer.start()
