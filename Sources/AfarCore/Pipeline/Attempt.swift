@@ -1,16 +1,12 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What happens to a request and in which order, as a pure value: told what one step came to, it says which step is next.
 ///
 /// It begins anew with each attempt, and ends when the handlers have been called. It does nothing itself, and knows no
-/// request, lock or clock; ``RequestPipeline`` carries its steps out.
+/// request, lock or clock, nor what was received or went wrong; ``RequestPipeline`` carries its steps out and keeps that.
 struct Attempt {
     /// A step that is carried out there and then.
-    enum Work {
+    enum Work: Hashable {
         /// Forgets what the attempt before brought.
         case begin
         /// Makes the `URLRequest` of the caller's values.
@@ -26,23 +22,23 @@ struct Attempt {
         case validate
         /// Moves a download to its destination.
         case commit
-        /// The attempt is over; the error says why it failed.
-        case complete(AFError?)
+        /// The attempt is over, whether it failed or not.
+        case complete
         /// Makes everything ready for one attempt more.
         case beginRetry
         /// There will be no other attempt, unless a serializer fails.
-        case finish(AFError?)
+        case finish
         /// Looks for the next handler.
         case takeHandler
         case serialize
         /// Keeps a handler's response until all have one.
-        case keep(AFError?)
+        case keep
         /// Hands the responses to those who wait for them.
         case release
     }
 
     /// A step whose end is waited for.
-    enum Question {
+    enum Question: Hashable {
         /// Has an adapter change the `URLRequest`.
         case adapter(Int)
         /// Waits until the request is resumed.
@@ -53,8 +49,8 @@ struct Attempt {
         case headDisposition
         /// Waits for the progress handlers.
         case progress
-        /// Asks a retrier about a failure.
-        case retrier(Int, AFError)
+        /// Asks a retrier about the failure.
+        case retrier(Int)
         /// Waits before a retry, in seconds.
         case delay(TimeInterval)
 
@@ -67,7 +63,7 @@ struct Attempt {
         }
     }
 
-    enum Action {
+    enum Action: Hashable {
         case perform(Work)
         case ask(Question)
         case over
@@ -77,59 +73,58 @@ struct Attempt {
     enum Event {
         case done
         /// The step failed, or the request was ended from outside.
-        case failed(AFError)
+        case failed
         /// A `URLRequest` was made, and so many adapters are to change it.
         case made(adapters: Int)
-        case adapted(URLRequest)
-        /// What the exchange came to.
-        case received(Result<TransportResponse, any Error>)
-        /// The attempt is over: why it failed, which may be a cancel; how many retriers may be asked; and whether it has
-        /// shown what to ask for instead, with which no retrier is to be bothered.
-        case completed(AFError?, retriers: Int, mustRestart: Bool)
-        case decided(RetryResult)
+        /// The attempt is over: whether it failed, which may be by a cancel, and how many retriers may be asked.
+        case completed(hasFailed: Bool, retriers: Int)
+        /// The attempt is over, and has shown what to ask for instead. No retrier is to be bothered with that.
+        case mustRestart
+        /// A retrier wants another attempt, after so many seconds if it says so.
+        case retry(after: TimeInterval?)
+        /// A retrier wants no other attempt, whatever the others would say.
+        case giveUp
         /// Another handler is there.
         case handlerTaken
         /// A serializer has run: whether it failed, and how many retriers may be asked.
-        case serialized(AFError?, retriers: Int)
+        case serialized(hasFailed: Bool, retriers: Int)
         /// Every handler has its response, and none has been handed over.
         case allSerialized
     }
 
-    private var last: Action
-    /// Why the attempt before failed.
-    private(set) var previousFailure: AFError?
-    /// Whether a serializer's failure may lead to another attempt.
-    private var mayRetrySerialization = false
-    private var isSerializing = false
-    private var count = 0
+    private enum Outcome {
+        case succeeded, failed, mustRestart
+    }
+
+    private var last = Action.over
+    private var outcome = Outcome.succeeded
+    private var isSerializing: Bool
+    /// How many adapters or retriers there are.
+    private var interceptorCount = 0
 
     /// - Parameter isLate: Whether everything is over but handlers that were added since.
     init(forLateHandlers isLate: Bool = false) {
-        last = .over
         isSerializing = isLate
+        outcome = isLate ? .failed : .succeeded
     }
 
     /// The step after one that came to `event`; the first one when nothing has happened.
     mutating func next(after event: Event = .done) -> Action {
-        last = action(after: event)
-        return last
-    }
-
-    private mutating func action(after event: Event) -> Action {
         switch last {
-        case .over: .perform(isSerializing ? .takeHandler : .begin)
-        case .perform(let work): action(after: work, event)
-        case .ask(let question): action(after: question, event)
+        case .over: last = .perform(isSerializing ? .takeHandler : .begin)
+        case .perform(let work): last = action(after: work, event)
+        case .ask(let question): last = action(after: question, event)
         }
+        return last
     }
 
     private mutating func action(after work: Work, _ event: Event) -> Action {
         switch (work, event) {
-        case (.beginRetry, .failed(let error)): return giveUp(error)
-        case (_, .failed(let error)): return .perform(.complete(error))
+        case (.beginRetry, .failed): return giveUp
+        case (_, .failed): return .perform(.complete)
         case (.begin, _): return .perform(.makeURLRequest)
         case (.makeURLRequest, .made(let adapters)):
-            count = adapters
+            interceptorCount = adapters
             return adapters == 0 ? .perform(.makeBody) : .ask(.adapter(0))
         case (.checkAdapted, _): return .perform(.makeBody)
         case (.makeBody, _): return .perform(.makeExchange)
@@ -137,11 +132,13 @@ struct Attempt {
         case (.receive, _): return .perform(.presentFile)
         case (.presentFile, _): return .perform(.validate)
         case (.validate, _): return .perform(.commit)
-        case (.commit, _): return .perform(.complete(nil))
-        case (.complete, .completed(let failure, let retriers, let mustRestart)):
-            previousFailure = failure
-            mayRetrySerialization = failure == nil
-            count = mustRestart ? -1 : retriers
+        case (.commit, _): return .perform(.complete)
+        case (.complete, .completed(let hasFailed, let retriers)):
+            outcome = hasFailed ? .failed : .succeeded
+            interceptorCount = retriers
+            return .ask(.progress)
+        case (.complete, .mustRestart):
+            outcome = .mustRestart
             return .ask(.progress)
         case (.beginRetry, _):
             isSerializing = false
@@ -151,45 +148,40 @@ struct Attempt {
             return .perform(.takeHandler)
         case (.takeHandler, .handlerTaken): return .perform(.serialize)
         case (.takeHandler, .allSerialized): return .perform(.release)
-        case (.serialize, .serialized(let failure?, let retriers)) where mayRetrySerialization:
-            previousFailure = failure
-            count = retriers
-            return ask(0)
-        case (.serialize, _): return .perform(.keep(nil))
+        case (.serialize, .serialized(hasFailed: true, let retriers)) where outcome == .succeeded:
+            interceptorCount = retriers
+            return askRetrier(0)
+        case (.serialize, _): return .perform(.keep)
         case (.keep, _), (.release, _): return .perform(.takeHandler)
         default: return .over
         }
     }
 
-    private mutating func action(after question: Question, _ event: Event) -> Action {
+    private func action(after question: Question, _ event: Event) -> Action {
         switch (question, event) {
-        case (.adapter, .failed(let error)), (.response, .failed(let error)): return .perform(.complete(error))
+        case (.adapter, .failed): .perform(.complete)
         case (.adapter(let number), _):
-            return number + 1 < count ? .ask(.adapter(number + 1)) : .perform(.checkAdapted)
-        case (.resumption, _): return .ask(.response)
-        case (.response, _): return .ask(.headDisposition)
-        case (.headDisposition, _): return .perform(.receive)
+            number + 1 < interceptorCount ? .ask(.adapter(number + 1)) : .perform(.checkAdapted)
+        case (.resumption, _): .ask(.response)
+        case (.response, _): .ask(.headDisposition)
+        case (.headDisposition, _): .perform(.receive)
         case (.progress, _):
-            guard previousFailure != nil else { return .perform(.finish(nil)) }
-            return count < 0 ? .perform(.begin) : ask(0)
-        case (.retrier(_, _), .decided(.retry)): return .perform(.beginRetry)
-        case (.retrier(_, _), .decided(.retryWithDelay(let seconds))): return .ask(.delay(seconds))
-        case (.retrier(_, let failure), .decided(.doNotRetryWithError(let error))):
-            return giveUp(.requestRetryFailed(retryError: error, originalError: failure))
-        case (.retrier(let number, _), _): return ask(number + 1)
-        case (.delay, _): return .perform(.beginRetry)
+            switch outcome {
+            case .succeeded: .perform(.finish)
+            case .failed: askRetrier(0)
+            case .mustRestart: .perform(.begin)
+            }
+        case (.retrier, .retry(let delay)): delay.map { .ask(.delay($0)) } ?? .perform(.beginRetry)
+        case (.retrier, .giveUp): giveUp
+        case (.retrier(let number), _): askRetrier(number + 1)
+        case (.delay, _): .perform(.beginRetry)
         }
     }
 
     /// Asks a retrier about the failure, if there is such a one.
-    private func ask(_ number: Int) -> Action {
-        guard let previousFailure else { return giveUp(nil) }
-        // A retry that could not even begin would not fare better the next time.
-        if case .requestRetryFailed = previousFailure { return giveUp(previousFailure) }
-        return number < count ? .ask(.retrier(number, previousFailure)) : giveUp(previousFailure)
+    private func askRetrier(_ number: Int) -> Action {
+        number < interceptorCount ? .ask(.retrier(number)) : giveUp
     }
 
-    private func giveUp(_ failure: AFError?) -> Action {
-        .perform(isSerializing ? .keep(failure) : .finish(failure))
-    }
+    private var giveUp: Action { .perform(isSerializing ? .keep : .finish) }
 }
