@@ -19,32 +19,32 @@ extension RequestPipeline {
     func ask(_ question: Attempt.Question, _ wait: Int) {
         switch question {
         case .adapter(let number): adapt(with: number, wait)
-        case .resumption: request.whenResumed { [self] in answer(wait, with: .done) }
+        case .resumption: request.whenResumed { [self] in answer(wait) }
         case .response: send(wait)
         case .headDisposition: awaitHeadDisposition(wait)
         case .progress:
             answer(wait) { [request] in
                 await request.waitForProgress()
-                return .done
+                return Answer()
             }
-        case .retrier(let number, let failure): retry(with: number, after: failure, wait)
+        case .retrier(let number): retry(with: number, wait)
         case .delay(let seconds):
             answer(wait) {
                 try? await Task.sleep(for: .seconds(max(0, min(seconds, 1e9))))
-                return .done
+                return Answer()
             }
         }
     }
 
     private func awaitHeadDisposition(_ wait: Int) {
-        guard let task = request.mutable.withLock({ $0.headAnswer }) else { return answer(wait, with: .done) }
+        guard let task = request.mutable.withLock({ $0.headAnswer }) else { return answer(wait) }
         answer(wait) {
             await withTaskCancellationHandler {
                 await task.value
             } onCancel: {
                 task.cancel()
             }
-            return .done
+            return Answer()
         }
     }
 
@@ -53,27 +53,32 @@ extension RequestPipeline {
     private func adapt(with number: Int, _ wait: Int) {
         guard let urlRequest else { return }
         // When it was cancelled, the request's own error says so and outranks this one.
-        askInterceptor(number, wait, ifEnded: .failed(.sessionDeinitialized)) { [self] adapter, session in
+        askInterceptor(number, wait, ifEnded: Answer(event: .failed, content: .failure(.sessionDeinitialized))) { [self] adapter, session in
             let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { [weak self] result in
                 switch result {
-                case .success(let adapted): self?.answer(wait, with: .adapted(adapted))
-                case .failure(let error): self?.answer(wait, with: .failed(.requestAdaptationFailed(error: error)))
+                case .success(let adapted): self?.answer(wait, with: Answer(content: .urlRequest(adapted)))
+                case .failure(let error):
+                    let failure = AFError.requestAdaptationFailed(error: error)
+                    self?.answer(wait, with: Answer(event: .failed, content: .failure(failure)))
                 }
             }
         }
     }
 
-    private func retry(with number: Int, after failure: AFError, _ wait: Int) {
-        askInterceptor(number, wait, ifEnded: .decided(.doNotRetry)) { [self] retrier, session in
-            retrier.retry(request, for: session, dueTo: failure) { [weak self] in self?.answer(wait, with: .decided($0)) }
+    private func retry(with number: Int, _ wait: Int) {
+        guard let failure else { return }
+        askInterceptor(number, wait, ifEnded: Answer()) { [self] retrier, session in
+            retrier.retry(request, for: session, dueTo: failure) { [weak self] result in
+                self?.answer(wait, with: Answer(result, to: failure))
+            }
         }
     }
 
     /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock. What
     /// it is given to answer with does not hold the request, since it may be kept for ever.
     private func askInterceptor(
-        _ number: Int, _ wait: Int, ifEnded ending: Attempt.Event,
+        _ number: Int, _ wait: Int, ifEnded ending: Answer,
         _ ask: @escaping @Sendable (any RequestInterceptor, Session) -> Void
     ) {
         willAnswer(wait, with: ending)
@@ -104,7 +109,7 @@ extension RequestPipeline {
             willRun(prepared)
             prepared.start { [self, exchange] result in
                 guard case .success(let response) = result, !transport.isFinal(response) else {
-                    return answer(wait, with: .received(result))
+                    return answer(wait, with: Answer(content: .result(result)))
                 }
                 answer(wait) { [self] in
                     let elapsed = Duration.seconds(max(0, Date().timeIntervalSince(sendDate)))
@@ -113,9 +118,8 @@ extension RequestPipeline {
                     }
                 }
             }
-            if request.hasEnded { prepared.cancel() }
         } catch {
-            answer(wait, with: .received(.failure(error)))
+            answer(wait, with: Answer(content: .result(.failure(error))))
         }
     }
 
@@ -138,11 +142,11 @@ extension RequestPipeline {
         }
     }
 
-    private func received(_ response: @Sendable () async throws -> TransportResponse) async -> Attempt.Event {
+    private func received(_ response: @Sendable () async throws -> TransportResponse) async -> Answer {
         do {
-            return .received(.success(try await response()))
+            return Answer(content: .result(.success(try await response())))
         } catch {
-            return .received(.failure(error))
+            return Answer(content: .result(.failure(error)))
         }
     }
 
@@ -181,5 +185,19 @@ extension Exchange {
     fileprivate var isDirect: Bool {
         guard case .collect = delivery else { return false }
         return context.isEmpty
+    }
+}
+
+extension RequestPipeline.Answer {
+    /// What a retrier said to a failure.
+    fileprivate init(_ result: RetryResult, to failure: AFError) {
+        switch result {
+        case .retry: event = .retry(after: nil)
+        case .retryWithDelay(let seconds): event = .retry(after: seconds)
+        case .doNotRetry: event = .done
+        case .doNotRetryWithError(let error):
+            event = .giveUp
+            content = .failure(.requestRetryFailed(retryError: error, originalError: failure))
+        }
     }
 }

@@ -10,7 +10,7 @@ extension RequestPipeline {
     func perform(_ work: Attempt.Work) -> Attempt.Event {
         do throws(AFError) {
             switch work {
-            case .begin: request.prepareForAttempt()
+            case .begin: begin()
             case .makeURLRequest: return .made(adapters: try makeURLRequest())
             case .checkAdapted: try checkAdapted()
             case .makeBody: try request.prepareBody()
@@ -19,18 +19,24 @@ extension RequestPipeline {
             case .presentFile: request.presentFile()
             case .validate: try request.runValidators()
             case .commit: try request.keepResponse()
-            case .complete(let failure): return complete(failure)
+            case .complete: return complete()
             case .beginRetry: try beginRetry()
-            case .finish(let failure): finish(failure)
+            case .finish: finish()
             case .takeHandler: return takeHandler()
             case .serialize: return serialize()
-            case .keep(let failure): keep(failure)
+            case .keep: keep()
             case .release: release()
             }
             return .done
         } catch {
-            return .failed(error)
+            failure = error
+            return .failed
         }
+    }
+
+    private func begin() {
+        (previousFailure, failure) = (failure, nil)
+        request.prepareForAttempt()
     }
 
     func checkEnd() throws(AFError) {
@@ -52,16 +58,16 @@ extension RequestPipeline {
         do {
             try urlRequest.validate()
         } catch {
-            let failure = AFError.requestAdaptationFailed(error: error)
-            didFailToAdapt(failure)
-            throw failure
+            failure = .requestAdaptationFailed(error: error)
+            didFailToAdapt()
+            throw .requestAdaptationFailed(error: error)
         }
         request.didMake(urlRequest, isFinal: true)
         request.events?.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest)
     }
 
-    func didFailToAdapt(_ failure: AFError) {
-        guard let initialRequest else { return }
+    func didFailToAdapt() {
+        guard let initialRequest, let failure else { return }
         request.events?.request(request, didFailToAdaptURLRequest: initialRequest, withError: failure)
     }
 
@@ -83,7 +89,7 @@ extension RequestPipeline {
 
     private func makeExchange(for urlRequest: URLRequest) throws -> Exchange {
         let body = try request.body(for: urlRequest)
-        if let previous = attempt.previousFailure, case .stream(let stream) = body, stream.isSpent {
+        if let previous = previousFailure, case .stream(let stream) = body, stream.isSpent {
             throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
         }
         var exchange = Exchange(
@@ -101,7 +107,7 @@ extension RequestPipeline {
 
     /// Takes what the exchange came to.
     private func receive() throws(AFError) {
-        guard let result = takeResult() else { return }
+        guard let result = result.take() else { return }
         let attempt = result.report.map { AttemptReport(start: sendDate, end: Date(), report: $0) }
         let end = request.mutable.withLock { state in
             state.control = nil
@@ -125,21 +131,25 @@ extension RequestPipeline {
         if let error = failure ?? end { throw error }
     }
 
-    private func complete(_ failure: AFError?) -> Attempt.Event {
+    private func complete() -> Attempt.Event {
         guard let failure else {
             request.didCompleteAttempt()
-            return .completed(nil, retriers: 0, mustRestart: false)
+            return .completed(hasFailed: false, retriers: 0)
         }
         request.abandonDelivery()
-        let cause = request.mutable.withLock { state in
+        self.failure = request.mutable.withLock { state in
             state.failure = failure
             return state.end ?? failure
         }
         request.didCompleteAttempt()
-        return .completed(cause, retriers: retrierCount, mustRestart: request.mustGoAgain)
+        return request.mustGoAgain ? .mustRestart : .completed(hasFailed: true, retriers: retrierCount)
     }
 
-    private var retrierCount: Int { request.isIntercepted ? request.interceptors.count : 0 }
+    /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time.
+    private var retrierCount: Int {
+        if case .requestRetryFailed = failure { return 0 }
+        return request.isIntercepted ? request.interceptors.count : 0
+    }
 
     private func beginRetry() throws(AFError) {
         let (dropped, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
@@ -150,7 +160,7 @@ extension RequestPipeline {
 
     // MARK: Handing over
 
-    private func finish(_ failure: AFError?) {
+    private func finish() {
         if let failure { request.mutable.withLock { $0.failure = failure } }
         request.events?.requestDidFinish(request)
         hadEnded = request.mutable.withLock { state in
@@ -180,13 +190,14 @@ extension RequestPipeline {
         guard let handler = handler.take() else { return .done }
         let outcome = handler(request)
         self.outcome = outcome
-        return .serialized(outcome.error, retriers: retrierCount)
+        failure = outcome.error
+        return .serialized(hasFailed: failure != nil, retriers: failure == nil ? 0 : retrierCount)
     }
 
     /// A cancel during serialization still decides what the handlers get.
-    private func keep(_ failure: AFError?) {
+    private func keep() {
         guard let outcome = outcome.take() else { return }
-        request.mutable.withLock { $0.handlers.keep { outcome.release($0 ?? failure) } }
+        request.mutable.withLock { [failure] in $0.handlers.keep { outcome.release($0 ?? failure) } }
     }
 
     private func release() {

@@ -13,11 +13,23 @@ import Foundation
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // Sendable because what changes is touched by one step at a time, but for what is behind the lock.
 
+    /// What an answer brings along.
+    enum Content {
+        case urlRequest(URLRequest)
+        case result(Result<TransportResponse, any Error>)
+        case failure(AFError)
+    }
+
+    struct Answer {
+        var event = Attempt.Event.done
+        var content: Content?
+    }
+
     private struct Wait {
         var number = 0
-        var event: Attempt.Event?
+        var answer: Answer?
         /// What the answer is when the request is ended from outside.
-        var ending: Attempt.Event?
+        var ending: Answer?
         var continuation: UnsafeContinuation<Void, Never>?
         var task: Task<Void, Never>?
         var exchange: (any PreparedExchange)?
@@ -33,13 +45,18 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     //
     // One step at a time touches these, so there is nothing for the runtime to check.
 
-    @exclusivity(unchecked) var attempt: Attempt
+    @exclusivity(unchecked) private var attempt: Attempt
+    /// Why the attempt failed, or a serializer did.
+    @exclusivity(unchecked) var failure: AFError?
+    /// Why the attempt before failed.
+    @exclusivity(unchecked) var previousFailure: AFError?
     /// The request before its adapters.
     @exclusivity(unchecked) var initialRequest: URLRequest?
     @exclusivity(unchecked) var urlRequest: URLRequest?
     @exclusivity(unchecked) var exchange: Exchange?
     @exclusivity(unchecked) var sendDate = Date()
-    @exclusivity(unchecked) private(set) var result: Result<TransportResponse, any Error>?
+    /// What the exchange came to.
+    @exclusivity(unchecked) var result: Result<TransportResponse, any Error>?
     @exclusivity(unchecked) var handler: HandlerQueue<Request>.Handler?
     @exclusivity(unchecked) var outcome: HandlerQueue<Request>.Outcome?
     @exclusivity(unchecked) var releases: [HandlerQueue<Request>.Release] = []
@@ -87,7 +104,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                     continue
                 }
                 let wait = beginWaiting()
-                run(on: queue) { [self] in answer(wait, with: perform(work)) }
+                run(on: queue) { [self] in answer(wait, with: Answer(event: perform(work))) }
                 await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
                 event = takeAnswer()
             case .ask(let question):
@@ -100,23 +117,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 ask(question, wait)
                 await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
                 event = takeAnswer()
-                take(event, from: question)
+                if case .adapter = question, case .failed = event { didFailToAdapt() }
             case .over:
                 return
             }
-        }
-    }
-
-    /// Keeps what an answer brings.
-    private func take(_ event: Attempt.Event, from question: Attempt.Question) {
-        switch (question, event) {
-        case (_, .adapted(let adapted)): urlRequest = adapted
-        case (.adapter, .failed(let failure)): didFailToAdapt(failure)
-        case (_, .received(let received)):
-            result = received
-            let exchange = wait.withLock { $0.exchange.take() }
-            withExtendedLifetime(exchange) {}
-        default: break
         }
     }
 
@@ -155,47 +159,56 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func beginWaiting() -> Int {
         wait.withLock { wait in
             wait.number += 1
-            (wait.event, wait.ending) = (nil, nil)
+            (wait.answer, wait.ending) = (nil, nil)
             return wait.number
         }
     }
 
     /// Ends a wait. Only the first answer to a question counts.
-    func answer(_ number: Int, with event: Attempt.Event) {
+    func answer(_ number: Int, with answer: Answer = Answer()) {
         let continuation = wait.withLock { wait -> UnsafeContinuation<Void, Never>? in
-            guard wait.number == number, wait.event == nil else { return nil }
-            wait.event = event
+            guard wait.number == number, wait.answer == nil else { return nil }
+            wait.answer = answer
             return wait.continuation.take()
         }
         continuation?.resume()
     }
 
+    /// Answers when a piece of asynchronous work is done, which is cancelled when the request is ended from outside.
+    func answer(_ number: Int, after work: @escaping @Sendable () async -> Answer) {
+        request.run { [self] in answer(number, with: await work()) }
+    }
+
     /// Notes what the answer is when the request is ended from outside.
-    func willAnswer(_ number: Int, with ending: Attempt.Event) {
+    func willAnswer(_ number: Int, with ending: Answer) {
         wait.withLock { $0.ending = ending }
         if request.hasEnded { answer(number, with: ending) }
     }
 
+    /// Notes what is to be cancelled when the request is ended from outside.
+    func willRun(_ exchange: any PreparedExchange) {
+        wait.withLock { $0.exchange = exchange }
+        if request.hasEnded { exchange.cancel() }
+    }
+
     private func resume(_ continuation: UnsafeContinuation<Void, Never>, afterAnswerTo number: Int) {
         let isAnswered = wait.withLock { wait in
-            if wait.event == nil { wait.continuation = continuation }
-            return wait.event != nil
+            if wait.answer == nil { wait.continuation = continuation }
+            return wait.answer != nil
         }
         if isAnswered { continuation.resume() }
     }
 
-    private func takeAnswer() -> Attempt.Event { wait.withLock { $0.event.take() } ?? .done }
-
-    /// Answers when a piece of asynchronous work is done, which is cancelled when the request is ended from outside.
-    func answer(_ number: Int, after work: @escaping @Sendable () async -> Attempt.Event) {
-        request.run { [self] in answer(number, with: await work()) }
-    }
-
-    /// Notes what is to be cancelled when the request ends from outside.
-    func willRun(_ exchange: any PreparedExchange) { wait.withLock { $0.exchange = exchange } }
-
-    func takeResult() -> Result<TransportResponse, any Error>? {
-        defer { result = nil }
-        return result
+    /// Keeps what the answer brings.
+    private func takeAnswer() -> Attempt.Event {
+        let (answer, exchange) = wait.withLock { ($0.answer.take(), $0.exchange.take()) }
+        withExtendedLifetime(exchange) {}
+        switch answer?.content {
+        case .urlRequest(let adapted): urlRequest = adapted
+        case .result(let received): result = received
+        case .failure(let error): failure = error
+        case nil: break
+        }
+        return answer?.event ?? .done
     }
 }

@@ -3,15 +3,8 @@ import Testing
 
 @testable import AfarCore
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The sequence of a request's steps, walked through without a request.
 struct AttemptTests {
-    private static let url = URLRequest(url: URL(filePath: "/"))
-    private static let failure = AFError.sessionDeinitialized
-
     /// The steps from the start until all is over, by their names.
     ///
     /// - Parameter events: Gives what a step comes to, by name and how often it was taken before; nil for the usual.
@@ -23,6 +16,7 @@ struct AttemptTests {
         var steps: [String] = []
         var waiting = handlers
         var unreleased = false
+        var hasFailed = false
         var event = Attempt.Event.done
         while steps.count < 200 {
             let action = attempt.next(after: event)
@@ -31,10 +25,9 @@ struct AttemptTests {
             let turn = steps.count { $0 == name }
             steps.append(name)
             switch action {
-            case .perform(.begin): waiting = handlers
+            case .perform(.begin): (waiting, hasFailed) = (handlers, false)
             case .perform(.makeURLRequest): event = .made(adapters: adapters)
-            case .perform(.complete(let failure)):
-                event = .completed(failure, retriers: retriers, mustRestart: false)
+            case .perform(.complete): event = .completed(hasFailed: hasFailed, retriers: retriers)
             case .perform(.takeHandler):
                 if waiting > 0 {
                     event = .handlerTaken
@@ -46,12 +39,11 @@ struct AttemptTests {
                 } else {
                     event = .done
                 }
-            case .perform(.serialize): event = .serialized(nil, retriers: retriers)
-            case .ask(.adapter): event = .adapted(Self.url)
-            case .ask(.retrier): event = .decided(.doNotRetry)
+            case .perform(.serialize): event = .serialized(hasFailed: false, retriers: retriers)
             default: event = .done
             }
             event = events(name, turn) ?? event
+            if case .failed = event { hasFailed = true }
         }
         return steps + ["…"]
     }
@@ -91,7 +83,7 @@ struct AttemptTests {
     @Test func lateHandlersNeedNoAttempt() {
         #expect(steps(Attempt(forLateHandlers: true)) == Self.handedOver)
         let failing = steps(Attempt(forLateHandlers: true), retriers: 1) { step, _ in
-            step == "serialize" ? .serialized(Self.failure, retriers: 1) : nil
+            step == "serialize" ? .serialized(hasFailed: true, retriers: 1) : nil
         }
         #expect(failing == Self.handedOver, "nothing can be tried again")
     }
@@ -100,7 +92,7 @@ struct AttemptTests {
         "makeURLRequest", "adapter", "checkAdapted", "makeBody", "makeExchange", "receive", "validate", "commit",
     ])
     func whateverFailsCompletesTheAttempt(failing: String) throws {
-        let steps = steps(adapters: 1) { step, _ in step == failing ? .failed(Self.failure) : nil }
+        let steps = steps(adapters: 1) { step, _ in step == failing ? .failed : nil }
         let index = try #require(steps.firstIndex(of: failing))
         #expect(Array(steps[(index + 1)...]) == Self.completed + ["finish"] + Self.handedOver)
     }
@@ -111,8 +103,8 @@ struct AttemptTests {
     func whateverFailsCanBeTriedAgain(failing: String) throws {
         let steps = steps(adapters: 1, retriers: 2) { step, turn in
             switch (step, turn) {
-            case (failing, 0): .failed(Self.failure)
-            case ("retrier", 1): .decided(.retryWithDelay(1))
+            case (failing, 0): .failed
+            case ("retrier", 1): .retry(after: 1)
             default: nil
             }
         }
@@ -122,41 +114,23 @@ struct AttemptTests {
         #expect(Array(steps.suffix(7)) == ["finish"] + Self.handedOver)
     }
 
-    @Test func noRetrierIsAskedAboutARetryThatCouldNotBegin() {
-        let failure = AFError.requestRetryFailed(retryError: Self.failure, originalError: Self.failure)
-        let steps = steps(retriers: 1) { step, _ in step == "makeExchange" ? .failed(failure) : nil }
-        #expect(!steps.contains("retrier"))
-    }
-
-    @Test func aRetrierMayReplaceTheError() {
-        var attempt = Attempt()
-        var action = attempt.next()
-        while case .perform(let work) = action {
-            if case .makeExchange = work {
-                action = attempt.next(after: .failed(Self.failure))
-            } else if case .complete(let failure) = work {
-                action = attempt.next(after: .completed(failure, retriers: 1, mustRestart: false))
-            } else {
-                action = attempt.next(after: .made(adapters: 0))
+    @Test func aRetrierMayGiveUpForAll() {
+        let steps = steps(retriers: 3) { step, _ in
+            switch step {
+            case "validate": .failed
+            case "retrier": .giveUp
+            default: nil
             }
         }
-        guard case .ask(.progress) = action, case .ask(.retrier) = attempt.next() else {
-            Issue.record("no retrier is asked")
-            return
-        }
-        guard case .perform(.finish(.requestRetryFailed?)) = attempt.next(
-            after: .decided(.doNotRetryWithError(Self.failure)))
-        else {
-            Issue.record("its error is lost")
-            return
-        }
+        #expect(steps.count { $0 == "retrier" } == 1)
+        #expect(Array(steps.suffix(7)) == ["finish"] + Self.handedOver)
     }
 
     @Test func aRequestThatEndedMeanwhileIsNotTriedAgain() {
         let steps = steps(retriers: 1) { step, _ in
             switch step {
-            case "validate", "beginRetry": .failed(Self.failure)
-            case "retrier": .decided(.retry)
+            case "validate", "beginRetry": .failed
+            case "retrier": .retry(after: nil)
             default: nil
             }
         }
@@ -166,7 +140,7 @@ struct AttemptTests {
 
     @Test func anAttemptThatHasShownWhatToAskForInsteadIsFollowedByAnotherAtOnce() {
         let steps = steps(retriers: 1) { step, turn in
-            step == "complete" && turn == 0 ? .completed(Self.failure, retriers: 1, mustRestart: true) : nil
+            step == "complete" && turn == 0 ? .mustRestart : nil
         }
         let first: [String] = Self.made + Self.received + Self.completed
         #expect(steps == first + Self.whole)
@@ -175,8 +149,8 @@ struct AttemptTests {
     @Test func aSerializersFailureCanBeTriedAgain() {
         let steps = steps(retriers: 1) { step, turn in
             switch (step, turn) {
-            case ("serialize", 0): .serialized(Self.failure, retriers: 1)
-            case ("retrier", _): .decided(.retry)
+            case ("serialize", 0): .serialized(hasFailed: true, retriers: 1)
+            case ("retrier", _): .retry(after: nil)
             default: nil
             }
         }
@@ -187,7 +161,7 @@ struct AttemptTests {
 
     @Test func aSerializersFailureThatIsNotTriedAgainIsKept() {
         let steps = steps(retriers: 1, handlers: 2) { step, _ in
-            step == "serialize" ? .serialized(Self.failure, retriers: 1) : nil
+            step == "serialize" ? .serialized(hasFailed: true, retriers: 1) : nil
         }
         let turn = ["takeHandler", "serialize", "retrier", "keep"]
         let all: [String] = turn + turn + ["takeHandler", "release", "takeHandler"]
@@ -197,8 +171,8 @@ struct AttemptTests {
     @Test func aFailedAttemptsSerializersAreNotTriedAgain() {
         let steps = steps(retriers: 1) { step, _ in
             switch step {
-            case "validate": .failed(Self.failure)
-            case "serialize": .serialized(Self.failure, retriers: 1)
+            case "validate": .failed
+            case "serialize": .serialized(hasFailed: true, retriers: 1)
             default: nil
             }
         }
@@ -209,11 +183,11 @@ struct AttemptTests {
     @Test func everyWayEnds() {
         let failing = ["makeURLRequest", "adapter", "makeExchange", "receive", "validate", "commit", "serialize"]
         for mask in 0..<(1 << failing.count) {
-            for answer in [RetryResult.retry, .retryWithDelay(0), .doNotRetry, .doNotRetryWithError(Self.failure)] {
+            for answer in [Attempt.Event.retry(after: nil), .retry(after: 0), .done, .giveUp] {
                 let steps = steps(adapters: 1, retriers: 1, handlers: 2) { step, turn in
-                    if step == "retrier" { return .decided(answer) }
+                    if step == "retrier" { return answer }
                     guard let bit = failing.firstIndex(of: step), mask & 1 << bit != 0, turn == 0 else { return nil }
-                    return step == "serialize" ? .serialized(Self.failure, retriers: 1) : .failed(Self.failure)
+                    return step == "serialize" ? .serialized(hasFailed: true, retriers: 1) : .failed
                 }
                 #expect(steps.last == "takeHandler")
                 #expect(steps.count { $0 == "begin" } == steps.count { $0 == "complete" })
