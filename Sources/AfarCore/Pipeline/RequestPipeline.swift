@@ -33,6 +33,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         var continuation: UnsafeContinuation<Void, Never>?
         var task: Task<Void, Never>?
         var exchange: (any PreparedExchange)?
+        /// Whether the request was ended from outside.
+        var isEnded = false
     }
 
     let request: Request
@@ -82,13 +84,19 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         } else {
             task = Task(executorPreference: self) { await self.run() }
         }
-        wait.withLock { $0.task = task }
-        if request.hasEnded { task.cancel() }
+        let isEnded = wait.withLock { wait in
+            wait.task = task
+            return wait.isEnded
+        }
+        if isEnded { task.cancel() }
     }
 
     /// The request was ended from outside: what runs for it is cancelled.
     func end() {
-        let (task, exchange, number, ending) = wait.withLock { ($0.task, $0.exchange, $0.number, $0.ending) }
+        let (task, exchange, number, ending) = wait.withLock { wait in
+            wait.isEnded = true
+            return (wait.task, wait.exchange, wait.number, wait.ending)
+        }
         task?.cancel()
         exchange?.cancel()
         if let ending { answer(number, with: ending) }
@@ -181,14 +189,20 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Notes what the answer is when the request is ended from outside.
     func willAnswer(_ number: Int, with ending: Answer) {
-        wait.withLock { $0.ending = ending }
-        if request.hasEnded { answer(number, with: ending) }
+        let isEnded = wait.withLock { wait in
+            wait.ending = ending
+            return wait.isEnded
+        }
+        if isEnded { answer(number, with: ending) }
     }
 
     /// Notes what is to be cancelled when the request is ended from outside.
     func willRun(_ exchange: any PreparedExchange) {
-        wait.withLock { $0.exchange = exchange }
-        if request.hasEnded { exchange.cancel() }
+        let isEnded = wait.withLock { wait in
+            wait.exchange = exchange
+            return wait.isEnded
+        }
+        if isEnded { exchange.cancel() }
     }
 
     private func resume(_ continuation: UnsafeContinuation<Void, Never>, afterAnswerTo number: Int) {

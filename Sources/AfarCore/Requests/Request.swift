@@ -241,17 +241,18 @@ public class Request: @unchecked Sendable {
 
     /// Starts the one task of this request, once.
     func startPipeline() {
-        let isFirst = mutable.withLock { state in
-            defer { state.isStarted = true }
-            if !state.isStarted { state.startTime = Date.timeIntervalSinceReferenceDate }
-            return !state.isStarted
+        let pipeline = mutable.withLock { state -> RequestPipeline? in
+            guard !state.isStarted else { return nil }
+            state.isStarted = true
+            state.startTime = Date.timeIntervalSinceReferenceDate
+            let pipeline = RequestPipeline(self)
+            state.pipeline = pipeline
+            return pipeline
         }
-        guard isFirst else { return }
+        guard let pipeline else { return }
         context.willStart(self)
         if let end = context.end { self.end(with: end) }
         if context.delegate.takesPart(in: self) { letDelegateTakePart() }
-        let pipeline = RequestPipeline(self)
-        mutable.withLock { $0.pipeline = pipeline }
         pipeline.start(atOnce: isPlain && !isIntercepted && context.requestQueue == nil)
     }
 
