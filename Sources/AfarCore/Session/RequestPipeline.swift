@@ -127,7 +127,8 @@ struct RequestPipeline {
             options: try context.options.get(),
             onHead: request.headHook())
         // 60 is what Foundation gives a request that says nothing.
-        if urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
+        let timeout = urlRequest.timeoutInterval
+        if timeout > 0, timeout != 60 { exchange.options.idleTimeout = timeout }
         return exchange
     }
 
