@@ -37,7 +37,7 @@ extension Request {
             }
         }
         if mustDrain {
-            _ = startTask { [self] in await RequestPipeline(request: self, context: context).runLateHandlers() }
+            startTask { [self] in await RequestPipeline(request: self, context: context).runLateHandlers() }
         } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
             resume()
         }

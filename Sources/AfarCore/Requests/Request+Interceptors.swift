@@ -49,9 +49,9 @@ extension Request {
 
     /// Starts a task that works for the request. When nobody awaits the response it runs on Dispatch's threads: of those for
     /// tasks there are as many as processors, and people block them to wait for a handler.
+    @discardableResult
     func startTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        let isAwaited = mutable.withLock { $0.isAwaited }
-        return Task(executorPreference: isAwaited ? nil : QueueExecutor.global, operation: work)
+        Task(executorPreference: borrower == nil ? QueueExecutor.global : nil, operation: work)
     }
 
     /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.

@@ -44,9 +44,7 @@ extension Request {
         var pipeline: Task<Void, Never>?
         /// The exchange that runs without a task.
         var exchange: (any PreparedExchange)?
-        /// Whether a task awaits the response.
-        var isAwaited = false
-        /// Who may make the response when it has come.
+        /// Who awaits the response, and may make it when it has come.
         var borrower: (any WorkBorrower)?
         var waiting: Waiting?
         var control: ExchangeControl?

@@ -126,11 +126,11 @@ public class Request: @unchecked Sendable {
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
     func cleanUp() {
-        let listeners = mutable.withLock { state in
-            defer { state.headListeners = [] }
-            return state.headListeners
+        let spent = mutable.withLock { state in
+            defer { (state.headListeners, state.borrower) = ([], nil) }
+            return (state.headListeners, state.borrower)
         }
-        withExtendedLifetime(listeners) {}
+        withExtendedLifetime(spent) {}
     }
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
@@ -175,13 +175,8 @@ public class Request: @unchecked Sendable {
         isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil && !$0.needsTask }
     }
 
-    /// Who waits for the response first, told once.
-    func takeBorrower() -> (any WorkBorrower)? {
-        mutable.withLock { state in
-            defer { state.borrower = nil }
-            return state.borrower
-        }
-    }
+    /// Who awaits the response, until that is handed over.
+    var borrower: (any WorkBorrower)? { mutable.withLock { $0.borrower } }
 
     // MARK: Life cycle
 

@@ -23,7 +23,7 @@ extension RequestPipeline {
             exchange.observer = ExchangeEvents.make(of: request)
             send(exchange, urlRequest, over: transport)
         } catch {
-            _ = request.startTask {
+            request.startTask {
                 fail(with: error)
                 finish()
             }
@@ -38,7 +38,7 @@ extension RequestPipeline {
         do {
             prepared = try transport.prepare(exchange)
         } catch {
-            _ = request.startTask { conclude(.failure(error), since: start) }
+            request.startTask { conclude(.failure(error), since: start) }
             return
         }
         let hasEnded = request.mutable.withLock { state in
@@ -50,7 +50,7 @@ extension RequestPipeline {
                 return goOn(with: exchange, after: response, over: transport, since: start)
             }
             let work: @Sendable () -> Void = { conclude(result, since: start) }
-            if request.takeBorrower()?.lend(work) != true { _ = request.startTask { work() } }
+            if request.borrower?.lend(work) != true { request.startTask { work() } }
         }
         if hasEnded { prepared.cancel() }
     }
