@@ -37,8 +37,6 @@ final class CurlLoop: @unchecked Sendable {
     private var gathering: [Transfer] = []
     /// Transfers whose answers make the rest of their bodies needless.
     private var refused: [Transfer] = []
-    /// Transfers that stand back until the others have had their turn.
-    private var standingBack: [Transfer] = []
     /// Counts the turns of the loop.
     private(set) var turn: UInt64 = 0
     /// Hosts that waiting transfers need not look up any more, perhaps.
@@ -102,7 +100,6 @@ final class CurlLoop: @unchecked Sendable {
             takeMessages()
             goOnAfterRefusals()
             expire()
-            goOnAfterOthers()
             settle()
             callCompletions()
             flush()
@@ -124,7 +121,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// How long the loop may sleep, in milliseconds.
     private func patience() -> Int32 {
-        guard isSettled, standingBack.isEmpty else { return 0 }
+        guard isSettled else { return 0 }
         let next = pools.reduce(nextExpiry) { min($0, $1.nextDeadline) }
         guard next != .max else { return -1 }
         let now = MonotonicClock.now
@@ -237,19 +234,6 @@ final class CurlLoop: @unchecked Sendable {
     private func goOnAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
-            pauseChanged(transfer)
-        }
-    }
-
-    /// A transfer has had the loop for long enough.
-    func standBack(_ transfer: Transfer) { standingBack.append(transfer) }
-
-    private func goOnAfterOthers() {
-        guard !standingBack.isEmpty else { return }
-        let transfers = standingBack
-        standingBack.removeAll(keepingCapacity: true)
-        for transfer in transfers where transfer.state.phase != .finished {
-            transfer.state.isReceivingPaused = false
             pauseChanged(transfer)
         }
     }
@@ -410,7 +394,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.handle = nil
         }
         leave(transfer)
-        if !refused.isEmpty { refused.removeAll { $0 === transfer } }
+        refused.removeAll { $0 === transfer }
         transfer.release()
         // A streamed response has used up its completion and needs no second result.
         if let completion = transfer.takeCompletion(), let result {

@@ -397,7 +397,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         guard now > turn.start + Self.longestTurn else { return false }
-        loop.standBack(self)
+        // It stands still until the loop has come to its messages.
+        loop.post(.demand(self))
         return true
     }
 

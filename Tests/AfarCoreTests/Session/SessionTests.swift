@@ -186,10 +186,12 @@ import Testing
     @Test func theRequestsOwnTimeoutIsTheIdleTimeout() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
-        let request = session.request("http://mock/") { $0.timeoutInterval = 3 }
-        _ = await request.serializingResponse(using: Bytes()).response
-        _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
-        #expect(transport.requests.map(\.exchange.options.idleTimeout) == [3, 60])
+        // None at all is no timeout of its own.
+        for timeout in [3, 0, 60] as [TimeInterval] {
+            let request = session.request("http://mock/") { $0.timeoutInterval = timeout }
+            _ = await request.serializingResponse(using: Bytes()).response
+        }
+        #expect(transport.requests.map(\.exchange.options.idleTimeout) == [3, 60, 60])
     }
 
     @Test func anEagerSessionMakesTheURLRequestBeforeTheRequestIsResumed() async {
