@@ -11,7 +11,7 @@ import Foundation
 /// libcurl sends a request again by itself when a kept connection turns out to be dead before a byte of the answer came
 /// (RFC 9112, section 9.3.1). Afar lets it do so with idempotent methods only (RFC 9110, section 9.2.2), and counts it in
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
-public final class CurlTransport: Transport, DirectTransport {
+public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
     /// Nil until the first exchange.
     private let loop = Locked<CurlLoop?>(nil)
@@ -41,19 +41,10 @@ public final class CurlTransport: Transport, DirectTransport {
     ///
     /// - Throws: A ``TransportError``.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let transfer = try makeTransfer(for: exchange)
-        let outcome = Deferred<Result<TransportResponse, any Error>>()
-        return try await withTaskCancellationHandler {
-            transfer.start { outcome.fulfil($0) }
-            return try await outcome.value.get()
-        } onCancel: {
-            transfer.cancel()
-        }
+        try await response(to: exchange)
     }
 
-    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange { try makeTransfer(for: exchange) }
-
-    private func makeTransfer(for exchange: Exchange) throws -> Transfer {
+    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
         try capabilities.check(exchange)
         let transfer = try Transfer(exchange, loop: try runningLoop(for: exchange))
         if case .stream(let highWater) = exchange.delivery { transfer.makeStream(highWater: highWater, owner: self) }

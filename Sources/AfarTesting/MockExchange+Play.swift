@@ -68,15 +68,21 @@ extension MockExchange {
         let head = ResponseHead(status: response.status, fields: fields, url: exchange.url)
         note { $0.transactions[0].responseStartDate = Date() }
         exchange.observer?.exchangeDidReceiveHead(head)
-        do {
-            try exchange.onHead?(head)
-        } catch {
-            return fail(.cancelled, "the response's head was refused", because: error)
+        var verdict = exchange.headArrived(head)
+        if case .ask(let pending) = verdict { verdict = await pending.verdict }
+        guard !isOver else { return }
+        var delivery = exchange.delivery
+        switch verdict {
+        case .take(.file(let descriptor, let limit)):
+            if case .file = delivery { delivery = .file(descriptor: descriptor, limit: limit) }
+        case .take, .ask: break
+        case .discard: return end(.success(TransportResponse(head: head, body: .data(Data()))))
+        case .refuse(let error): return end(.failure(TransportError(refused: exchange.url, because: error)))
         }
         enter(.receiving)
         var body = exchange.request.method == .head ? Data() : response.body
         if response.failure != nil { body = body.prefix(response.bytesBeforeFailure ?? 0) }
-        open(MockSink(exchange.delivery))
+        open(MockSink(delivery))
         if case .stream(let highWater) = exchange.delivery {
             let (stream, source) = ResponseBodyStream.make(
                 highWater: highWater,

@@ -16,7 +16,7 @@ public import AfarCore
 /// observers are heard, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
 /// closure is still busy. An error that the closure throws fails the exchange; one that is no `TransportError` becomes
 /// the cause of one.
-public final class MockTransport: DirectTransport {
+public final class MockTransport: CallbackTransport {
     /// Answers a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse
 
@@ -40,14 +40,7 @@ public final class MockTransport: DirectTransport {
 
     /// Performs one exchange with the closure.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let running = try prepare(exchange)
-        let outcome = Deferred<Result<TransportResponse, any Error>>()
-        return try await withTaskCancellationHandler {
-            running.start { outcome.fulfil($0) }
-            return try await outcome.value.get()
-        } onCancel: {
-            running.cancel()
-        }
+        try await response(to: exchange)
     }
 
     /// Requests go over a mock in the way in which they go over the real transport.

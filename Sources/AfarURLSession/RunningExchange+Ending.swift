@@ -23,13 +23,13 @@ extension RunningExchange {
                     underlying: cause)))
     }
 
-    /// Gives the verdict, if it is the first; a failure also stops the task.
-    func end(with verdict: Result<Void, TransportError>) {
+    /// Says how the exchange ends, if nobody has; a failure also stops the task.
+    func end(with ending: Result<Void, TransportError>) {
         let task = state.withLock { state -> URLSessionTask? in
-            guard state.verdict == nil else { return nil }
-            state.verdict = verdict
+            guard state.ending == nil else { return nil }
+            state.ending = ending
             // Left alone: about to end by itself, and not to be touched meanwhile.
-            guard case .failure = verdict, !state.isLeftAlone else { return nil }
+            guard case .failure = ending, !state.isLeftAlone else { return nil }
             return state.task
         }
         settle()
@@ -37,10 +37,12 @@ extension RunningExchange {
         if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
 
-    /// Tells the verdict to whoever waits, once; not while the file is being written, for its owner closes it then.
+    /// Answers whoever waits, once; not while the file is being written, for its owner closes it then, and not with a
+    /// response on which somebody is asked.
     func settle() {
         let settled = state.withLock { state -> State? in
-            guard state.verdict != nil, !state.isWriting else { return nil }
+            guard let ending = state.ending, !state.isWriting else { return nil }
+            if state.isUndecided, case .success = ending { return nil }
             defer {
                 state.answer = nil
                 state.sink = .memory(Data())
@@ -50,12 +52,16 @@ extension RunningExchange {
             }
             return state
         }
-        guard let settled, let verdict = settled.verdict else { return }
+        guard let settled, let ending = settled.ending else { return }
         settled.watchdog?.cancel()
         // Once: when the answer is out, the next exchange may have the same control.
         if settled.isAttached { exchange.control.attach(nil) }
         let report = report(of: settled)
-        switch verdict {
+        if let head = settled.head, settled.discarding != nil, !ending.isCancel {
+            settled.answer?(.success(TransportResponse(head: head, body: .data(Data()), report: report)))
+            return
+        }
+        switch ending {
         case .failure(var error):
             error.report = report
             switch settled.sink {
@@ -81,9 +87,15 @@ extension RunningExchange {
         var metrics = TransactionMetrics()
         metrics.fetchStartDate = state.fetchStart
         metrics.responseStartDate = state.responseStart
-        metrics.responseEndDate = state.verdict == nil ? nil : Date()
+        metrics.responseEndDate = state.ending == nil ? nil : Date()
         metrics.requestBodyBytes = state.sent
         metrics.responseBodyBytesAfterDecoding = state.received
         return TransportReport(transactions: [metrics])
+    }
+}
+
+extension Result<Void, TransportError> {
+    fileprivate var isCancel: Bool {
+        if case .failure(let error) = self { error.code == .cancelled } else { false }
     }
 }

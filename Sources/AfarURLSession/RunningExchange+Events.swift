@@ -12,7 +12,7 @@ extension RunningExchange {
         let isOver = state.withLock { state in
             state.sent = total
             state.lastActivity = .now
-            return state.verdict != nil
+            return state.ending != nil
         }
         if !isOver { exchange.observer?.exchangeDidSend(bytes: total, expected: exchange.body.length) }
     }
@@ -20,8 +20,8 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The hook may see to the file: its owner has to wait.
-            state.isWriting = state.verdict == nil && state.head == nil
+            // The verdict may see to the file: its owner has to wait.
+            state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
         guard isExpected else { return }
@@ -32,8 +32,7 @@ extension RunningExchange {
                 exchange.observer?.exchangeDidReceiveInformational(head)
             } else {
                 exchange.observer?.exchangeDidReceiveHead(head)
-                try askHook(head)
-                accept(head)
+                try obey(exchange.headArrived(head), about: head)
             }
         }
         state.withLock { $0.isWriting = false }
@@ -42,14 +41,46 @@ extension RunningExchange {
         if case .failure(let error) = result { end(with: .failure(error)) }
     }
 
-    private func askHook(_ head: ResponseHead) throws(TransportError) {
-        do {
-            try exchange.onHead?(head)
-        } catch {
-            throw TransportError(
-                .cancelled, phase: .receiving, url: exchange.url, message: "the response's head was refused",
-                underlying: error)
+    private func obey(_ verdict: HeadVerdict, about head: ResponseHead) throws(TransportError) {
+        switch verdict {
+        case .take(let delivery):
+            let file: Int32? =
+                if case .file(let descriptor, _) = exchange.delivery { delivery?.descriptor ?? descriptor } else { nil }
+            state.withLock { if let file, $0.ending == nil { $0.sink = .file(descriptor: file) } }
+            accept(head)
+        case .discard(let limit):
+            state.withLock { state in
+                (state.head, state.discarding, state.sink) = (head, limit, .memory(Data()))
+            }
+            if exchange.request.method != .head, head.contentLength ?? 0 > limit { endDiscarding() }
+        case .refuse(let error): throw TransportError(refused: exchange.url, because: error)
+        case .ask(let pending):
+            state.withLock { state in
+                (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
+            }
+            pending.whenGiven { [self] verdict in onQueue { self.decided(verdict, about: head) } }
         }
+    }
+
+    /// It is known what is done with a response whose head has come. What has come of its body comes now.
+    private func decided(_ verdict: HeadVerdict, about head: ResponseHead) {
+        let held = state.withLock { state -> Data? in
+            guard state.isUndecided, case .memory(let held) = state.sink else { return nil }
+            state.isUndecided = false
+            (state.received, state.sink) = (0, .memory(Data()))
+            return held
+        }
+        guard let held else { return }
+        do throws(TransportError) { try obey(verdict, about: head) } catch { return end(with: .failure(error)) }
+        if !held.isEmpty { take(held) }
+        settle()
+    }
+
+    /// The rest of a body that nobody wants need not come.
+    private func endDiscarding() {
+        let task = state.withLock { $0.isLeftAlone ? nil : $0.task }
+        end(with: .success(()))
+        if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
 
     private func countInformational(_ status: Int) throws(TransportError) {
@@ -73,7 +104,7 @@ extension RunningExchange {
         let stream: ResponseBodyStream? =
             if case .stream(let highWater) = exchange.delivery { openStream(highWater: highWater) } else { nil }
         let answered = state.withLock { state -> (Answer, TransportReport)? in
-            guard state.verdict == nil else { return nil }
+            guard state.ending == nil else { return nil }
             state.head = head
             state.responseStart = Date()
             guard stream != nil, let answer = state.answer else { return nil }
@@ -93,17 +124,28 @@ extension RunningExchange {
             },
             onCancel: { [weak self] in self?.cancel() }
         )
-        state.withLock { if $0.verdict == nil { $0.sink = .stream(source) } }
+        state.withLock { if $0.ending == nil { $0.sink = .stream(source) } }
         return stream
     }
 
     func didReceive(_ data: Data) {
-        enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse(String) }
-        let (next, total, head) = state.withLock { state -> (Next, Int64, ResponseHead?) in
+        let isExpected = state.withLock { state in
             state.lastActivity = .now
-            guard state.verdict == nil, state.head != nil else { return (.nothing, 0, nil) }
+            return state.ending == nil && state.head != nil
+        }
+        if isExpected { take(data) }
+    }
+
+    private func take(_ data: Data) {
+        enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse(String), discard }
+        let (next, total, head) = state.withLock { state -> (Next, Int64, ResponseHead?) in
+            if case .failure = state.ending { return (.nothing, 0, nil) }
             state.received += Int64(data.count)
             let total = state.received
+            if let limit = state.discarding { return (total > limit ? .discard : .nothing, total, state.head) }
+            if state.isUndecided, !exchange.delivery.isCollecting, total > streamBufferLimit {
+                return (.refuse("\(streamBufferLimit) bytes wait for an answer to the response's head"), total, state.head)
+            }
             if let limit = exchange.delivery.limit, total > limit {
                 return (.refuse("the body has more bytes than the limit"), total, state.head)
             }
@@ -125,6 +167,7 @@ extension RunningExchange {
         }
         switch next {
         case .nothing: return
+        case .discard: return endDiscarding()
         case .refuse(let reason): return end(.responseTooLarge, reason)
         case .tell: break
         case .write(let descriptor):
@@ -151,7 +194,7 @@ extension RunningExchange {
     /// Whether a redirect may be answered.
     func mayAnswerRedirect() -> Bool {
         state.withLock { state in
-            guard state.verdict == nil else { return false }
+            guard state.ending == nil else { return false }
             state.isLeftAlone = Platform.endsAtRefusedRedirect
             return true
         }
@@ -183,6 +226,10 @@ extension ResponseHead {
 }
 
 extension ResponseDelivery {
+    fileprivate var isCollecting: Bool { if case .collect = self { true } else { false } }
+
+    fileprivate var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
+
     fileprivate var limit: Int64? {
         switch self {
         case .collect(let limit), .file(_, let limit): limit

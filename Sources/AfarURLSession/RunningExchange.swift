@@ -7,9 +7,9 @@ import Foundation
 
 /// One exchange on its way through a session: what has arrived, and who waits for it.
 ///
-/// The session's events come one at a time; cancellation and timeouts come from anywhere. Whoever is first to give a
-/// verdict decides how the exchange ends, and what comes later is ignored.
-final class RunningExchange: Sendable {
+/// The session's events come one at a time; cancellation and timeouts come from anywhere. Whoever is first to say
+/// how the exchange ends decides it, and what comes later is ignored.
+final class RunningExchange: PreparedExchange {
     typealias Answer = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     struct State {
@@ -26,7 +26,11 @@ final class RunningExchange: Sendable {
         var responseStart: Date?
         var lastActivity = ContinuousClock.now
         var watchdog: Task<Void, Never>?
-        var verdict: Result<Void, TransportError>?
+        var ending: Result<Void, TransportError>?
+        /// Whether somebody is asked what is done with the response, whose body waits in memory.
+        var isUndecided = false
+        /// Whether nobody wants the body, of which so many bytes may come.
+        var discarding: Int64?
         var isWriting = false
         var isLeftAlone = false
         /// Whether the exchange's control tells this one of suspensions.
@@ -41,9 +45,22 @@ final class RunningExchange: Sendable {
     let streamBufferLimit: Int
     let state: Locked<State>
 
-    init(_ exchange: Exchange, streamBufferLimit: Int) {
+    private let makeTask: @Sendable (RunningExchange) -> URLSessionTask
+    /// Runs something where the session's events come, one at a time.
+    let onQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// - Parameters:
+    ///   - makeTask: Makes the exchange's task, not yet resumed.
+    ///   - onQueue: Runs something where the session's events come, one at a time.
+    init(
+        _ exchange: Exchange, streamBufferLimit: Int,
+        onQueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
+        makeTask: @escaping @Sendable (RunningExchange) -> URLSessionTask
+    ) {
         self.exchange = exchange
         self.streamBufferLimit = streamBufferLimit
+        self.makeTask = makeTask
+        self.onQueue = onQueue
         let sink: BodySink =
             if case .file(let descriptor, _) = exchange.delivery {
                 .file(descriptor: descriptor)
@@ -55,19 +72,19 @@ final class RunningExchange: Sendable {
 
     // MARK: Beginning
 
-    /// Starts the task that `makeTask` makes, unless the exchange is over already or its control holds it.
-    func start(answering answer: @escaping Answer, makeTask: () -> URLSessionTask) {
+    /// Starts the task, unless the exchange is over already or its control holds it.
+    func start(completion answer: @escaping Answer) {
         let isOver = state.withLock { state in
             state.answer = answer
-            return state.verdict != nil
+            return state.ending != nil
         }
         guard !isOver else { return settle() }
-        let task = makeTask()
+        let task = makeTask(self)
         let watchdog = Task { await self.watch() }
         let isSuspended = state.withLock { state -> Bool? in
             state.task = task
             state.watchdog = watchdog
-            guard state.verdict == nil else { return nil }
+            guard state.ending == nil else { return nil }
             state.isAttached = true
             return exchange.control.attach { [weak self] in self?.control(isSuspended: $0) }
         }
@@ -80,7 +97,7 @@ final class RunningExchange: Sendable {
 
     private func control(isSuspended: Bool) {
         let task = state.withLock { state -> URLSessionTask? in
-            guard state.verdict == nil, !isSuspended || state.hasStarted else { return nil }
+            guard state.ending == nil, !isSuspended || state.hasStarted else { return nil }
             guard !state.hasStarted || Platform.suspendsInFlight else { return nil }
             state.hasStarted = true
             state.lastActivity = .now
@@ -98,7 +115,8 @@ final class RunningExchange: Sendable {
             let now = ContinuousClock.now
             if now >= start + total { return end(.timedOut, "it took longer than the total timeout, \(total)") }
             let lastActivity = state.withLock { state in
-                if exchange.control.isSuspended, Platform.suspendsInFlight || !state.hasStarted {
+                let isHeld = exchange.control.isSuspended && (Platform.suspendsInFlight || !state.hasStarted)
+                if isHeld || state.isUndecided {
                     state.lastActivity = now
                 }
                 return state.lastActivity

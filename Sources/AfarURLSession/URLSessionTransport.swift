@@ -20,7 +20,7 @@ import HTTPTypes
 ///
 /// Both timeouts are this transport's own timers, and time spent waiting for one of the session's connections counts
 /// as idle: `URLSession` does not say when it is over.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: CallbackTransport {
     private let configuration: URLSessionConfiguration
     private let session: OwnSession
     /// The sessions of exchanges with protocol classes of their own.
@@ -59,18 +59,15 @@ public final class URLSessionTransport: Transport {
     public var capabilities: TransportCapabilities { Platform.capabilities }
 
     /// Performs one exchange as one task of the session.
-    public func send(_ exchange: Exchange) async throws -> TransportResponse {
+    public func send(_ exchange: Exchange) async throws -> TransportResponse { try await response(to: exchange) }
+
+    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
         try capabilities.check(exchange)
         let request = try URLRequest(exchange)
         let exchange = try Platform.sendable(exchange)
         let session = session(for: exchange.options.protocolClasses)
-        let running = RunningExchange(exchange, streamBufferLimit: streamBufferLimit)
-        let outcome = Deferred<Result<TransportResponse, any Error>>()
-        return try await withTaskCancellationHandler {
-            running.start(answering: { outcome.fulfil($0) }) { session.task(for: running, request) }
-            return try await outcome.value.get()
-        } onCancel: {
-            running.cancel()
+        return RunningExchange(exchange, streamBufferLimit: streamBufferLimit, onQueue: session.onQueue) { running in
+            session.task(for: running, request)
         }
     }
 
@@ -107,6 +104,9 @@ private struct OwnSession: Sendable {
         delegate.add(exchange, for: task)
         return task
     }
+
+    /// Runs something between the delegate's calls.
+    func onQueue(_ work: @escaping @Sendable () -> Void) { session.delegateQueue.addOperation(work) }
 
     /// Ends the session when its tasks have ended.
     func end() { session.finishTasksAndInvalidate() }

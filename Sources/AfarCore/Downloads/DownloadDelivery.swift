@@ -12,6 +12,11 @@ final class DownloadDelivery: Sendable {
     struct Again: Error {}
 
     private struct State {
+        /// Whether a head was there; that of another response may come.
+        var hadHead = false
+        var isOver = false
+        /// The files of answers that were about something else. They stay open: somebody may still write to them.
+        var asides: [TemporaryFile] = []
         /// The file of an answer that is about something else.
         var aside: TemporaryFile?
         /// What can be gone on with when this attempt breaks off.
@@ -26,12 +31,14 @@ final class DownloadDelivery: Sendable {
     private let file: TemporaryFile
     /// The first byte that was asked for; nil when all were.
     private let rangeStart: Int64?
+    /// The part that is gone on with.
+    private let part: ResumeData?
     private let state: Locked<State>
 
     /// A delivery into a new file.
     init() throws(TransportError) {
         file = try TemporaryFile()
-        rangeStart = nil
+        (rangeStart, part) = (nil, nil)
         state = Locked(State())
     }
 
@@ -49,6 +56,7 @@ final class DownloadDelivery: Sendable {
         let rangeStart = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
         self.rangeStart = rangeStart
         data.ask(from: rangeStart, in: &request)
+        part = data
         state = Locked(State(resumable: data))
     }
 
@@ -65,24 +73,36 @@ final class DownloadDelivery: Sendable {
 
     // MARK: The head
 
-    /// Decides what is done with the body that follows.
+    /// Decides what is done with the body that follows. A second head is that of another response.
     ///
     /// - Parameters:
     ///   - original: The request as its owner made it.
     ///   - sent: The request as adapted.
+    /// - Returns: Where the body goes instead of into the file.
     /// - Throws: ``Again``, or what stands against taking the body.
-    func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws {
-        guard let rangeStart, let data = resumable else {
-            try checkThatNoPart(head, answers: sent)
-            let isPlain = sent?.httpMethod ?? "GET" == "GET" && sent?.value(forHTTPHeaderField: "Range") == nil
-            guard isPlain, let original else { return }
-            return state.withLock { [file] in $0.resumable = ResumeData(head, to: original, in: file.url) }
+    func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
+        let (isOver, hadHead) = state.withLock { state in
+            defer { (state.hadHead, state.aside) = (true, nil) }
+            return (state.isOver, state.hadHead)
         }
-        switch data.answer(in: head, from: rangeStart) {
+        guard !isOver else { throw CancellationError() }
+        guard let rangeStart, let part else {
+            try checkThatNoPart(head, answers: sent)
+            if hadHead { try file.cut(to: 0) }
+            let isPlain = sent?.httpMethod ?? "GET" == "GET" && sent?.value(forHTTPHeaderField: "Range") == nil
+            let resumable = isPlain ? original.flatMap { ResumeData(head, to: $0, in: file.url) } : nil
+            state.withLock { $0.resumable = resumable }
+            return nil
+        }
+        switch part.answer(in: head, from: rangeStart) {
+        case .rest where hadHead && file.length < rangeStart:
+            // The response before was the whole, and the part has given way to it.
+            state.withLock { $0.resumable = nil }
+            throw Again()
         case .rest(let length):
             try file.cut(to: rangeStart)
             state.withLock { state in
-                (state.promised, state.offset) = (length, rangeStart)
+                (state.promised, state.offset, state.resumable) = (length, rangeStart, part)
                 state.resumable?.totalLength = length
             }
         case .whole:
@@ -98,9 +118,13 @@ final class DownloadDelivery: Sendable {
             throw Again()
         case .other:
             let aside = try TemporaryFile()
-            try file.divert(to: aside)
-            state.withLock { $0.aside = aside }
+            state.withLock { state in
+                state.asides.append(aside)
+                state.aside = aside
+            }
+            return aside.descriptor
         }
+        return nil
     }
 
     /// A part that nobody has asked for must not pass for the whole.
@@ -118,7 +142,10 @@ final class DownloadDelivery: Sendable {
     /// - Returns: The file that the body is in, and what there is still to go on with: a part that the answer had nothing
     ///   to do with.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
-        let (aside, promised, resumable) = state.withLock { ($0.aside, $0.promised, $0.resumable) }
+        let (aside, promised, resumable) = state.withLock { state in
+            state.isOver = true
+            return (state.aside, state.promised, state.resumable)
+        }
         if let promised, aside == nil, file.length != promised {
             throw TransportError(
                 .bodyIncomplete, phase: .receiving, url: nil,
@@ -142,7 +169,10 @@ final class DownloadDelivery: Sendable {
     /// - Parameter mayKeep: Whether what can be gone on with is wanted.
     /// - Returns: What can be gone on with, if its bytes have been kept.
     func breakOff(keeping mayKeep: Bool) -> ResumeData? {
-        let (aside, resumable) = state.withLock { ($0.aside, $0.resumable) }
+        let (aside, resumable) = state.withLock { state in
+            state.isOver = true
+            return (state.aside, state.resumable)
+        }
         file.close()
         aside?.close()
         // Now, and not when the last one lets go of them, who may be a transport.

@@ -19,7 +19,7 @@ package final class TemporaryFile: Sendable {
     package static let sampleName = "download-permissions"
 
     let url: URL
-    /// Open for writing.
+    /// Open for reading and writing.
     let descriptor: Int32
     private let directory: String
     private let state = Locked(State())
@@ -33,7 +33,7 @@ package final class TemporaryFile: Sendable {
         }
         directory = path.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
         url = URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent(Self.name)
-        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let failure = Self.failure("no file could be made in \(directory)")
             rmdir(directory)
@@ -51,7 +51,7 @@ package final class TemporaryFile: Sendable {
         let directory = url.deletingLastPathComponent()
         guard path.hasPrefix("/"), !path.utf8.contains(0), url.lastPathComponent == Self.name,
             directory.lastPathComponent.hasPrefix(Self.directoryPrefix),
-            let descriptor = try? PrivateDirectory(at: directory.path).openFile(Self.name, O_WRONLY)
+            let descriptor = try? PrivateDirectory(at: directory.path).openFile(Self.name, O_RDWR)
         else { return nil }
         // Only those that go on with a file lock it: nobody else knows of it while it is new.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -90,15 +90,6 @@ package final class TemporaryFile: Sendable {
     func cut(to length: Int64) throws(TransportError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
         else { throw Self.failure("the file \(url.path) could not be cut to \(length) bytes") }
-    }
-
-    /// Lets what is written to this file's descriptor go into another file from now on.
-    func divert(to other: TemporaryFile) throws(TransportError) {
-        flock(descriptor, LOCK_UN)
-        guard dup2(other.descriptor, descriptor) >= 0 else {
-            throw Self.failure("the file \(other.url.path) could not be written to")
-        }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
     /// Gives the file, which is whole, the permissions of any new file.

@@ -15,6 +15,8 @@ struct Attempt {
         case checkAdapted
         case makeBody
         case makeExchange
+        /// Runs what a stage of the exchange waits for.
+        case runStage
         /// Takes what the exchange came to.
         case receive
         /// Shows a download's file to who wants to see it before it is validated.
@@ -43,8 +45,10 @@ struct Attempt {
         case adapter(Int)
         /// Waits until the request is resumed.
         case resumption
-        /// Sends the exchange, and reads a streamed body.
+        /// Sends the exchange; or goes on with it, when a stage has something to wait for.
         case response
+        /// Reads a streamed body.
+        case body
         /// Waits for those who were asked about the response's head.
         case headDisposition
         /// Waits for the progress handlers.
@@ -76,6 +80,10 @@ struct Attempt {
         case failed
         /// A `URLRequest` was made, and so many adapters are to change it.
         case made(adapters: Int)
+        /// A stage of the exchange waits for something, which is to be run.
+        case stageWaits
+        /// The response's head is there, and its body is still to be read.
+        case streams
         /// The attempt is over: whether it failed, which may be by a cancel, and how many retriers may be asked.
         case completed(hasFailed: Bool, retriers: Int)
         /// The attempt is over, and has shown what to ask for instead. No retrier is to be bothered with that.
@@ -129,6 +137,7 @@ struct Attempt {
         case (.checkAdapted, _): return .perform(.makeBody)
         case (.makeBody, _): return .perform(.makeExchange)
         case (.makeExchange, _): return .ask(.resumption)
+        case (.runStage, _): return .ask(.response)
         case (.receive, _): return .perform(.presentFile)
         case (.presentFile, _): return .perform(.validate)
         case (.validate, _): return .perform(.commit)
@@ -163,8 +172,10 @@ struct Attempt {
         case (.adapter(let number), _):
             number + 1 < interceptorCount ? .ask(.adapter(number + 1)) : .perform(.checkAdapted)
         case (.resumption, _): .ask(.response)
+        case (.response, .stageWaits): .perform(.runStage)
+        case (.response, .streams): .ask(.body)
         case (.response, _): .ask(.headDisposition)
-        case (.headDisposition, _): .perform(.receive)
+        case (.headDisposition, _), (.body, _): .perform(.receive)
         case (.progress, _):
             switch outcome {
             case .succeeded: .perform(.finish)

@@ -12,7 +12,7 @@ extension RequestPipeline {
         case .resumption: request.mustWait ? nil : .done
         case .headDisposition: request.mutable.withLock { $0.headAnswer == nil } ? .done : nil
         case .progress: request.owesProgress ? nil : .done
-        case .adapter, .response, .retrier, .delay: nil
+        case .adapter, .response, .body, .retrier, .delay: nil
         }
     }
 
@@ -20,7 +20,8 @@ extension RequestPipeline {
         switch question {
         case .adapter(let number): adapt(with: number, wait)
         case .resumption: request.whenResumed { [self] in answer(wait) }
-        case .response: send(wait)
+        case .response: awaitResponse(wait)
+        case .body: awaitBody(wait)
         case .headDisposition: awaitHeadDisposition(wait)
         case .progress:
             answer(wait) { [request] in
@@ -97,34 +98,26 @@ extension RequestPipeline {
 
     // MARK: Sending
 
-    private func send(_ wait: Int) {
+    private func awaitResponse(_ wait: Int) {
+        let receive: @Sendable (HopDriver.Event) -> Void = { [self] event in answer(wait, with: Answer(event)) }
+        if let driver { return driver.next(receive) }
         guard var exchange = exchange.take(), let urlRequest else { return }
         prepareContext(of: &exchange, for: urlRequest)
         sendDate = Date()
         do {
             try checkEnd()
             try context.capabilities.check(exchange)
-            guard let transport = context.directTransport, exchange.isDirect else { return sendInTask(exchange, wait) }
-            let prepared = try transport.prepare(exchange)
-            willRun(prepared)
-            prepared.start { [self, exchange] result in
-                guard case .success(let response) = result, !transport.isFinal(response) else {
-                    return answer(wait, with: Answer(content: .result(result)))
-                }
-                answer(wait) { [self] in
-                    let elapsed = Duration.seconds(max(0, Date().timeIntervalSince(sendDate)))
-                    return await received { [exchange] in
-                        try await transport.finish(exchange, after: response, elapsed: elapsed)
-                    }
-                }
-            }
         } catch {
-            answer(wait, with: Answer(content: .result(.failure(error))))
+            return answer(wait, with: Answer(content: .result(.failure(error))))
         }
+        let driver = HopDriver(exchange, through: context.stages, over: context.sender, judge: request.headJudge())
+        self.driver = driver
+        willRun(driver)
+        driver.start(receive)
     }
 
-    /// Puts there what the transports around the transport are to know of the request, and who watches it: all that its
-    /// owner may have said while it waited.
+    /// Puts there what the stages are to know of the request, and who watches it: all that its owner may have said while
+    /// it waited.
     private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
         exchange.observer = ExchangeEvents.make(of: request)
         if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
@@ -132,21 +125,16 @@ extension RequestPipeline {
         if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
     }
 
-    private func sendInTask(_ exchange: Exchange, _ wait: Int) {
-        answer(wait) { [self] in
-            await received {
-                let response = try await context.transport.send(exchange)
-                guard case .stream(let body) = response.body else { return response }
-                return try await read(body, of: response)
-            }
+    private func awaitBody(_ wait: Int) {
+        guard case .success(let response) = result.take(), case .stream(let body) = response.body else {
+            return answer(wait)
         }
-    }
-
-    private func received(_ response: @Sendable () async throws -> TransportResponse) async -> Answer {
-        do {
-            return Answer(content: .result(.success(try await response())))
-        } catch {
-            return Answer(content: .result(.failure(error)))
+        answer(wait) { [self] in
+            do {
+                return Answer(content: .result(.success(try await read(body, of: response))))
+            } catch {
+                return Answer(content: .result(.failure(error)))
+            }
         }
     }
 
@@ -179,16 +167,17 @@ extension RequestPipeline {
     }
 }
 
-extension Exchange {
-    /// Whether it can be sent without a task: its response is collected, and no transport around the transport has to ask
-    /// anybody.
-    fileprivate var isDirect: Bool {
-        guard case .collect = delivery else { return false }
-        return context.isEmpty
-    }
-}
-
 extension RequestPipeline.Answer {
+    /// What the driver tells.
+    fileprivate init(_ driverEvent: HopDriver.Event) {
+        switch driverEvent {
+        case .waits(let work): (event, content) = (.stageWaits, .work(work))
+        case .ended(let result):
+            content = .result(result)
+            if case .success(let response) = result, case .stream = response.body { event = .streams }
+        }
+    }
+
     /// What a retrier said to a failure.
     fileprivate init(_ result: RetryResult, to failure: AFError) {
         switch result {

@@ -15,6 +15,7 @@ extension RequestPipeline {
             case .checkAdapted: try checkAdapted()
             case .makeBody: try request.prepareBody()
             case .makeExchange: try makeExchange()
+            case .runStage: runStage()
             case .receive: try receive()
             case .presentFile: request.presentFile()
             case .validate: try request.runValidators()
@@ -96,8 +97,7 @@ extension RequestPipeline {
             request: try HTTPRequest(urlRequest, bodyLength: body.length),
             body: body,
             delivery: try request.openDelivery(),
-            options: try context.options.get(),
-            onHead: request.headHook())
+            options: try context.options.get())
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
         return exchange
@@ -105,15 +105,24 @@ extension RequestPipeline {
 
     // MARK: The response
 
+    private func runStage() {
+        guard let work = stageWork.take() else { return }
+        request.run(work)
+    }
+
     /// Takes what the exchange came to.
     private func receive() throws(AFError) {
         guard let result = result.take() else { return }
         let attempt = result.report.map { AttemptReport(start: sendDate, end: Date(), report: $0) }
-        let end = request.mutable.withLock { state in
+        driver = nil
+        willRun(nil)
+        let (end, work) = request.mutable.withLock { state in
             state.control = nil
             if let attempt { state.attempts.append(attempt) }
-            return state.end
+            defer { state.work = [] }
+            return (state.end, state.work)
         }
+        for task in work { task.cancel() }
         var failure: AFError?
         var isNetworkError = true
         do {

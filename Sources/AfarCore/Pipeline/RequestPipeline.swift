@@ -16,6 +16,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// What an answer brings along.
     enum Content {
         case urlRequest(URLRequest)
+        case work(@Sendable () async -> Void)
         case result(Result<TransportResponse, any Error>)
         case failure(AFError)
     }
@@ -32,7 +33,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         var ending: Answer?
         var continuation: UnsafeContinuation<Void, Never>?
         var task: Task<Void, Never>?
-        var exchange: (any PreparedExchange)?
+        var driver: HopDriver?
         /// Whether the request was ended from outside.
         var isEnded = false
     }
@@ -56,6 +57,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) var initialRequest: URLRequest?
     @exclusivity(unchecked) var urlRequest: URLRequest?
     @exclusivity(unchecked) var exchange: Exchange?
+    /// What brings the exchange to its end, while that lasts.
+    @exclusivity(unchecked) var driver: HopDriver?
+    /// What a stage of the exchange waits for.
+    @exclusivity(unchecked) var stageWork: (@Sendable () async -> Void)?
     @exclusivity(unchecked) var sendDate = Date()
     /// What the exchange came to.
     @exclusivity(unchecked) var result: Result<TransportResponse, any Error>?
@@ -93,12 +98,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// The request was ended from outside: what runs for it is cancelled.
     func end() {
-        let (task, exchange, number, ending) = wait.withLock { wait in
+        let (task, driver, number, ending) = wait.withLock { wait in
             wait.isEnded = true
-            return (wait.task, wait.exchange, wait.number, wait.ending)
+            return (wait.task, wait.driver, wait.number, wait.ending)
         }
         task?.cancel()
-        exchange?.cancel()
+        driver?.cancel()
         if let ending { answer(number, with: ending) }
     }
 
@@ -197,12 +202,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     /// Notes what is to be cancelled when the request is ended from outside.
-    func willRun(_ exchange: any PreparedExchange) {
+    func willRun(_ driver: HopDriver?) {
         let isEnded = wait.withLock { wait in
-            wait.exchange = exchange
+            wait.driver = driver
             return wait.isEnded
         }
-        if isEnded { exchange.cancel() }
+        if isEnded { driver?.cancel() }
     }
 
     private func resume(_ continuation: UnsafeContinuation<Void, Never>, afterAnswerTo number: Int) {
@@ -215,10 +220,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Keeps what the answer brings.
     private func takeAnswer() -> Attempt.Event {
-        let (answer, exchange) = wait.withLock { ($0.answer.take(), $0.exchange.take()) }
-        withExtendedLifetime(exchange) {}
+        let answer = wait.withLock { $0.answer.take() }
         switch answer?.content {
         case .urlRequest(let adapted): urlRequest = adapted
+        case .work(let work): stageWork = work
         case .result(let received): result = received
         case .failure(let error): failure = error
         case nil: break

@@ -208,13 +208,17 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func headHook() -> @Sendable (ResponseHead) throws -> Void {
-        let announce = super.headHook()
-        guard let delivery = transfer.withLock({ $0.delivery }) else { return announce }
+    override func headJudge() -> HopDriver.Judge {
+        guard let delivery = transfer.withLock({ $0.delivery }) else { return super.headJudge() }
         return { [self] head in
-            try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
-            if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
-            try announce(head)
+            do {
+                let other = try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
+                if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
+                announce(head)
+                return .take(other.map { .file(descriptor: $0) })
+            } catch {
+                return .refuse(error)
+            }
         }
     }
 
@@ -303,7 +307,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     override func failure(after error: TransportError) -> AFError {
         if error.underlying is DownloadDelivery.Again { transfer.withLock { $0.mustAskAgain = true } }
         breakOff()
-        // What the hook at the head found wrong says more than that the head was refused.
+        // What the judge found wrong says more than that the head was refused.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))
     }

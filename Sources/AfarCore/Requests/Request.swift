@@ -73,9 +73,12 @@ public class Request: @unchecked Sendable {
     /// Adds what this kind of request asks for beyond what its owner does.
     func complete(_ urlRequest: inout URLRequest) throws {}
 
-    /// What takes the response's head before its body comes; see ``Exchange/onHead``.
-    func headHook() -> @Sendable (ResponseHead) throws -> Void {
-        { [self] head in announce(head) }
+    /// What decides about the response when its head has come; see ``HopDriver/Judge``.
+    func headJudge() -> HopDriver.Judge {
+        { [self] head in
+            announce(head)
+            return .take()
+        }
     }
 
     /// Keeps what a response brought.

@@ -12,10 +12,10 @@ final class SessionContext: Sendable {
         var end: AFError?
     }
 
-    /// The session's transport, and what stands around it.
     let transport: any Transport
-    /// The same, when it can send without a task.
-    let directTransport: (any DirectTransport)?
+    let sender: ExchangeSender
+    /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
+    let stages: [any ExchangeStage]
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
@@ -57,9 +57,16 @@ final class SessionContext: Sendable {
         serializationQueue: DispatchQueue?,
         shownSerializationQueue: DispatchQueue
     ) {
-        let stack = TransportStack.make(around: transport, for: configuration, connectivity: connectivity)
-        self.transport = stack
-        directTransport = stack as? any DirectTransport
+        self.transport = transport
+        sender = ExchangeSender(transport)
+        var stages: [any ExchangeStage] = [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage()]
+        if configuration.waitsForConnectivity, let connectivity {
+            stages.append(
+                ConnectivityStage(
+                    waitingFor: connectivity, totalTimeout: configuration.timeoutIntervalForResource,
+                    closeIdleConnections: transport.closeIdleConnections))
+        }
+        self.stages = stages
         self.delegate = delegate
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
@@ -112,5 +119,13 @@ final class SessionContext: Sendable {
         for request in delegate.running.requests(of: self) { request.end(with: error) }
         let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
         eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
+    }
+}
+
+extension RedirectRules {
+    fileprivate init(_ configuration: SessionConfiguration) {
+        self.init(
+            maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
+            secretHeaders: configuration.secretHeaders)
     }
 }

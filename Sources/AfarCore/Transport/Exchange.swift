@@ -17,12 +17,11 @@ public struct Exchange: Sendable {
     public var control: ExchangeControl
     /// Sees what happens while the exchange runs; nil when nobody listens.
     public var observer: (any ExchangeObserver)?
-    /// Called once with the final response's head, before any of its body is delivered.
+    /// Decides what is done with a response when its head has come; nil takes it. Transports call ``headArrived(_:)``.
     ///
     /// It runs synchronously wherever the transport reads the network, so it is for the framework's own quick
-    /// decisions, never for a user's closure. An error that it throws ends the exchange with
-    /// ``TransportError/Code-swift.struct/cancelled`` and is that error's cause.
-    public var onHead: (@Sendable (ResponseHead) throws -> Void)?
+    /// decisions, never for a user's closure, for which there is ``HeadVerdict/ask(_:)``.
+    public var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
     /// Values for the transports around the transport.
     public var context: ExchangeContext
 
@@ -34,7 +33,7 @@ public struct Exchange: Sendable {
         options: ExchangeOptions = ExchangeOptions(),
         control: ExchangeControl = ExchangeControl(),
         observer: (any ExchangeObserver)? = nil,
-        onHead: (@Sendable (ResponseHead) throws -> Void)? = nil,
+        verdict: (@Sendable (ResponseHead) -> HeadVerdict)? = nil,
         context: ExchangeContext = ExchangeContext()
     ) {
         self.request = request
@@ -43,9 +42,17 @@ public struct Exchange: Sendable {
         self.options = options
         self.control = control
         self.observer = observer
-        self.onHead = onHead
+        self.verdict = verdict
         self.context = context
     }
+
+    /// For transports: what is to be done with a response whose head has come. To be called for each final response,
+    /// before the observer is notified of it and before any of its body is delivered.
+    ///
+    /// A transport that only wraps another need not call it, nor one that returns whole responses: then it is called when
+    /// the response is returned.
+    @discardableResult
+    public func headArrived(_ head: ResponseHead) -> HeadVerdict { verdict?(head) ?? .take() }
 
     /// The request's URL as text, without userinfo; for errors and logs.
     public var url: String {
@@ -68,5 +75,25 @@ public struct Exchange: Sendable {
         if options.protocolClasses != nil { demands.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { demands.insert(.minimumTLSVersion) }
         return demands
+    }
+}
+
+extension Exchange {
+    /// Called with each final response's head; an error that it throws refuses the response.
+    @available(*, deprecated, message: "Set `verdict`; a transport calls `headArrived(_:)`.")
+    public var onHead: (@Sendable (ResponseHead) throws -> Void)? {
+        get {
+            guard let verdict else { return nil }
+            return { head in
+                if case .refuse(let error) = verdict(head) { throw error }
+            }
+        }
+        set {
+            guard let onHead = newValue else { return verdict = nil }
+            verdict = { head in
+                do { try onHead(head) } catch { return .refuse(error) }
+                return .take()
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ final class CurlLoop: @unchecked Sendable {
         case suspensionChanged(Transfer)
         case demand(Transfer)
         case bodyReady(Transfer)
+        case decided(Transfer, HeadVerdict)
         case closeIdleConnections
         case shutDown
     }
@@ -148,6 +149,7 @@ final class CurlLoop: @unchecked Sendable {
             case .bodyReady(let transfer):
                 transfer.state.isSendingPaused = false
                 pauseChanged(transfer)
+            case .decided(let transfer, let verdict): decided(transfer, verdict)
             case .closeIdleConnections: retireCurrentPool()
             case .shutDown:
                 isShutDown = true
@@ -301,6 +303,30 @@ final class CurlLoop: @unchecked Sendable {
         if transfer.index != nil { finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
     }
 
+    /// It is known what is done with a response whose head has come.
+    private func decided(_ transfer: Transfer, _ verdict: HeadVerdict) {
+        guard transfer.state.phase != .finished else { return }
+        transfer.attempt { () throws(Fault) in try transfer.decide(verdict) }
+        if transfer.state.fault != nil {
+            finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+        } else if transfer.isUndecided {
+            return
+        } else if let early = transfer.early {
+            finish(transfer, code: early.code)
+        } else {
+            transfer.state.isReceivingPaused = false
+            pauseChanged(transfer)
+        }
+    }
+
+    /// Lets another transfer to the host begin while this one waits for its verdict.
+    func giveBackPlace(of transfer: Transfer) {
+        guard let place = transfer.place else { return }
+        transfer.place = nil
+        gate.release(place)
+        isSettled = false
+    }
+
     private func pauseChanged(_ transfer: Transfer) {
         guard transfer.isAdded, transfer.state.phase >= .connected, let handle = transfer.handle else { return }
         // When waiting data is refused now, libcurl says so here and nowhere else.
@@ -377,22 +403,14 @@ final class CurlLoop: @unchecked Sendable {
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.failurePhase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
+        if isDone, transfer.isUndecided, transfer.state.fault == nil {
+            return setAside(transfer, code: code, phase: phase)
+        }
         guard transfer.state.finish() else { return }
         // Before anybody hears of the end: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
-        if let handle = transfer.handle, let pool = transfer.pool {
-            if let socket = transfer.socket { pool.freed(socket) }
-            if case .running(let place) = transfer.lookup, transfer.isAdded, !isDone {
-                transfer.lookup = .none
-                lookups.abandon(place)
-                pool.abandon(handle)
-            } else {
-                remove(transfer)
-                pool.giveBack(handle)
-            }
-            transfer.handle = nil
-        }
+        giveBackHandle(of: transfer, isDone: isDone)
         leave(transfer)
         refused.removeAll { $0 === transfer }
         transfer.release()
@@ -400,6 +418,31 @@ final class CurlLoop: @unchecked Sendable {
         if let completion = transfer.takeCompletion(), let result {
             endings.append(Ending(completion: completion, result: result))
         }
+    }
+
+    /// libcurl is done with a transfer whose verdict is still awaited. Its connection and its place are for others.
+    private func setAside(_ transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
+        let report = transfer.report
+        let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)
+        transfer.early = Transfer.EarlyEnd(code: code, report: report, failure: failure)
+        transfer.state.isReceivingPaused = true
+        transfer.state.pauseDidChange(at: now)
+        giveBackHandle(of: transfer, isDone: true)
+        giveBackPlace(of: transfer)
+    }
+
+    private func giveBackHandle(of transfer: Transfer, isDone: Bool) {
+        guard let handle = transfer.handle, let pool = transfer.pool else { return }
+        if let socket = transfer.socket { pool.freed(socket) }
+        if case .running(let place) = transfer.lookup, transfer.isAdded, !isDone {
+            transfer.lookup = .none
+            lookups.abandon(place)
+            pool.abandon(handle)
+        } else {
+            remove(transfer)
+            pool.giveBack(handle)
+        }
+        transfer.handle = nil
     }
 
     /// Takes a transfer out of the loop's lists.

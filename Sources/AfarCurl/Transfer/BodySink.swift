@@ -10,6 +10,8 @@ struct BodySink {
     }
 
     private enum Target {
+        /// Up to so many bytes are dropped.
+        case nowhere(Int64)
         case memory(GrowingBuffer)
         case file(descriptor: Int32)
         /// Small pieces are gathered in the buffer, because each chunk may wake the reader.
@@ -33,6 +35,11 @@ struct BodySink {
         self.limit = limit
     }
 
+    init(discarding limit: Int64) {
+        target = .nowhere(limit)
+        self.limit = nil
+    }
+
     init(source: ResponseBodyStream.Source, highWater: Int) {
         target = .stream(source, GrowingBuffer(), chunkSize: min(highWater, Self.largestChunk))
         limit = nil
@@ -42,6 +49,8 @@ struct BodySink {
     var source: ResponseBodyStream.Source? {
         if case .stream(let source, _, _) = target { source } else { nil }
     }
+
+    var isMemory: Bool { if case .memory = target { true } else { false } }
 
     /// Hands gathered pieces to the reader of a streamed body.
     func flush() {
@@ -62,6 +71,8 @@ struct BodySink {
             throw Fault(.responseTooLarge, "the response's body exceeds the limit of \(limit) bytes")
         }
         switch target {
+        case .nowhere(let limit):
+            guard byteCount + Int64(bytes.count) <= limit else { throw .discarded }
         case .memory(let buffer):
             guard buffer.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
         case .file(let descriptor):
@@ -80,6 +91,7 @@ struct BodySink {
     /// The body as the response shows it. Memory is handed over, so call it once.
     func complete() -> TransportResponse.Body? {
         switch target {
+        case .nowhere: .data(Data())
         case .memory(let buffer): .data(buffer.take())
         case .file: .file(byteCount: byteCount)
         case .stream: nil

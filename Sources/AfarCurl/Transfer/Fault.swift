@@ -19,6 +19,9 @@ package struct Fault: Error {
 
     static let cancelled = Fault(.cancelled, "the exchange was cancelled")
 
+    /// More of a body is there than is read for nothing.
+    static let discarded = Fault(.responseTooLarge, "nobody wants the response's body")
+
     static func connectTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(.timedOut, "no connection was made within \(seconds.formatted()) s (connect timeout)")
     }

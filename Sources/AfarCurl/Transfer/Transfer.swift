@@ -58,6 +58,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private var headersWithoutExpectation: HeaderList?
     /// Why no socket could be opened.
     private(set) var socketError: Int32?
+    /// What is done with the response, as far as that is known.
+    var decision = Decision.none
+    /// How libcurl ended the transfer before the verdict was given.
+    var early: EarlyEnd?
     private var completion: Completion?
     private var stream: ResponseBodyStream?
     /// Whether the body is decoded, once the head is there.
@@ -66,7 +70,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the body may stand still at any time, once the head is there.
     private lazy var mayStandBack = !isDecoded || keepsWhatIsDecoded
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
-    private lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
+    private(set) lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
     init(_ exchange: Exchange, loop: CurlLoop) throws {
         self.exchange = exchange
@@ -353,17 +357,16 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private func deliver(_ head: ResponseHead) throws(Fault) {
         noteSent()
         state.receiveHead(refuses: head.status >= 300, at: loop.now)
-        sink.expect(plan.method == .head ? nil : reader.contentLength)
         exchange.observer?.exchangeDidReceiveHead(head)
-        do {
-            try exchange.onHead?(head)
-        } catch {
-            throw Fault(.cancelled, "the response's head was refused", underlying: error)
-        }
-        if let stream {
-            self.stream = nil
-            loop.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
-        }
+        try obey(exchange.headArrived(head), about: head)
+    }
+
+    /// The response is taken: a streamed one is returned at its head.
+    func takeBody(of head: ResponseHead) {
+        sink.expect(plan.method == .head ? nil : reader.contentLength)
+        guard let stream else { return }
+        self.stream = nil
+        loop.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
     }
 
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
@@ -373,7 +376,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         try checkDecompression(to: sink.byteCount + Int64(body.count))
         let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
-        guard !standsStill, !mustStandBack(), try sink.write(body, evenIfFull: isGoingOn) == .taken else {
+        guard !standsStill, !mustStandBack(), try write(body) else {
             if !state.isSuspended { state.isReceivingPaused = true }
             state.pauseDidChange(at: loop.now)
             return false
@@ -382,6 +385,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         state.noteActivity(of: body.count, at: loop.now)
         exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
         return true
+    }
+
+    private func write(_ body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
+        guard case .awaited(let held) = decision, !sink.isMemory else {
+            return try sink.write(body, evenIfFull: isGoingOn) == .taken
+        }
+        return hold(body, in: held)
     }
 
     /// How long a transfer may have the loop for itself, in nanoseconds.
@@ -425,18 +435,26 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// What the waiting task gets: nil when it has got a streamed response before.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
-        let report = TransportReport(
-            transactions: [handle.map { TransactionMetrics($0, transfer: self) } ?? TransactionMetrics()],
-            trailers: reader.trailers)
+        let report = early?.report ?? report
         sink.flush()
+        if let head = reader.head, isDiscarded {
+            return .success(TransportResponse(head: head, body: .data(Data()), report: report))
+        }
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
         }
         var error = failure(code, phase: phase, report: report)
+        if state.fault == nil, let earlier = early?.failure { error = earlier }
         if reader.head != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
         return .failure(error)
+    }
+
+    var report: TransportReport {
+        TransportReport(
+            transactions: [handle.map { TransactionMetrics($0, transfer: self) } ?? TransactionMetrics()],
+            trailers: reader.trailers)
     }
 }
 

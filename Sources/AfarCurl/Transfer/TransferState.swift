@@ -35,7 +35,7 @@ struct TransferState {
     private let connectTimeout: TimeInterval
     private let idleTimeout: TimeInterval
     private let totalTimeout: TimeInterval
-    private let totalDeadline: UInt64
+    private var totalDeadline: UInt64
     private var connectDeadline = UInt64.max
     private var idleDeadline = UInt64.max
     /// As many bytes within the idle timeout are as good as none.
@@ -81,6 +81,14 @@ struct TransferState {
         isRefused = refuses
         startIdleTimer(at: now)
     }
+
+    /// Nobody wants the body: what is left of it may take a moment.
+    mutating func discard(at now: UInt64) {
+        totalDeadline = min(totalDeadline, Self.deadline(after: Self.longestDiscarding, from: now))
+    }
+
+    /// In seconds.
+    private static let longestDiscarding: TimeInterval = 1
 
     /// So many bytes came or went. The idle timer starts anew once they are more than nothing.
     mutating func noteActivity(of byteCount: Int, at now: UInt64) {

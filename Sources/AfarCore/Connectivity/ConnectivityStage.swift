@@ -1,0 +1,136 @@
+package import Foundation
+
+/// Holds requests back while there is no network. It stands next to the transport, so that where a redirect leads is waited
+/// for as well.
+package final class ConnectivityStage: ExchangeStage {
+    private let provider: any ConnectivityProvider
+    private let totalTimeout: TimeInterval
+    private let closeIdleConnections: @Sendable () -> Void
+    /// The network of the last request that was sent.
+    private let lastIdentity = Locked<Connectivity.Identity?>(nil)
+
+    /// - Parameters:
+    ///   - totalTimeout: What an attempt may take in all, in seconds, for messages: a hop knows only what is left of it.
+    ///   - closeIdleConnections: Has the transport close them.
+    package init(
+        waitingFor provider: any ConnectivityProvider, totalTimeout: TimeInterval,
+        closeIdleConnections: @escaping @Sendable () -> Void
+    ) {
+        self.provider = provider
+        self.totalTimeout = totalTimeout
+        self.closeIdleConnections = closeIdleConnections
+    }
+
+    package func begin(_ exchange: Exchange) -> (any StageRun)? {
+        exchange.request.staysOnThisMachine ? nil : Run(stage: self)
+    }
+
+    private final class Run: StageRun {
+        private let stage: ConnectivityStage
+        private let state = Locked<(failure: TransportError?, tried: Connectivity?)>((nil, nil))
+
+        init(stage: ConnectivityStage) { self.stage = stage }
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            let (failure, tried) = state.withLock { $0 }
+            guard failure != nil || !stage.isOnline else { return .now(.send) }
+            return .wait { [self] in
+                do throws(TransportError) {
+                    let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
+                    // So that it is not taken for good news again.
+                    state.withLock { $0.tried = connectivity }
+                    if let connectivity { stage.leaveOtherNetworks(for: connectivity) }
+                    return .send
+                } catch {
+                    return .fail(error)
+                }
+            }
+        }
+
+        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
+            guard let error = error as? TransportError, error.tellsOfNoNetwork, hop.exchange.body.isUnspent else {
+                return .now(.fail(error))
+            }
+            return .wait { [self] in
+                switch stage.provider.connectivity.status {
+                case .offline: break
+                case .unknown: return .fail(error)
+                case .online:
+                    let isLost = await stage.provider.noticesLoss(within: hop.timeLeft)
+                    guard isLost || Task.isCancelled, hop.exchange.body.isUnspent else { return .fail(error) }
+                    state.withLock { $0.tried = nil }
+                }
+                var failure = error
+                // It is in the report of the exchange.
+                failure.report = TransportReport()
+                state.withLock { [failure] in $0.failure = failure }
+                return .again
+            }
+        }
+    }
+
+    /// Whether a request need not wait. Notes the network that it goes over.
+    private var isOnline: Bool {
+        let present = provider.connectivity
+        if present.status == .online { lastIdentity.withLock { $0 = present.identity } }
+        return present.isOnline
+    }
+
+    /// Has no connection of another network used. The session's ``ConnectivityListener`` may notice the change later than
+    /// the request that waited for it.
+    private func leaveOtherNetworks(for connectivity: Connectivity) {
+        guard connectivity.status == .online else { return }
+        // Locked all along, so that no other request goes on before the connections are closed.
+        lastIdentity.withLock { last in
+            if let last, last != connectivity.identity { closeIdleConnections() }
+            last = connectivity.identity
+        }
+    }
+
+    /// Waits for a network.
+    ///
+    /// - Parameters:
+    ///   - failure: What has come of the request before.
+    ///   - tried: The network over which that came, if it was waited for.
+    /// - Returns: What it has waited for; nil where nobody will tell.
+    private func wait(
+        with hop: Hop, after failure: TransportError?, differingFrom tried: Connectivity?
+    ) async throws(TransportError) -> Connectivity? {
+        let outcome = await provider.wait(
+            upTo: hop.timeLeft, differingFrom: tried,
+            onWaiting: { hop.exchange.observer?.exchangeIsWaitingForConnectivity() }, until: { $0.isOnline })
+        var error: TransportError
+        switch outcome {
+        case _ where Task.isCancelled:
+            error = hop.failure(.cancelled, "cancelled while there was no network")
+        case .givenUp:
+            error = hop.failure(
+                .timedOut, "no network came before the total timeout of \(totalTimeout.formatted()) s passed")
+        case .noMoreNews:
+            // Nobody will tell, which is no reason to hold back what has not been tried.
+            guard let failure else { return nil }
+            throw failure
+        case .over(let connectivity): return connectivity
+        }
+        error.underlying = failure
+        throw error
+    }
+}
+
+extension RequestBody {
+    /// Whether all of the bytes can still be sent.
+    fileprivate var isUnspent: Bool {
+        if case .stream(let stream) = self { !stream.isSpent } else { true }
+    }
+}
+
+extension TransportError {
+    /// Whether the exchange failed before anything was sent, in a way in which it fails without a network: no way to the
+    /// host, or none to who knows its address.
+    fileprivate var tellsOfNoNetwork: Bool {
+        switch phase {
+        case .queued, .resolving, .connecting: code == .notConnected || code == .cannotFindHost
+        default: false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// Follows redirects.
+///
+/// Only the policy in the exchange's context is asked about a response that leads elsewhere, if at all.
+package final class RedirectStage: ExchangeStage {
+    private let rules: RedirectRules
+
+    package init(rules: RedirectRules = RedirectRules()) {
+        self.rules = rules
+    }
+
+    package func begin(_ exchange: Exchange) -> (any StageRun)? {
+        let policy = exchange.context[RedirectPolicyKey.self]
+        if case .doNotFollow = policy { return nil }
+        return Run(stage: self, policy: policy)
+    }
+
+    private struct Run: StageRun {
+        let stage: RedirectStage
+        let policy: RedirectPolicy
+
+        /// Whoever is asked holds the request, and nobody below asks.
+        func before(_ hop: Hop) -> Reply<Departure> {
+            guard case .ask = policy else { return .now(.send) }
+            var exchange = hop.exchange
+            exchange.context[RedirectPolicyKey.self] = .follow
+            return .now(.change(exchange))
+        }
+
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+            guard head.isRedirect else { return .now(.pass) }
+            do throws(TransportError) {
+                let proposal = try stage.rules.proposal(after: head, to: hop.exchange)
+                guard case .ask(let decide) = policy else { return .now(try stage.follow(proposal, after: hop)) }
+                return .wait { [stage] in await stage.follow(proposal, after: hop, asking: decide) }
+            } catch {
+                return .now(.fail(error))
+            }
+        }
+    }
+
+    private func follow(
+        _ proposal: RedirectProposal, after hop: Hop,
+        asking decide: @Sendable (RedirectProposal) async throws -> RedirectProposal?
+    ) async -> Disposition {
+        let decision: RedirectProposal?
+        do {
+            decision = try await decide(proposal)
+        } catch {
+            return .fail(
+                TransportError(
+                    .invalidRedirect, phase: .receiving, url: hop.exchange.url,
+                    message: "what the redirect handler wants to send cannot be sent", underlying: error))
+        }
+        guard !Task.isCancelled else {
+            return .fail(
+                TransportError(
+                    .cancelled, phase: .receiving, url: hop.exchange.url,
+                    message: "cancelled while a redirect was decided on"))
+        }
+        do throws(TransportError) { return try decision.map { d throws(TransportError) in try follow(d, after: hop) } ?? .pass } catch { return .fail(error) }
+    }
+
+    private func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> Disposition {
+        guard hop.redirects.count < rules.maximum else {
+            throw TransportError(
+                .tooManyRedirects, phase: .receiving, url: hop.exchange.url,
+                message: "more than \(rules.maximum) redirects, the last one to "
+                    + "\(Redaction.standard.url(proposal.url.absoluteString).prefix(1_000))")
+        }
+        let next = try rules.exchange(after: proposal, to: hop.exchange, hasLeft: hop.hasLeftOrigin)
+        let redirect = Redirect(
+            response: proposal.response, request: next.request, url: proposal.url, body: next.body)
+        return .follow(next, .redirect(redirect))
+    }
+}

@@ -1,0 +1,88 @@
+/// What may be done about the requests and responses between a request of a session and its transport: redirects are
+/// followed, challenges answered, a network waited for.
+///
+/// Stages are in an order (``SessionContext/stages``): a request passes from the first to the last, and a response's head
+/// or a failure back. ``HopDriver`` runs them.
+package protocol ExchangeStage: Sendable {
+    /// Takes part in an exchange; nil when there is nothing to do for it, which costs nothing.
+    func begin(_ exchange: Exchange) -> (any StageRun)?
+}
+
+/// One stage's part in an exchange.
+///
+/// What is answered ``Reply/now(_:)`` may be asked for where the transport reads the network, so that is quick and runs
+/// nobody else's code.
+package protocol StageRun: Sendable {
+    /// A request is about to be sent. It may be changed, answered without the network, or kept.
+    mutating func before(_ hop: Hop) -> Reply<Departure>
+
+    /// A response's head has come. The stages before this one are asked when the answer is ``Disposition/pass``.
+    ///
+    /// A transport around the transport may send a request several times and return any of the responses, so it may be
+    /// called more than once for a hop, and tells nothing yet of what becomes of it.
+    func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition>
+
+    /// There is no response.
+    func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue>
+
+    /// The request is over, one way or another. Called once for each that ``before(_:)`` was called for.
+    func ended(_ hop: Hop, with end: HopEnd)
+}
+
+/// An answer of a stage's.
+package enum Reply<Answer: Sendable>: Sendable {
+    case now(Answer)
+    /// It takes time, or somebody else's code. The closure is run in a task of the request's, and only there may it wait.
+    case wait(@Sendable () async -> Answer)
+}
+
+/// What a stage says to a request that is about to be sent.
+package enum Departure: Sendable {
+    case send
+    /// The stages after this one and the transport get another request.
+    case change(Exchange)
+    /// No need to ask the network.
+    case answer(TransportResponse)
+    case fail(any Error)
+}
+
+/// What a stage says to a response.
+package enum Disposition: Sendable {
+    /// It is no business of this stage's.
+    case pass
+    /// Another request is sent in its stead. Nobody sees the response.
+    case follow(Exchange, Reason)
+    /// Another response is returned in its stead.
+    case replace(TransportResponse)
+    case fail(any Error)
+
+    /// Why another request is sent.
+    package enum Reason: Sendable {
+        case redirect(Redirect)
+        case challenge
+    }
+}
+
+/// What a stage says to a failure.
+package enum Rescue: Sendable {
+    case fail(any Error)
+    /// The request is sent once more.
+    case again
+    case answer(TransportResponse)
+}
+
+/// What became of a request.
+package enum HopEnd: Sendable {
+    /// Its response is the exchange's; a body that is streamed is still to come.
+    case completed(TransportResponse)
+    /// Another was sent in its stead, or another response was taken.
+    case dropped
+    case failed(any Error)
+}
+
+extension StageRun {
+    package mutating func before(_ hop: Hop) -> Reply<Departure> { .now(.send) }
+    package func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { .now(.pass) }
+    package func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { .now(.fail(error)) }
+    package func ended(_ hop: Hop, with end: HopEnd) {}
+}

@@ -1,0 +1,35 @@
+/// A transport that calls back instead of having a task wait for it, which saves a task and a switch of threads per
+/// request. Afar's own are such; ``Transport/send(_:)`` is a line over it.
+package protocol CallbackTransport: Transport {
+    /// Makes an exchange ready. Nothing is sent yet.
+    ///
+    /// The delivery may be a file whose descriptor is -1: then the verdict at the head names it.
+    ///
+    /// - Throws: A ``TransportError`` when the exchange cannot be begun.
+    func prepare(_ exchange: Exchange) throws -> any PreparedExchange
+}
+
+/// An exchange that is ready to be started.
+package protocol PreparedExchange: AnyObject, Sendable {
+    /// Starts the exchange; to be called once. It returns at once and runs nobody else's code.
+    ///
+    /// - Parameter completion: Called once, wherever the transport reads the network, so it must be quick.
+    func start(completion: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void)
+
+    /// Ends the exchange, at whatever stage it is, even before its start.
+    func cancel()
+}
+
+extension CallbackTransport {
+    /// Performs one exchange, for whoever waits for it.
+    package func response(to exchange: Exchange) async throws -> TransportResponse {
+        let prepared = try prepare(exchange)
+        let outcome = Deferred<Result<TransportResponse, any Error>>()
+        return try await withTaskCancellationHandler {
+            prepared.start { outcome.fulfil($0) }
+            return try await outcome.value.get()
+        } onCancel: {
+            prepared.cancel()
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import AfarCore
+import CLibcurl
+import Foundation
+import HTTPTypes
+
+/// What is done with a response once its head is there.
+extension Transfer {
+    enum Decision {
+        /// There is no head yet.
+        case none
+        /// Somebody is asked. What has come of a body that is not for memory waits here.
+        case awaited(held: GrowingBuffer)
+        case taken
+        case discarded
+    }
+
+    /// The end of a transfer that was over before the verdict was given.
+    struct EarlyEnd {
+        let code: CURLcode
+        let report: TransportReport
+        let failure: TransportError?
+    }
+
+    /// As much waits for the verdict; then the transfer does.
+    private static let mostHeld = 64 * 1024
+
+    var isUndecided: Bool { if case .awaited = decision { true } else { false } }
+
+    /// Whether nobody wants the body, so that it does not matter how it ends.
+    var isDiscarded: Bool {
+        if case .discarded = decision, state.fault?.code != .cancelled { true } else { false }
+    }
+
+    func obey(_ verdict: HeadVerdict, about head: ResponseHead) throws(Fault) {
+        switch verdict {
+        case .take(let delivery):
+            decision = .taken
+            if case .file(let descriptor, let limit)? = delivery, case .file = exchange.delivery {
+                sink = BodySink(descriptor: descriptor, limit: limit)
+            }
+            takeBody(of: head)
+        case .discard(let limit):
+            decision = .discarded
+            let read = sink.byteCount
+            sink = BodySink(discarding: limit)
+            state.discard(at: loop.now)
+            loop.noteDeadline(of: self)
+            let length = plan.method == .head ? 0 : reader.contentLength ?? 0
+            guard length <= limit, read <= limit else { throw .discarded }
+        case .refuse(let error):
+            throw Fault(.cancelled, "the response's head was refused", underlying: error)
+        case .ask(let pending):
+            decision = .awaited(held: GrowingBuffer())
+            pending.whenGiven { [loop] verdict in loop.post(.decided(self, verdict)) }
+        }
+    }
+
+    /// Keeps what comes while somebody is asked. Returns whether it was taken; if not, the transfer waits, and lets another
+    /// have its turn: the one who is asked may need that.
+    func hold(_ body: UnsafeRawBufferPointer, in held: GrowingBuffer) -> Bool {
+        guard held.count + body.count <= Self.mostHeld, held.append(body) else {
+            loop.giveBackPlace(of: self)
+            return false
+        }
+        return true
+    }
+
+    /// The verdict is given at last.
+    func decide(_ verdict: HeadVerdict) throws(Fault) {
+        guard case .awaited(let held) = decision, let head = reader.head else { return }
+        try obey(verdict, about: head)
+        guard !isUndecided else { return }
+        let body = held.take()
+        guard !body.isEmpty else { return }
+        let written = body.withUnsafeBytes { bytes in
+            Result { () throws(Fault) in try sink.write(bytes, evenIfFull: true) }
+        }
+        _ = try written.get()
+        exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
+    }
+}
