@@ -1,11 +1,12 @@
 import Afar
 import HTTPTypes
 
-/// Looks at the head of a response before any of its body is taken: nobody wants to wait for a file that has no place.
+/// Checks the destination when a response's head is there, before any of its body is taken: nobody wants to wait for a
+/// file that has no place.
 struct ArrivalGate: Transport {
     let base: any Transport
     let target: DownloadTarget
-    /// Told of a head whose body is going to be taken.
+    /// Called with a head whose body is going to be taken.
     let onArrival: @Sendable (ResponseHead) -> Void
 
     var capabilities: TransportCapabilities { base.capabilities }

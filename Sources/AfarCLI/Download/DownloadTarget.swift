@@ -28,7 +28,8 @@ struct DownloadTarget {
             path = output
             directory = output.lastIndex(of: "/").map { String(output[...$0]) } ?? ""
         }
-        guard FileManager.default.fileExists(atPath: place, isDirectory: &isDirectory), isDirectory.boolValue else {
+        guard FileManager.default.fileExists(atPath: place, isDirectory: &isDirectory), isDirectory.boolValue
+        else {
             throw Failure(.usage, "There is no directory \(place). Make it, or name another with -o.")
         }
         if let path { try checkRoom(for: path) }

@@ -8,7 +8,7 @@ import Foundation
 /// The place for a file that may take several runs to arrive: a directory beside its destination, `NAME.part`, which the
 /// next run finds.
 ///
-/// It holds the file with the part, and from the response's head on a record of what is needed to go on. How much is
+/// It holds the file with the part, and from the response's head on a record of what is needed to resume. How much is
 /// there the file itself says, so the tool may be killed at any moment. A directory that somebody else has made, or may
 /// write to, is refused: a part in it could be anything.
 final class KeptPart: ArrivalPlace {
@@ -16,7 +16,7 @@ final class KeptPart: ArrivalPlace {
 
     /// As a person writes it.
     let path: String
-    /// What there is to go on with.
+    /// What a run can resume; nil where there is nothing.
     let data: ResumeData?
     /// Locked as long as this tool works here; the system unlocks it whatever ends the tool.
     private let directory: PrivateDirectory
@@ -59,7 +59,7 @@ final class KeptPart: ArrivalPlace {
         }
     }
 
-    /// Writes down what is needed to go on from here, or that nothing is.
+    /// Writes down what is needed to resume from here, or removes it.
     func note(_ data: ResumeData?) {
         guard var data, let url = Self.withoutSecrets(data.url) else { return directory.remove(Self.recordName) }
         // The next run brings its own, and secrets among them stay off the disk.
@@ -123,7 +123,7 @@ final class KeptPart: ArrivalPlace {
     private static func isArrivalDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
 
     /// Removes files of answers about something else, and what runs have left that were killed before there was anything
-    /// to go on with. What is not this tool's stays.
+    /// to resume. What is not this tool's stays.
     private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
         let kept = data.flatMap { lastNames(of: $0.path).first }
         for name in directory.names where isArrivalDirectory(name) && name != kept {

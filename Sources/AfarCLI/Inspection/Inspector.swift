@@ -7,9 +7,9 @@ struct Inspector {
     private let output = OutputFacts.standardError
     private let redaction: Redaction
 
-    init(_ options: InspectionOptions, color: ColorChoice) {
+    init(_ options: InspectionOptions, colors: ColorOptions) {
         self.options = options
-        style = Style(color, output: output)
+        style = colors.style(for: output)
         redaction = Redaction(showsSecrets: options.showSecrets)
     }
 

@@ -5,19 +5,20 @@ import HTTPTypes
 /// Makes one request and puts what it brings into a file.
 struct DownloadRunner {
     let plan: RequestPlan
-    let options: Download
+    let options: DownloadOptions
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, color: options.colors.color)
+        let inspector = Inspector(options.inspection, colors: options.colors)
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
         let interruption = await Interruption()
-        let part = options.file.resume ? try KeptPart(at: target.partPath, for: plan.urlRequest()) : nil
-        let place: any ArrivalPlace = try part ?? PartialFile(beside: target.place)
+        let part =
+            options.file.resume ? try KeptPart(at: target.partPath, for: plan.urlRequest()) : nil
+        let directory: any ArrivalPlace = try part ?? PartialFile(beside: target.place)
         let load = Load(target: target, inspector: inspector, part: part)
         let outcome = await self.load(load, interruption: interruption)
-        place.leave(keeping: outcome.part)
+        directory.leave(keeping: outcome.part)
         if case .failure = outcome.path { interruption.passOn() }
         try StandardOutput.write(outcome.path.get() + "\n")
     }
@@ -32,7 +33,7 @@ struct DownloadRunner {
     private struct Outcome {
         /// The path of the file, when the file is there.
         var path: Result<String, Failure>
-        /// What there is to go on with.
+        /// What a run can resume; nil where there is nothing.
         var part: ResumeData?
     }
 

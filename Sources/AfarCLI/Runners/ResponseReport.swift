@@ -19,7 +19,7 @@ struct ResponseReport {
         self.printer =
             printer
             ?? ResponsePrinter(
-                style: Style(options.colors.color, output: .standardOutput),
+                style: options.colors.style(for: .standardOutput),
                 includesHead: options.output.include || plan.method == .head, charset: options.output.charset)
     }
 
