@@ -14,12 +14,12 @@ struct DownloadRunner {
         try plan.check()
         let interruption = await Interruption()
         let part =
-            options.file.resume ? try KeptPart(at: target.partPath, for: plan.urlRequest()) : nil
-        let directory: any ArrivalPlace = try part ?? PartialFile(beside: target.place)
+            options.file.resume ? try ResumableDownloadDirectory(at: target.partPath, for: plan.urlRequest()) : nil
+        let directory: any DownloadDirectory = try part ?? TemporaryDownloadDirectory(beside: target.directoryPath)
         let load = Load(target: target, inspector: inspector, part: part)
         let outcome = await self.load(load, interruption: interruption)
-        directory.leave(keeping: outcome.part)
-        if case .failure = outcome.path { interruption.passOn() }
+        directory.cleanUp(keeping: outcome.part)
+        if case .failure = outcome.path { interruption.reraise() }
         try StandardOutput.write(outcome.path.get() + "\n")
     }
 
@@ -27,7 +27,7 @@ struct DownloadRunner {
     private struct Load {
         let target: DownloadTarget
         let inspector: Inspector
-        let part: KeptPart?
+        let part: ResumableDownloadDirectory?
     }
 
     private struct Outcome {
@@ -48,10 +48,10 @@ struct DownloadRunner {
         let meter = options.progress.makeMeter(options.colors)
         let running = Locked<DownloadRequest?>(nil)
         let session = options.sending.makeSession { base in
-            ArrivalGate(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
+            DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
                 guard let part = load.part, let request = running.withLock({ $0 }) else { return }
                 let next = request.resumableInFlight
-                part.note(next)
+                part.record(next)
                 meter?.begin(at: request.bytesBefore)
                 let line = ResumptionReport.line(
                     part: part.data, offset: request.bytesBefore, next: next, status: head.status)
@@ -74,14 +74,14 @@ struct DownloadRunner {
         running.withLock { $0 = nil }
         if let error = response.error {
             meter?.abandon()
-            inspector.showEnd(of: request)
+            inspector.showSummary(of: request)
             var failure = failure(error, request.responseHead)
             guard let part = load.part, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
             failure.message += " What has arrived is kept in \(part.path), and --resume goes on from there."
             return Outcome(path: .failure(failure), part: try? ResumeData(decoding: data))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
-        inspector.showEnd(of: request)
+        inspector.showSummary(of: request)
         let disposition = request.responseHead?.value(for: .contentDisposition)
         return Outcome(path: .success(target.path(contentDisposition: disposition)))
     }

@@ -37,16 +37,16 @@ struct StreamRunner {
             request.cancel()
         }
         let completion = await output.completion(of: request, as: format)
-        inspector.showEnd(of: request)
+        inspector.showSummary(of: request)
         try output.check()
         if let error = completion.error {
-            throw error.isResponseValidationError ? noEvents(error) : Failure(error, url: plan.url)
+            throw error.isResponseValidationError ? noEventStream(error) : Failure(error, url: plan.url)
         }
         if let head = request.responseHead { try options.output.check(head, url: plan.url) }
     }
 
     /// The response is no stream of events.
-    private func noEvents(_ error: AFError) -> Failure {
+    private func noEventStream(_ error: AFError) -> Failure {
         let place = Redaction.standard.url(plan.url)
         if let status = error.responseCode {
             return Failure(.httpStatus, "\(place) answered \(StatusLine.text(of: status)), and no stream of events.")

@@ -31,7 +31,7 @@ struct UploadRunner {
         } else {
             meter?.abandon()
         }
-        interruption.passOn()
+        interruption.reraise()
         try report.print(response, of: request)
     }
 

@@ -24,7 +24,7 @@ final class StreamOutput: Sendable {
             switch format {
             case .bytes:
                 if let charset {
-                    request.responseStream(using: TextInCharset(charset), on: queue) { [self] stream in
+                    request.responseStream(using: CharsetTextParser(charset), on: queue) { [self] stream in
                         try writeText(stream, continuation)
                     }
                 } else if style.isPretty {

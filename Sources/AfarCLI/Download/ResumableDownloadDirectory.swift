@@ -11,7 +11,7 @@ import Foundation
 /// It holds the file with the part, and from the response's head on a record of what is needed to resume. How much is
 /// there the file itself says, so the tool may be killed at any moment. A directory that somebody else has made, or may
 /// write to, is refused: a part in it could be anything.
-final class KeptPart: ArrivalPlace {
+final class ResumableDownloadDirectory: DownloadDirectory {
     private static let recordName = "resume"
 
     /// As a person writes it.
@@ -60,7 +60,7 @@ final class KeptPart: ArrivalPlace {
     }
 
     /// Writes down what is needed to resume from here, or removes it.
-    func note(_ data: ResumeData?) {
+    func record(_ data: ResumeData?) {
         guard var data, let url = Self.withoutSecrets(data.url) else { return directory.remove(Self.recordName) }
         // The next run brings its own, and secrets among them stay off the disk.
         data.headers = []
@@ -69,7 +69,7 @@ final class KeptPart: ArrivalPlace {
         directory.put(data.encoded(), into: Self.recordName)
     }
 
-    func leave(keeping part: ResumeData?) {
+    func cleanUp(keeping part: ResumeData?) {
         Self.sweep(directory, keeping: part)
         guard part == nil else { return }
         directory.remove(Self.recordName)

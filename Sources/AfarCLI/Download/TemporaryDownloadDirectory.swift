@@ -3,7 +3,7 @@ import Foundation
 
 /// The place for a file that is still arriving: a directory beside its destination, on the same file system, so that the
 /// whole file appears at once.
-struct PartialFile: ArrivalPlace {
+struct TemporaryDownloadDirectory: DownloadDirectory {
     private let directory: String
 
     /// Makes the directory, and the session's temporary files go there from now on.
@@ -18,5 +18,5 @@ struct PartialFile: ArrivalPlace {
         setenv("TMPDIR", directory, 1)
     }
 
-    func leave(keeping part: ResumeData?) { try? FileManager.default.removeItem(atPath: directory) }
+    func cleanUp(keeping part: ResumeData?) { try? FileManager.default.removeItem(atPath: directory) }
 }
