@@ -5,8 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The place for a file that may take several runs to arrive: a directory beside its destination, `NAME.part`, which the
-/// next run finds.
+/// A directory for a file that may take several runs to arrive: `NAME.part` beside its destination, where the next run
+/// finds it.
 ///
 /// It holds the file with the part, and from the response's head on a record of what is needed to resume. How much is
 /// there the file itself says, so the tool may be killed at any moment. A directory that somebody else has made, or may
@@ -16,7 +16,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
 
     /// As a person writes it.
     let path: String
-    /// What a run can resume; nil where there is nothing.
+    /// What this run can resume; nil where there is nothing.
     let data: ResumeData?
     /// Locked as long as this tool works here; the system unlocks it whatever ends the tool.
     private let directory: PrivateDirectory
@@ -106,7 +106,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         data.url = exactURL ?? data.url
         // The directory may have been moved since.
         let names = lastNames(of: data.path)
-        guard names.count == 2, isArrivalDirectory(names[0]),
+        guard names.count == 2, isTemporaryDirectory(names[0]),
             let length = try? PrivateDirectory(names[0], in: directory).length(of: names[1]), length > 0
         else { return nil }
         data.path = names.reduce(place) { "\($0)/\($1)" }
@@ -120,13 +120,13 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     /// The file with a part, and the directory that it is in.
     private static func lastNames(of path: String) -> [String] { URL(filePath: path).pathComponents.suffix(2) }
 
-    private static func isArrivalDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
+    private static func isTemporaryDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
 
     /// Removes files of answers about something else, and what runs have left that were killed before there was anything
     /// to resume. What is not this tool's stays.
     private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
         let kept = data.flatMap { lastNames(of: $0.path).first }
-        for name in directory.names where isArrivalDirectory(name) && name != kept {
+        for name in directory.names where isTemporaryDirectory(name) && name != kept {
             directory.removeDirectory(name, with: [TemporaryFile.name, TemporaryFile.sampleName])
         }
     }

@@ -1,8 +1,8 @@
 import AfarCore
 import Foundation
 
-/// The place for a file that is still arriving: a directory beside its destination, on the same file system, so that the
-/// whole file appears at once.
+/// A directory for a file that arrives in one run: beside its destination, on the same file system, so that the whole file
+/// appears at once.
 struct TemporaryDownloadDirectory: DownloadDirectory {
     private let directory: String
 

@@ -9,7 +9,7 @@ final class StreamOutput: Sendable {
     private let style: Style
     private let charset: TextEncoding?
     /// The CR at the end of what a terminal has got so far.
-    private let pendingReturn = Locked("")
+    private let pendingCarriageReturn = Locked("")
     private let failure = Locked<(any Error)?>(nil)
 
     /// - Parameter charset: The encoding that a body is read in whatever the response says; nil to go by the response.
@@ -81,7 +81,7 @@ final class StreamOutput: Sendable {
     /// A terminal gets nothing that steers it. A CR at the end waits: an LF that comes next belongs to it.
     private func write(_ text: String) throws {
         guard style.isPretty else { return try write(Data(text.utf8)) }
-        let whole = pendingReturn.withLock { held in
+        let whole = pendingCarriageReturn.withLock { held in
             var scalars = (held + text).unicodeScalars
             held = scalars.last == "\r" ? "\r" : ""
             if !held.isEmpty { scalars.removeLast() }
@@ -91,7 +91,7 @@ final class StreamOutput: Sendable {
     }
 
     private func flush() throws {
-        let rest = pendingReturn.withLock { $0 }
+        let rest = pendingCarriageReturn.withLock { $0 }
         if !rest.isEmpty { try write(Data(TerminalText.safe(rest).utf8)) }
     }
 
