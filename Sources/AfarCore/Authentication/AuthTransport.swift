@@ -87,6 +87,6 @@ package struct AuthTransport<Base: Transport>: Transport {
 }
 
 extension AuthTransport: DirectTransport where Base: DirectTransport {
-    /// Exchanges with a credential take the long way.
+    /// Not for exchanges with a credential.
     package func prepare(_ exchange: Exchange) throws -> any PreparedExchange { try base.prepare(exchange) }
 }

@@ -34,10 +34,7 @@ extension Request {
     /// - Parameter credential: A user name and a password. One of another kind answers nothing.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        mutable.withLock { state in
-            state.credential = credential
-            state.needsTask = true
-        }
+        mutable.withLock { $0.credential = credential }
         return self
     }
 
@@ -56,10 +53,10 @@ extension Request {
     /// What a challenge to this request is answered with; nil when it is not.
     public var credential: URLCredential? { mutable.withLock { $0.credential } }
 
-    /// The credential, for an attempt that goes to this origin first.
-    func credential(for origin: Origin) -> Credential? {
+    /// The credential, for an attempt that begins with this exchange.
+    func credential(for exchange: Exchange) -> Credential? {
         guard let credential, let user = credential.user, let password = credential.password else { return nil }
-        return Credential(user: user, password: password, origin: origin)
+        return Credential(user: user, password: password, origin: Origin(exchange.request))
     }
 
     /// Who is asked about challenges; nil when the credential decides alone.

@@ -17,14 +17,8 @@ final class AsyncMutex: Sendable {
 
     private let state = Locked(State())
 
-    /// Runs `body` when nobody else's is running. Waiting does not end when the task is cancelled.
-    func withLock<Value: Sendable>(_ body: @Sendable () async -> Value) async -> Value {
-        await lock()
-        defer { unlock() }
-        return await body()
-    }
-
-    private func lock() async {
+    /// Waits for the caller's turn, which lasts until ``unlock()``; also when the task is cancelled.
+    func lock() async {
         let mustWait = state.withLock { state in
             defer { state.isLocked = true }
             return state.isLocked
@@ -40,5 +34,5 @@ final class AsyncMutex: Sendable {
         }
     }
 
-    private func unlock() { state.withLock { $0.next() }?.resume() }
+    func unlock() { state.withLock { $0.next() }?.resume() }
 }

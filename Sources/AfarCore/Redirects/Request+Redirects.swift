@@ -15,7 +15,6 @@ extension Request {
     public func redirect(using handler: any RedirectHandler) -> Self {
         let replaced = mutable.withLock { state in
             defer { state.redirectHandler = handler }
-            state.needsTask = true
             return state.redirectHandler
         }
         withExtendedLifetime(replaced) {}

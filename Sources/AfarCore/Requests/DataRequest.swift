@@ -53,7 +53,7 @@ public class DataRequest: Request, @unchecked Sendable {
         didReceive(data)
     }
 
-    override func runValidators() throws {
+    override func runValidators() throws(AFError) {
         let (validators, data) = received.withLock { ($0.validators, $0.data) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
@@ -78,7 +78,6 @@ public class DataRequest: Request, @unchecked Sendable {
             return received.stream
         }
         withExtendedLifetime(replaced) {}
-        mutable.withLock { $0.needsTask = true }
         return self
     }
 

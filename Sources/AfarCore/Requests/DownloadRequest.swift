@@ -238,9 +238,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// The file, before it is moved.
     private var file: URL? { transfer.withLock { $0.file }?.url }
 
-    override func showResponse() async {
+    override var queueForPresenting: DispatchQueue? { context.delegate.takesFiles && file != nil ? context.rootQueue : nil }
+
+    override func presentFile() {
         guard let file else { return }
-        await context.delegate.show(file, of: self)
+        context.delegate.show(file, of: self)
     }
 
     private func didResume(at offset: Int64, expected: Int64?) {
@@ -251,7 +253,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             expectedTotalBytes: expected.map { offset + $0 } ?? -1)
     }
 
-    override func runValidators() throws {
+    override func runValidators() throws(AFError) {
         let (validators, fileURL) = transfer.withLock { ($0.validators, $0.fileURL) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
@@ -268,7 +270,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
     }
 
-    override func keepResponse() throws {
+    override func keepResponse() throws(AFError) {
         guard let file = transfer.withLock({ $0.file }) else { return }
         if let destination, let response {
             let (url, options) = destination(file.url, response)

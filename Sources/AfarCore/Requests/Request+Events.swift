@@ -85,10 +85,12 @@ extension Request {
         _ head: ResponseHead,
         with validator: () throws -> Void,
         _ tell: (CompositeEventMonitor, HTTPURLResponse, ValidationResult) -> Void
-    ) throws {
+    ) throws(AFError) {
         let result = ValidationResult { try validator() }
         if let events, let response = head.httpURLResponse { tell(events, response, result) }
-        try result.get()
+        if case .failure(let error) = result {
+            throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+        }
     }
 
     /// Hands the chunks of a streamed body to the delegate's closure, if there is one, else to `consume`; and tells of

@@ -37,7 +37,7 @@ extension Request {
             }
         }
         if mustDrain {
-            startTask { [self] in await RequestPipeline(request: self, context: context).runLateHandlers() }
+            RequestPipeline(self, forLateHandlers: true).start(atOnce: false)
         } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
             resume()
         }

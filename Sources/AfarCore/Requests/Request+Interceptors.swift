@@ -47,16 +47,10 @@ extension Request {
     /// Whether there is any.
     var isIntercepted: Bool { context.interceptor != nil || interceptor != nil }
 
-    /// Starts a task that works for the request. When nobody awaits the response it runs on Dispatch's threads: of those for
-    /// tasks there are as many as processors, and people block them to wait for a handler.
-    @discardableResult
-    func startTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        Task(executorPreference: borrower == nil ? QueueExecutor.global : nil, operation: work)
-    }
-
     /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        let task = startTask(work)
+        // As the pipeline does: without whoever awaits, not on the few threads for tasks.
+        let task = Task(executorPreference: borrower == nil ? QueueExecutor.global : nil, operation: work)
         let mustCancel = mutable.withLock { state in
             state.work.append(task)
             return state.end != nil

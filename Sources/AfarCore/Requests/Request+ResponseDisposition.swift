@@ -107,10 +107,7 @@ extension Request {
     /// Has the session's delegate asked before anybody else.
     func letDelegateTakePart() {
         let listener = context.delegate.headListener(for: self)
-        mutable.withLock { state in
-            state.needsTask = true
-            if let listener { state.headListeners.insert(listener, at: 0) }
-        }
+        if let listener { mutable.withLock { $0.headListeners.insert(listener, at: 0) } }
     }
 
     typealias HeadListener = @Sendable (HTTPURLResponse) async -> ResponseDisposition
@@ -167,6 +164,5 @@ extension Request.Mutable {
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
         guard !handlers.isOver else { return }
         headListeners.append(listener)
-        needsTask = true
     }
 }

@@ -41,10 +41,9 @@ extension Request {
         var failure: AFError?
         var error: AFError? { end ?? failure }
         var isStarted = false
-        var pipeline: Task<Void, Never>?
-        /// The exchange that runs without a task.
-        var exchange: (any PreparedExchange)?
-        /// Who awaits the response, and may make it when it has come.
+        /// What runs the request, while it does.
+        var pipeline: RequestPipeline?
+        /// Who waits for the response and may lend his task meanwhile.
         var borrower: (any WorkBorrower)?
         var waiting: Waiting?
         var control: ExchangeControl?
@@ -65,14 +64,12 @@ extension Request {
         var redirect: Redirect?
         var credential: URLCredential?
         var head: ResponseHead?
-        /// Whether somebody wants a say, or the body, before all of it is there.
-        var needsTask = false
         var headListeners: [HeadListener] = []
         /// What the listeners say to the head, once they were asked.
         var headAnswer: Task<Void, Never>?
         /// Whether the request was ended by who was asked about the head, so that nothing of the body is handed on.
         var isRefusedAtHead = false
-        var attempts: [Attempt] = []
+        var attempts: [AttemptReport] = []
         var startTime: TimeInterval = 0
 
         /// Who listens to this request, the session's monitors among them; nil when it has none of its own.
@@ -120,7 +117,7 @@ extension Request {
 
         /// What has to be ended when the request ends from outside.
         mutating func takeEnding() -> Ending {
-            Ending(pipeline: pipeline, work: work, exchange: exchange, waiting: takeWaiting())
+            Ending(pipeline: pipeline, work: work, waiting: takeWaiting())
         }
 
         mutating func takeWaiting() -> Waiting? {
@@ -131,17 +128,15 @@ extension Request {
 
     /// Everything that works for a request and is to stop.
     struct Ending {
-        var pipeline: Task<Void, Never>?
+        var pipeline: RequestPipeline?
         var work: [Task<Void, Never>] = []
-        var exchange: (any PreparedExchange)?
         var waiting: Waiting?
 
         /// To be called without the lock.
         func carryOut() {
-            pipeline?.cancel()
+            pipeline?.end()
             for task in work { task.cancel() }
-            exchange?.cancel()
-            waiting?.resume()
+            waiting?()
         }
     }
 
@@ -149,21 +144,6 @@ extension Request {
     struct SentAttempt {
         /// What went wrong before the validators' turn came.
         var error: AFError?
-    }
-
-    /// What was measured of one attempt.
-    struct Attempt {
-        var start: Date
-        var end: Date
-        var report: TransportReport
-
-        var metrics: TaskMetrics {
-            // A clock that was set back must not make an interval that ends before it starts.
-            TaskMetrics(
-                transactionMetrics: report.transactions,
-                taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),
-                redirectCount: report.redirects.count)
-        }
     }
 
     // MARK: Reading the state

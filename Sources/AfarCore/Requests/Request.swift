@@ -85,7 +85,10 @@ public class Request: @unchecked Sendable {
     func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
 
     /// Shows what was received to who wants to see it before it is validated.
-    func showResponse() async {}
+    func presentFile() {}
+
+    /// Where that is shown; nil when nobody wants to see it.
+    var queueForPresenting: DispatchQueue? { nil }
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
@@ -116,9 +119,8 @@ public class Request: @unchecked Sendable {
     /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
     var mustGoAgain: Bool { false }
 
-    /// The response has passed the validators and is here to stay. The short way does without: it is not for requests
-    /// that have something to do now.
-    func keepResponse() throws {}
+    /// The response has passed the validators and is here to stay.
+    func keepResponse() throws(AFError) {}
 
     /// Where the response is kept; nil when that takes no time.
     var queueForKeeping: DispatchQueue? { nil }
@@ -126,11 +128,11 @@ public class Request: @unchecked Sendable {
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
     func cleanUp() {
-        let spent = mutable.withLock { state in
-            defer { (state.headListeners, state.borrower) = ([], nil) }
-            return (state.headListeners, state.borrower)
+        let listeners = mutable.withLock { state in
+            defer { state.headListeners = [] }
+            return state.headListeners
         }
-        withExtendedLifetime(spent) {}
+        withExtendedLifetime(listeners) {}
     }
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
@@ -143,10 +145,10 @@ public class Request: @unchecked Sendable {
     func append(_ rule: @escaping Rule) {}
 
     /// Runs the validators in the order in which they were added; the first failure wins.
-    func runValidators() throws {}
+    func runValidators() throws(AFError) {}
 
     /// Makes what is to be sent from the caller's values.
-    func makeURLRequest() throws -> URLRequest {
+    func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
             try complete(&urlRequest)
@@ -165,17 +167,15 @@ public class Request: @unchecked Sendable {
     }
 
     /// Makes the body, if it is apart from the `URLRequest`.
-    func prepareBody() throws {}
+    func prepareBody() throws(AFError) {}
+
+    /// Whether there is a body to be made yet, apart from the `URLRequest`.
+    var hasBodyToMake: Bool { false }
 
     /// Where the body is made if the session has no queue for that; nil when it is made in no time.
     var queueForBody: DispatchQueue? { nil }
 
-    /// Whether the request is to run now, and nobody's code but Afar's has a say before the response is there.
-    var mayRunDirectly: Bool {
-        isPlain && mutable.withLock { $0.state == .resumed && $0.end == nil && !$0.needsTask }
-    }
-
-    /// Who awaits the response, until that is handed over.
+    /// Who waits for the response.
     var borrower: (any WorkBorrower)? { mutable.withLock { $0.borrower } }
 
     // MARK: Life cycle
@@ -185,7 +185,7 @@ public class Request: @unchecked Sendable {
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
         alignControl()
-        waiting?.resume()
+        waiting?()
         startPipeline()
         return self
     }
@@ -241,41 +241,43 @@ public class Request: @unchecked Sendable {
 
     /// Starts the one task of this request, once.
     func startPipeline() {
-        let isFirst = mutable.withLock { state in
-            defer { state.isStarted = true }
-            if !state.isStarted { state.startTime = Date.timeIntervalSinceReferenceDate }
-            return !state.isStarted
+        let pipeline = mutable.withLock { state -> RequestPipeline? in
+            guard !state.isStarted else { return nil }
+            state.isStarted = true
+            state.startTime = Date.timeIntervalSinceReferenceDate
+            let pipeline = RequestPipeline(self)
+            state.pipeline = pipeline
+            return pipeline
         }
-        guard isFirst else { return }
+        guard let pipeline else { return }
         context.willStart(self)
         if let end = context.end { self.end(with: end) }
         if context.delegate.takesPart(in: self) { letDelegateTakePart() }
-        let pipeline = RequestPipeline(request: self, context: context)
-        if pipeline.runDirectly() { return }
-        let task = startTask { await pipeline.run() }
-        let mustCancel = mutable.withLock { state in
-            state.pipeline = task
-            return state.end != nil
-        }
-        if mustCancel { task.cancel() }
+        pipeline.start(atOnce: isPlain && !isIntercepted && context.requestQueue == nil)
     }
 
     /// Whether the request was ended from outside: nothing is to be handed on any more.
     var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
-    /// Returns once the request is to run: at once, or when it is resumed or ended.
-    func waitUntilResumed() async {
-        guard mutable.withLock({ $0.mustWait }) else { return }
-        await withUnsafeContinuation { (continuation: Waiting) in
-            let mustWait = mutable.withLock { state in
-                if state.mustWait { state.waiting = continuation }
-                return state.mustWait
-            }
-            if !mustWait { continuation.resume() }
+    typealias Waiting = @Sendable () -> Void
+
+    /// Whether the request is not to be sent yet.
+    var mustWait: Bool { mutable.withLock { $0.mustWait } }
+
+    /// Calls a closure once the request is to run: at once, or when it is resumed or ended.
+    func whenResumed(_ proceed: @escaping Waiting) {
+        let mustWait = mutable.withLock { state in
+            if state.mustWait { state.waiting = proceed }
+            return state.mustWait
         }
+        if !mustWait { proceed() }
     }
 
-    typealias Waiting = UnsafeContinuation<Void, Never>
+    /// Returns once the request is to run.
+    func waitUntilResumed() async {
+        guard mustWait else { return }
+        await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
+    }
 }
 
 extension Request: Hashable {

@@ -54,7 +54,9 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     override var alwaysCountsBytes: Bool { true }
 
-    override func prepareBody() throws {
+    override var hasBodyToMake: Bool { uploadable == nil }
+
+    override func prepareBody() throws(AFError) {
         guard uploadable == nil else { return }
         do {
             let uploadable = try makeUploadable()
@@ -69,7 +71,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     /// Encoding a form reads files and streams, which may take long.
     override var queueForBody: DispatchQueue? {
-        upload is MultipartUpload && uploadable == nil ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
+        upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
     }
 
     private func makeUploadable() throws -> Uploadable {

@@ -16,7 +16,7 @@ struct Serialized<Value> {
 
 /// Where a response's head and metrics come from. Foundation's forms of both are made when they are asked for.
 enum ResponseOrigin: Sendable {
-    case network(ResponseHead?, Request.Attempt?, secretHeaders: Set<String>)
+    case network(ResponseHead?, AttemptReport?, secretHeaders: Set<String>)
     case given(HTTPURLResponse?, TaskMetrics?)
 
     var response: HTTPURLResponse? {

@@ -14,7 +14,7 @@ final class SessionContext: Sendable {
 
     /// The session's transport, and what stands around it.
     let transport: any Transport
-    /// The same, when requests may go the short way over it.
+    /// The same, when it can send without a task.
     let directTransport: (any DirectTransport)?
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
@@ -59,8 +59,7 @@ final class SessionContext: Sendable {
     ) {
         let stack = TransportStack.make(around: transport, for: configuration, connectivity: connectivity)
         self.transport = stack
-        let isDirect = requestQueue == nil && serializationQueue == nil && redirectHandler == nil
-        directTransport = isDirect ? stack as? any DirectTransport : nil
+        directTransport = stack as? any DirectTransport
         self.delegate = delegate
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler

@@ -64,14 +64,13 @@ extension SessionDelegate {
         return true
     }
 
-    /// Shows a download's file, which stays where it is meanwhile.
-    func show(_ file: URL, of download: DownloadRequest) async {
-        guard isListening, downloadTaskDidFinishDownloadingToURL != nil,
-            let task = download.lastTask as? URLSessionDownloadTask
-        else { return }
-        await download.onQueue(download.context.rootQueue) { [self] in
-            downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
-        }
+    /// Whether a closure wants to see the files of downloads.
+    var takesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
+
+    /// Shows a download's file, which stays where it is meanwhile. To be called on the root queue.
+    func show(_ file: URL, of download: DownloadRequest) {
+        guard takesFiles, let task = download.lastTask as? URLSessionDownloadTask else { return }
+        downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
     }
 
     // MARK: Redirects and challenges

@@ -12,6 +12,9 @@ public struct ExchangeContext: Sendable {
     /// An empty context.
     public init() {}
 
+    /// Whether no value was set.
+    package var isEmpty: Bool { values.isEmpty }
+
     /// The value under a key, or the key's default.
     public subscript<Key: ExchangeContextKey>(key: Key.Type) -> Key.Value {
         get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }

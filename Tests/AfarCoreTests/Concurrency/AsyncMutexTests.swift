@@ -55,3 +55,11 @@ import Testing
         #expect(order.withLock { $0 } == Array(0..<20))
     }
 }
+
+extension AsyncMutex {
+    fileprivate func withLock(_ body: () async -> Void) async {
+        await lock()
+        await body()
+        unlock()
+    }
+}

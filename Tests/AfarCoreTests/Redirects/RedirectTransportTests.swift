@@ -36,7 +36,7 @@ struct RedirectTransportTests {
         #expect(seen == ["redirect 302 http://mock/b", "redirect 307 http://mock/c#end", "head 200", "received 5"])
     }
 
-    /// Whoever goes the short way has no use for a body that was left out.
+    /// Whoever sends without a task has no use for a body that was left out.
     @Test(arguments: [true, false])
     func aRedirectWithALongBodyIsFollowedWhetherOrNotAnybodyWatches(isWatched: Bool) async {
         let session = Session(

@@ -49,6 +49,48 @@ import Testing
         }
     }
 
+    /// What a task carries reaches the code that its request runs, in each attempt.
+    @Test(arguments: [nil, DispatchQueue(label: "own")])
+    func taskLocalValuesReachAUsersCode(queue: DispatchQueue?) async throws {
+        let seen = Locked<[String: Int]>([:])
+        let note: @Sendable (String) -> Void = { step in
+            if Traced.number == 7 { seen.withLock { $0[step, default: 0] += 1 } }
+        }
+        let server = try await TestServer.start()
+        let session = Session(requestQueue: queue, serializationQueue: queue)
+        let interceptor = Interceptor(
+            adapters: [
+                Adapter { urlRequest, _, completion in
+                    note("adapter")
+                    completion(.success(urlRequest))
+                }
+            ],
+            retriers: [
+                Retrier { request, _, _, completion in
+                    note("retrier")
+                    completion(request.retryCount == 0 ? .retry : .doNotRetry)
+                }
+            ])
+        let serializer = ClosureResponseSerializer<Int> { _, _, _, _ in
+            note("serializer")
+            return 0
+        }
+        await Traced.$number.withValue(7) {
+            let request = session.request(
+                server.url("/status/500"), interceptor: interceptor, requestModifier: { _ in note("modifier") }
+            ).validate { _, _, _ in
+                note("validator")
+                return .failure(AFError.explicitlyCancelled)
+            }
+            await withCheckedContinuation { continuation in
+                request.response(queue: .global(), responseSerializer: serializer) { _ in continuation.resume() }
+            }
+        }
+        #expect(
+            seen.withLock { $0 } == ["modifier": 2, "adapter": 2, "validator": 2, "retrier": 2, "serializer": 1])
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases)
     func serializationNeverRunsOnTheHandlersQueue(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -117,4 +159,8 @@ import Testing
         #expect(server.requestCount == 1)
         await server.stop()
     }
+}
+
+private enum Traced {
+    @TaskLocal static var number = 0
 }

@@ -1,0 +1,203 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// The steps whose end is waited for. Each answers once, sooner or later; soon, when the request is ended from outside.
+extension RequestPipeline {
+    /// The answer that nobody has to be asked for; nil when there is none.
+    func knownAnswer(to question: Attempt.Question) -> Attempt.Event? {
+        switch question {
+        case .resumption: request.mustWait ? nil : .done
+        case .headDisposition: request.mutable.withLock { $0.headAnswer == nil } ? .done : nil
+        case .progress: request.owesProgress ? nil : .done
+        case .adapter, .response, .retrier, .delay: nil
+        }
+    }
+
+    func ask(_ question: Attempt.Question, _ wait: Int) {
+        switch question {
+        case .adapter(let number): adapt(with: number, wait)
+        case .resumption: request.whenResumed { [self] in answer(wait) }
+        case .response: send(wait)
+        case .headDisposition: awaitHeadDisposition(wait)
+        case .progress:
+            answer(wait) { [request] in
+                await request.waitForProgress()
+                return Answer()
+            }
+        case .retrier(let number): retry(with: number, wait)
+        case .delay(let seconds):
+            answer(wait) {
+                try? await Task.sleep(for: .seconds(max(0, min(seconds, 1e9))))
+                return Answer()
+            }
+        }
+    }
+
+    private func awaitHeadDisposition(_ wait: Int) {
+        guard let task = request.mutable.withLock({ $0.headAnswer }) else { return answer(wait) }
+        answer(wait) {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+            return Answer()
+        }
+    }
+
+    // MARK: Interceptors
+
+    private func adapt(with number: Int, _ wait: Int) {
+        guard let urlRequest else { return }
+        // When it was cancelled, the request's own error says so and outranks this one.
+        askInterceptor(number, wait, ifEnded: Answer(event: .failed, content: .failure(.sessionDeinitialized))) { [self] adapter, session in
+            let state = RequestAdapterState(request: request, session: session)
+            adapter.adapt(urlRequest, using: state) { [weak self] result in
+                switch result {
+                case .success(let adapted): self?.answer(wait, with: Answer(content: .urlRequest(adapted)))
+                case .failure(let error):
+                    let failure = AFError.requestAdaptationFailed(error: error)
+                    self?.answer(wait, with: Answer(event: .failed, content: .failure(failure)))
+                }
+            }
+        }
+    }
+
+    private func retry(with number: Int, _ wait: Int) {
+        guard let failure else { return }
+        askInterceptor(number, wait, ifEnded: Answer()) { [self] retrier, session in
+            retrier.retry(request, for: session, dueTo: failure) { [weak self] result in
+                self?.answer(wait, with: Answer(result, to: failure))
+            }
+        }
+    }
+
+    /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock. What
+    /// it is given to answer with does not hold the request, since it may be kept for ever.
+    private func askInterceptor(
+        _ number: Int, _ wait: Int, ifEnded ending: Answer,
+        _ ask: @escaping @Sendable (any RequestInterceptor, Session) -> Void
+    ) {
+        willAnswer(wait, with: ending)
+        let work: @Sendable () -> Void = { [self] in
+            // Only the interceptor may hold the session, or a session would live as long as its answer takes.
+            let mayGoOn = request.mutable.withLock { $0.mayGoOn }
+            if mayGoOn, let session = context.session, let interceptor = request.interceptors.dropFirst(number).first {
+                ask(interceptor, session)
+            } else {
+                answer(wait, with: ending)
+            }
+            context.interceptors.unlock()
+        }
+        if let queue = context.requestQueue { run(on: queue, work) } else { work() }
+    }
+
+    // MARK: Sending
+
+    private func send(_ wait: Int) {
+        guard var exchange = exchange.take(), let urlRequest else { return }
+        prepareContext(of: &exchange, for: urlRequest)
+        sendDate = Date()
+        do {
+            try checkEnd()
+            try context.capabilities.check(exchange)
+            guard let transport = context.directTransport, exchange.isDirect else { return sendInTask(exchange, wait) }
+            let prepared = try transport.prepare(exchange)
+            willRun(prepared)
+            prepared.start { [self, exchange] result in
+                guard case .success(let response) = result, !transport.isFinal(response) else {
+                    return answer(wait, with: Answer(content: .result(result)))
+                }
+                answer(wait) { [self] in
+                    let elapsed = Duration.seconds(max(0, Date().timeIntervalSince(sendDate)))
+                    return await received { [exchange] in
+                        try await transport.finish(exchange, after: response, elapsed: elapsed)
+                    }
+                }
+            }
+        } catch {
+            answer(wait, with: Answer(content: .result(.failure(error))))
+        }
+    }
+
+    /// Puts there what the transports around the transport are to know of the request, and who watches it: all that its
+    /// owner may have said while it waited.
+    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+        exchange.observer = ExchangeEvents.make(of: request)
+        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
+        if let credential = request.credential(for: exchange) { exchange.context[CredentialKey.self] = credential }
+        if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
+    }
+
+    private func sendInTask(_ exchange: Exchange, _ wait: Int) {
+        answer(wait) { [self] in
+            await received {
+                let response = try await context.transport.send(exchange)
+                guard case .stream(let body) = response.body else { return response }
+                return try await read(body, of: response)
+            }
+        }
+    }
+
+    private func received(_ response: @Sendable () async throws -> TransportResponse) async -> Answer {
+        do {
+            return Answer(content: .result(.success(try await response())))
+        } catch {
+            return Answer(content: .result(.failure(error)))
+        }
+    }
+
+    /// Hands a streamed body to the request, and waits for the end and what was measured up to it.
+    private func read(_ body: ResponseBodyStream, of response: TransportResponse) async throws -> TransportResponse {
+        var response = response
+        try request.receive(response)
+        do {
+            await request.waitForHeadAnswer()
+            try checkEnd()
+            // A handler may take its time; what it does not want any more need not arrive meanwhile.
+            try await withTaskCancellationHandler {
+                try await request.read(body, after: response.head)
+            } onCancel: {
+                body.cancel()
+            }
+        } catch {
+            body.cancel()
+            let report = await body.report()
+            guard var error = error as? TransportError else {
+                let attempt = AttemptReport(start: sendDate, end: Date(), report: report)
+                request.mutable.withLock { $0.attempts.append(attempt) }
+                throw error
+            }
+            error.report = report
+            throw error
+        }
+        response.report = await body.report()
+        return response
+    }
+}
+
+extension Exchange {
+    /// Whether it can be sent without a task: its response is collected, and no transport around the transport has to ask
+    /// anybody.
+    fileprivate var isDirect: Bool {
+        guard case .collect = delivery else { return false }
+        return context.isEmpty
+    }
+}
+
+extension RequestPipeline.Answer {
+    /// What a retrier said to a failure.
+    fileprivate init(_ result: RetryResult, to failure: AFError) {
+        switch result {
+        case .retry: event = .retry(after: nil)
+        case .retryWithDelay(let seconds): event = .retry(after: seconds)
+        case .doNotRetry: event = .done
+        case .doNotRetryWithError(let error):
+            event = .giveUp
+            content = .failure(.requestRetryFailed(retryError: error, originalError: failure))
+        }
+    }
+}

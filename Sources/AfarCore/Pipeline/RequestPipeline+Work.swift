@@ -1,0 +1,220 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// The steps that are carried out there and then. Each wraps what goes wrong in it.
+extension RequestPipeline {
+    func perform(_ work: Attempt.Work) -> Attempt.Event {
+        do throws(AFError) {
+            switch work {
+            case .begin: begin()
+            case .makeURLRequest: return .made(adapters: try makeURLRequest())
+            case .checkAdapted: try checkAdapted()
+            case .makeBody: try request.prepareBody()
+            case .makeExchange: try makeExchange()
+            case .receive: try receive()
+            case .presentFile: request.presentFile()
+            case .validate: try request.runValidators()
+            case .commit: try request.keepResponse()
+            case .complete: return complete()
+            case .beginRetry: try beginRetry()
+            case .finish: finish()
+            case .takeHandler: return takeHandler()
+            case .serialize: return serialize()
+            case .keep: keep()
+            case .release: release()
+            }
+            return .done
+        } catch {
+            failure = error
+            return .failed
+        }
+    }
+
+    private func begin() {
+        (previousFailure, failure) = (failure, nil)
+        request.prepareForAttempt()
+    }
+
+    func checkEnd() throws(AFError) {
+        if let end = request.mutable.withLock({ $0.end }) { throw end }
+    }
+
+    // MARK: Making the request
+
+    /// - Returns: How many adapters are to change it.
+    private func makeURLRequest() throws(AFError) -> Int {
+        try checkEnd()
+        let made = try request.makeURLRequest()
+        (initialRequest, urlRequest) = (made, made)
+        return request.isIntercepted ? request.interceptors.count : 0
+    }
+
+    private func checkAdapted() throws(AFError) {
+        guard let initialRequest, let urlRequest else { return }
+        do {
+            try urlRequest.validate()
+        } catch {
+            failure = .requestAdaptationFailed(error: error)
+            didFailToAdapt()
+            throw .requestAdaptationFailed(error: error)
+        }
+        request.didMake(urlRequest, isFinal: true)
+        request.events?.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest)
+    }
+
+    func didFailToAdapt() {
+        guard let initialRequest, let failure else { return }
+        request.events?.request(request, didFailToAdaptURLRequest: initialRequest, withError: failure)
+    }
+
+    private func makeExchange() throws(AFError) {
+        guard let urlRequest else { return }
+        let exchange: Exchange
+        do {
+            exchange = try makeExchange(for: urlRequest)
+            request.events?.request(request, didCreateURLRequest: urlRequest)
+        } catch {
+            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            request.events?.request(request, didFailToCreateURLRequestWithError: failure)
+            throw failure
+        }
+        try checkEnd()
+        self.exchange = exchange
+        request.willPerform(urlRequest, control: exchange.control)
+    }
+
+    private func makeExchange(for urlRequest: URLRequest) throws -> Exchange {
+        let body = try request.body(for: urlRequest)
+        if let previous = previousFailure, case .stream(let stream) = body, stream.isSpent {
+            throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
+        }
+        var exchange = Exchange(
+            request: try HTTPRequest(urlRequest, bodyLength: body.length),
+            body: body,
+            delivery: try request.openDelivery(),
+            options: try context.options.get(),
+            onHead: request.headHook())
+        // 60 is what Foundation gives a request that says nothing.
+        if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
+        return exchange
+    }
+
+    // MARK: The response
+
+    /// Takes what the exchange came to.
+    private func receive() throws(AFError) {
+        guard let result = result.take() else { return }
+        let attempt = result.report.map { AttemptReport(start: sendDate, end: Date(), report: $0) }
+        let end = request.mutable.withLock { state in
+            state.control = nil
+            if let attempt { state.attempts.append(attempt) }
+            return state.end
+        }
+        var failure: AFError?
+        var isNetworkError = true
+        do {
+            switch result {
+            case .success(let response): try request.receive(response)
+            case .failure(let error as TransportError): throw request.failure(after: error)
+            case .failure(let error):
+                isNetworkError = false
+                throw error.asAFError(or: .sessionTaskFailed(error: error))
+            }
+        } catch {
+            failure = error.asAFError(or: .sessionTaskFailed(error: error))
+        }
+        request.didEndExchange(error: failure, isNetworkError: failure == nil || isNetworkError)
+        if let error = failure ?? end { throw error }
+    }
+
+    private func complete() -> Attempt.Event {
+        guard let failure else {
+            request.didCompleteAttempt()
+            return .completed(hasFailed: false, retriers: 0)
+        }
+        request.abandonDelivery()
+        self.failure = request.mutable.withLock { state in
+            state.failure = failure
+            return state.end ?? failure
+        }
+        request.didCompleteAttempt()
+        return request.mustGoAgain ? .mustRestart : .completed(hasFailed: true, retriers: retrierCount)
+    }
+
+    /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time.
+    private var retrierCount: Int {
+        if case .requestRetryFailed = failure { return 0 }
+        return request.isIntercepted ? request.interceptors.count : 0
+    }
+
+    private func beginRetry() throws(AFError) {
+        let (dropped, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
+        guard let dropped else { throw end ?? .explicitlyCancelled }
+        withExtendedLifetime(dropped) {}
+        request.events?.requestIsRetrying(request)
+    }
+
+    // MARK: Handing over
+
+    private func finish() {
+        if let failure { request.mutable.withLock { $0.failure = failure } }
+        request.events?.requestDidFinish(request)
+        hadEnded = request.mutable.withLock { state in
+            state.handlers.open()
+            return state.end != nil
+        }
+    }
+
+    private func takeHandler() -> Attempt.Event {
+        let step = request.mutable.withLock { $0.nextStep() }
+        switch step {
+        case .serialize(let handler):
+            self.handler = handler
+            return .handlerTaken
+        case .release(let releases):
+            self.releases = releases
+            return .allSerialized
+        case .done:
+            request.cleanUp()
+            request.mutable.withLock { ($0.pipeline, $0.borrower) = (nil, nil) }
+            context.delegate.running.remove(request)
+            return .done
+        }
+    }
+
+    private func serialize() -> Attempt.Event {
+        guard let handler = handler.take() else { return .done }
+        let outcome = handler(request)
+        self.outcome = outcome
+        failure = outcome.error
+        return .serialized(hasFailed: failure != nil, retriers: failure == nil ? 0 : retrierCount)
+    }
+
+    /// A cancel during serialization still decides what the handlers get.
+    private func keep() {
+        guard let outcome = outcome.take() else { return }
+        request.mutable.withLock { [failure] in $0.handlers.keep { outcome.release($0 ?? failure) } }
+    }
+
+    private func release() {
+        let releases = releases
+        self.releases = []
+        let end = hadEnded ? nil : request.mutable.withLock { $0.end }
+        request.cleanUp()
+        for release in releases { release(end) }
+    }
+}
+
+extension Result<TransportResponse, any Error> {
+    /// What was measured; nil when nothing was.
+    fileprivate var report: TransportReport? {
+        switch self {
+        case .success(let response): response.report
+        case .failure(let error): (error as? TransportError)?.report
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Carries out what happens to a request. ``Attempt`` says in which order.
+///
+/// One task runs it, in one loop, from the first attempt to the last handler; whoever ends a step only resumes that task.
+/// The pipeline is its task's executor as well. It lends the task to whoever awaits the response, so that nobody is woken
+/// only to wake another. When nobody does, it runs on Dispatch's threads: of those for tasks there are as many as
+/// processors, and people block them to wait for a handler.
+final class RequestPipeline: TaskExecutor, @unchecked Sendable {
+    // Sendable because what changes is touched by one step at a time, but for what is behind the lock.
+
+    /// What an answer brings along.
+    enum Content {
+        case urlRequest(URLRequest)
+        case result(Result<TransportResponse, any Error>)
+        case failure(AFError)
+    }
+
+    struct Answer {
+        var event = Attempt.Event.done
+        var content: Content?
+    }
+
+    private struct Wait {
+        var number = 0
+        var answer: Answer?
+        /// What the answer is when the request is ended from outside.
+        var ending: Answer?
+        var continuation: UnsafeContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+        var exchange: (any PreparedExchange)?
+        /// Whether the request was ended from outside.
+        var isEnded = false
+    }
+
+    let request: Request
+    let context: SessionContext
+    private let wait = Locked(Wait())
+    /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
+    @exclusivity(unchecked) private var isOnCallersThread = false
+
+    // MARK: What is known of the attempt
+    //
+    // One step at a time touches these, so there is nothing for the runtime to check.
+
+    @exclusivity(unchecked) private var attempt: Attempt
+    /// Why the attempt failed, or a serializer did.
+    @exclusivity(unchecked) var failure: AFError?
+    /// Why the attempt before failed.
+    @exclusivity(unchecked) var previousFailure: AFError?
+    /// The request before its adapters.
+    @exclusivity(unchecked) var initialRequest: URLRequest?
+    @exclusivity(unchecked) var urlRequest: URLRequest?
+    @exclusivity(unchecked) var exchange: Exchange?
+    @exclusivity(unchecked) var sendDate = Date()
+    /// What the exchange came to.
+    @exclusivity(unchecked) var result: Result<TransportResponse, any Error>?
+    @exclusivity(unchecked) var handler: HandlerQueue<Request>.Handler?
+    @exclusivity(unchecked) var outcome: HandlerQueue<Request>.Outcome?
+    @exclusivity(unchecked) var releases: [HandlerQueue<Request>.Release] = []
+    /// Whether the request was ended before its handlers' turn came.
+    @exclusivity(unchecked) var hadEnded = false
+
+    /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
+    init(_ request: Request, forLateHandlers isLate: Bool = false) {
+        self.request = request
+        context = request.context
+        attempt = Attempt(forLateHandlers: isLate)
+    }
+
+    /// Starts the task, once.
+    ///
+    /// - Parameter isAtOnce: Whether it may begin on the calling thread, since nobody's code but Afar's is run before the
+    ///   response is there.
+    func start(atOnce isAtOnce: Bool) {
+        let task: Task<Void, Never>
+        if isAtOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            isOnCallersThread = true
+            task = Task.immediate(executorPreference: self) { await self.run() }
+        } else {
+            task = Task(executorPreference: self) { await self.run() }
+        }
+        let isEnded = wait.withLock { wait in
+            wait.task = task
+            return wait.isEnded
+        }
+        if isEnded { task.cancel() }
+    }
+
+    /// The request was ended from outside: what runs for it is cancelled.
+    func end() {
+        let (task, exchange, number, ending) = wait.withLock { wait in
+            wait.isEnded = true
+            return (wait.task, wait.exchange, wait.number, wait.ending)
+        }
+        task?.cancel()
+        exchange?.cancel()
+        if let ending { answer(number, with: ending) }
+    }
+
+    private func run() async {
+        var event = Attempt.Event.done
+        while true {
+            switch attempt.next(after: event) {
+            case .perform(let work):
+                guard let queue = queue(for: work) else {
+                    event = perform(work)
+                    continue
+                }
+                let wait = beginWaiting()
+                run(on: queue) { [self] in answer(wait, with: Answer(event: perform(work))) }
+                await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
+                event = takeAnswer()
+            case .ask(let question):
+                if let answer = knownAnswer(to: question) {
+                    event = answer
+                    continue
+                }
+                let wait = beginWaiting()
+                if question.isForInterceptor { await context.interceptors.lock() }
+                ask(question, wait)
+                await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
+                event = takeAnswer()
+                if case .adapter = question, case .failed = event { didFailToAdapt() }
+            case .over:
+                return
+            }
+        }
+    }
+
+    // MARK: Where steps run
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        isOnCallersThread = false
+        let job = UnownedJob(job)
+        let run: @Sendable () -> Void = { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        guard let borrower = request.borrower else { return DispatchQueue.global().async(execute: run) }
+        if !borrower.lend(run) { globalConcurrentExecutor.enqueue(job) }
+    }
+
+    /// Where a step has to run; nil when it may run right here.
+    private func queue(for work: Attempt.Work) -> DispatchQueue? {
+        switch work {
+        case .makeURLRequest: context.requestQueue
+        case .makeBody: request.hasBodyToMake ? context.requestQueue ?? request.queueForBody : nil
+        case .presentFile: request.queueForPresenting
+        case .commit: request.queueForKeeping
+        case .serialize: context.serializationQueue ?? queueForUsersCode
+        case .validate: queueForUsersCode
+        default: nil
+        }
+    }
+
+    private var queueForUsersCode: DispatchQueue? { isOnCallersThread ? .global() : nil }
+
+    /// Runs a step on a queue, in a task, which has the task-local values of the pipeline's.
+    func run(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        Task(executorPreference: QueueExecutor(queue)) { work() }
+    }
+
+    // MARK: Waiting for an answer
+
+    private func beginWaiting() -> Int {
+        wait.withLock { wait in
+            wait.number += 1
+            (wait.answer, wait.ending) = (nil, nil)
+            return wait.number
+        }
+    }
+
+    /// Ends a wait. Only the first answer to a question counts.
+    func answer(_ number: Int, with answer: Answer = Answer()) {
+        let continuation = wait.withLock { wait -> UnsafeContinuation<Void, Never>? in
+            guard wait.number == number, wait.answer == nil else { return nil }
+            wait.answer = answer
+            return wait.continuation.take()
+        }
+        continuation?.resume()
+    }
+
+    /// Answers when a piece of asynchronous work is done, which is cancelled when the request is ended from outside.
+    func answer(_ number: Int, after work: @escaping @Sendable () async -> Answer) {
+        request.run { [self] in answer(number, with: await work()) }
+    }
+
+    /// Notes what the answer is when the request is ended from outside.
+    func willAnswer(_ number: Int, with ending: Answer) {
+        let isEnded = wait.withLock { wait in
+            wait.ending = ending
+            return wait.isEnded
+        }
+        if isEnded { answer(number, with: ending) }
+    }
+
+    /// Notes what is to be cancelled when the request is ended from outside.
+    func willRun(_ exchange: any PreparedExchange) {
+        let isEnded = wait.withLock { wait in
+            wait.exchange = exchange
+            return wait.isEnded
+        }
+        if isEnded { exchange.cancel() }
+    }
+
+    private func resume(_ continuation: UnsafeContinuation<Void, Never>, afterAnswerTo number: Int) {
+        let isAnswered = wait.withLock { wait in
+            if wait.answer == nil { wait.continuation = continuation }
+            return wait.answer != nil
+        }
+        if isAnswered { continuation.resume() }
+    }
+
+    /// Keeps what the answer brings.
+    private func takeAnswer() -> Attempt.Event {
+        let (answer, exchange) = wait.withLock { ($0.answer.take(), $0.exchange.take()) }
+        withExtendedLifetime(exchange) {}
+        switch answer?.content {
+        case .urlRequest(let adapted): urlRequest = adapted
+        case .result(let received): result = received
+        case .failure(let error): failure = error
+        case nil: break
+        }
+        return answer?.event ?? .done
+    }
+}

@@ -1,0 +1,105 @@
+import AfarTesting
+import Foundation
+import Testing
+
+@testable import AfarCore
+
+/// Whoever is asked may answer at once or later, from another thread: what happens is the same.
+@Suite(.timeLimit(.minutes(1))) struct RequestPipelineTests {
+    /// What takes its time.
+    struct Later: OptionSet {
+        let rawValue: Int
+
+        static let resumption = Later(rawValue: 1 << 0)
+        static let adapter = Later(rawValue: 1 << 1)
+        static let response = Later(rawValue: 1 << 2)
+        static let headDisposition = Later(rawValue: 1 << 3)
+        static let retrier = Later(rawValue: 1 << 4)
+        /// A step that has a queue of its own ends later, too.
+        static let queues = Later(rawValue: 1 << 5)
+        static let all = 0..<(1 << 6)
+    }
+
+    private func steps(later: Later) async -> [String] {
+        let noted = Locked<[String]>([])
+        let note: @Sendable (String) -> Void = { step in noted.withLock { $0.append(step) } }
+        @Sendable func answer(_ step: String, _ isLater: Bool, _ answer: @escaping @Sendable () -> Void) {
+            note(step)
+            if isLater { DispatchQueue.global().async(execute: answer) } else { answer() }
+        }
+        let transport = MockTransport { request in
+            note("send")
+            if later.contains(.response) { try? await Task.sleep(for: .microseconds(100)) }
+            return .text("ok")
+        }
+        let queue = later.contains(.queues) ? DispatchQueue(label: "steps") : nil
+        let session = Session(
+            startRequestsImmediately: !later.contains(.resumption), requestQueue: queue, serializationQueue: queue,
+            transport: transport)
+        let interceptor = Interceptor(
+            adapters: [
+                Adapter { urlRequest, _, completion in
+                    answer("adapter", later.contains(.adapter)) { completion(.success(urlRequest)) }
+                }
+            ],
+            retriers: [
+                Retrier { request, _, _, completion in
+                    let mayRetry = request.retryCount == 0
+                    answer("retrier", later.contains(.retrier)) { completion(mayRetry ? .retry : .doNotRetry) }
+                }
+            ])
+        let request = session.request("http://mock/", interceptor: interceptor, requestModifier: { _ in note("modifier") })
+            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, completion in
+                answer("head", later.contains(.headDisposition)) { completion(.allow) }
+            }
+            .validate { _, _, _ in
+                note("validator")
+                return .failure(AFError.explicitlyCancelled)
+            }
+        let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
+            note("serializer")
+            return true
+        }
+        let task = request.serializingResponse(using: serializer)
+        if later.contains(.resumption) { request.resume() }
+        _ = await task.response
+        return noted.withLock { $0 }
+    }
+
+    @Test func everyCombinationOfAtOnceAndLaterComesToTheSame() async {
+        let attempt = ["modifier", "adapter", "send", "head", "validator", "retrier"]
+        for rawValue in Later.all {
+            #expect(await steps(later: Later(rawValue: rawValue)) == attempt + attempt + ["serializer"], "\(rawValue)")
+        }
+    }
+
+    /// A retrier that answers at once to a request that fails at once takes no stack.
+    @Test func manyAttemptsTakeNoStack() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let retrier = Retrier { request, _, _, completion in
+            completion(request.retryCount < 20_000 ? .retry : .doNotRetry)
+        }
+        let request = session.request("no URL at all", interceptor: retrier)
+        _ = await request.serializingResponse(using: Bytes()).response
+        #expect(request.retryCount == 20_000)
+    }
+
+    /// A user's code may take locks that whoever starts the request holds.
+    @Test func nothingOfAUsersRunsInsideResume() async {
+        let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
+        let lock = NSLock()
+        let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
+            lock.withLock {}
+            return true
+        }
+        for _ in 0..<100 {
+            let request = session.request("http://mock/").validate { _, _, _ in
+                lock.withLock {}
+                return .success
+            }
+            let task = request.serializingResponse(using: serializer)
+            lock.withLock { _ = request.resume() }
+            #expect(await task.response.value == true)
+        }
+    }
+}
