@@ -64,7 +64,7 @@ struct AfarTool: AsyncParsableCommand {
         if let failure = error as? Failure { return failure.reported() }
         // Help and version come as errors too.
         guard exitCode(for: error) == .success else {
-            return Failure(parsing: error, message: message(for: error), arguments: CommandLine.arguments).reported()
+            return parsingFailure(error).reported()
         }
         do {
             try StandardOutput.write(fullMessage(for: error) + "\n")
@@ -72,5 +72,11 @@ struct AfarTool: AsyncParsableCommand {
             return failure.reported()
         } catch {}
         return .success
+    }
+
+    private static func parsingFailure(_ error: any Error) -> Failure {
+        Failure(
+            parsing: message(for: error), isUsage: exitCode(for: error) == .validationFailure,
+            arguments: CommandLine.arguments, commands: configuration.subcommands.map { $0._commandName })
     }
 }

@@ -16,19 +16,14 @@ struct Download: AsyncParsableCommand {
             "afar download example.com/large.iso --resume",
         ])
 
-    @OptionGroup var address: AddressArgument
-    @OptionGroup(title: "File") var file: FileOptions
-    @OptionGroup(title: "Progress") var progress: ProgressOptions
-    @OptionGroup(title: "Request") var sending: SendingOptions
-    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
-    @OptionGroup var colors: ColorOptions
+    @OptionGroup var options: DownloadOptions
 
     func run() async throws {
-        var plan = try RequestPlan(.get, address, sending)
+        var plan = try RequestPlan(.get, options.address, options.sending)
         if plan.headers["Accept-Encoding"] == nil {
             // A file is wanted as it is, and its length beforehand.
             plan.headers.add(name: "Accept-Encoding", value: "identity")
         }
-        try await DownloadRunner(plan: plan, options: self).run()
+        try await DownloadRunner(plan: plan, options: options).run()
     }
 }

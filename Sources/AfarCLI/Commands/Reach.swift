@@ -31,35 +31,15 @@ struct Reach: AsyncParsableCommand {
     func run() async throws {
         let target = try host.map(ReachTarget.init)?.monitored ?? .internet
         let report = ReachReport(
-            target: host ?? "the internet", isJSON: json, style: Style(colors.color, output: .standardOutput))
+            target: host ?? "the internet", isJSON: json, style: colors.style(for: .standardOutput))
         let monitor = NetworkMonitor(target: target)
-        guard watch else { return try await tellOnce(monitor, report) }
+        guard watch else { return try await printOnce(monitor, report) }
         for await path in monitor.paths { try StandardOutput.write(report.text(of: path, at: .now)) }
     }
 
-    private func tellOnce(_ monitor: NetworkMonitor, _ report: ReachReport) async throws {
-        let path = await monitor.pathOnceResolved(within: .seconds(5))
+    private func printOnce(_ monitor: NetworkMonitor, _ report: ReachReport) async throws {
+        let path = await monitor.resolvedPath(timeout: .seconds(5))
         try StandardOutput.write(report.text(of: path, at: nil))
         if !path.isOnline { ExitReason.connection.exit() }
-    }
-}
-
-extension NetworkMonitor {
-    /// The path once the target's name has an address, or as it is by then.
-    fileprivate func pathOnceResolved(within limit: Duration) async -> NetworkPath {
-        await withTaskGroup(of: NetworkPath?.self) { group in
-            group.addTask {
-                for await path in self.paths {
-                    guard case .unknown(.nameNotResolved) = path.status else { return path }
-                }
-                return nil
-            }
-            group.addTask {
-                try? await Task.sleep(for: limit)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next()?.flatMap(\.self) ?? self.currentPath
-        }
     }
 }

@@ -23,7 +23,7 @@ struct ShowXML: AsyncParsableCommand {
     func run() async throws {
         let plan = try RequestPlan(.get, request.address, request.sending)
         let printer = XMLPrinter(
-            style: Style(request.colors.color, output: .standardOutput), includesHead: request.output.include,
+            style: request.colors.style(for: .standardOutput), includesHead: request.output.include,
             readsHTML: document.html, query: try XPathQuery(document), charset: request.output.charset,
             url: Redaction.standard.url(plan.url))
         try await RequestRunner(plan: plan, options: request, printer: printer).run()

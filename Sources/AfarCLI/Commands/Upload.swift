@@ -29,6 +29,6 @@ struct Upload: AsyncParsableCommand {
         var plan = try RequestPlan(method, request.address, request.sending)
         let content = try UploadContent(upload, headers: plan.headers)
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
-        try await UploadRunner(plan: plan, content: content, options: self).run()
+        try await UploadRunner(plan: plan, content: content, progress: progress, options: request).run()
     }
 }

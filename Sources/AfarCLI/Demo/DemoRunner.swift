@@ -53,12 +53,3 @@ struct DemoRunner {
             ? String(format: "%.0f ms", milliseconds.rounded(.up)) : String(format: "%.1f s", milliseconds / 1000)
     }
 }
-
-extension String {
-    /// Every line but empty ones moved to the right.
-    func indented(by count: Int) -> String {
-        let space = String(repeating: " ", count: count)
-        return split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : space + $0 }
-            .joined(separator: "\n")
-    }
-}

@@ -28,14 +28,15 @@ struct DownloadTarget {
             path = output
             directory = output.lastIndex(of: "/").map { String(output[...$0]) } ?? ""
         }
-        guard FileManager.default.fileExists(atPath: place, isDirectory: &isDirectory), isDirectory.boolValue else {
-            throw Failure(.usage, "There is no directory \(place). Make it, or name another with -o.")
+        guard FileManager.default.fileExists(atPath: directoryPath, isDirectory: &isDirectory), isDirectory.boolValue
+        else {
+            throw Failure(.usage, "There is no directory \(directoryPath). Make it, or name another with -o.")
         }
-        if let path { try checkRoom(for: path) }
+        if let path { try checkOverwrite(of: path) }
     }
 
     /// The directory of the file, as the system takes it.
-    var place: String { directory.isEmpty ? "." : directory }
+    var directoryPath: String { directory.isEmpty ? "." : directory }
 
     /// The path for what a response brings.
     func path(contentDisposition: String?) -> String {
@@ -49,7 +50,7 @@ struct DownloadTarget {
     var options: DownloadRequest.Options { isForced ? .removePreviousFile : [] }
 
     /// Throws when there is something already that must stay.
-    func checkRoom(for path: String) throws {
+    func checkOverwrite(of path: String) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG else {

@@ -1,11 +1,11 @@
 import AfarCore
 
-/// What a person is told about how `--resume` went on, in one line.
+/// How `--resume` continued, in one line for the person who asked for it.
 enum ResumptionReport {
     /// - Parameters:
-    ///   - part: What was there to go on with.
+    ///   - part: What was there to resume.
     ///   - offset: How much of it counts.
-    ///   - next: What a next run could go on with.
+    ///   - next: What a next run could resume.
     /// - Returns: Nil when there is nothing to say.
     static func line(part: ResumeData?, offset: Int64, next: ResumeData?, status: Int) -> String? {
         guard (200..<300).contains(status) else { return nil }

@@ -15,16 +15,6 @@ extension CurlCommand {
         self.options = timeout + retries + options
     }
 
-    /// What the tool would send, and print of the response.
-    init(_ plan: RequestPlan, _ options: RequestOptions, more: [String] = []) {
-        let choices = [
-            ("--fail-with-body", options.output.checkStatus),
-            ("--include", options.output.include && plan.method != .head),
-            ("--verbose", options.inspection.verbose),
-        ]
-        self.init(plan, options.sending, options: choices.filter(\.1).map(\.0) + more)
-    }
-
     /// As curl reads it, which knows no exponents and takes 0 for no limit.
     private static func seconds(_ seconds: Double) -> String {
         seconds.rounded() == seconds ? String(Int(seconds)) : String(format: "%.3f", max(0.001, seconds))

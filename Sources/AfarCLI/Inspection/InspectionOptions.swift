@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Ways to see what goes on, beside the response or instead of it.
+/// What is shown of a request, beside the response or instead of it.
 struct InspectionOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,

@@ -7,9 +7,9 @@ struct Inspector {
     private let output = OutputFacts.standardError
     private let redaction: Redaction
 
-    init(_ options: InspectionOptions, color: ColorChoice) {
+    init(_ options: InspectionOptions, colors: ColorOptions) {
         self.options = options
-        style = Style(color, output: output)
+        style = colors.style(for: output)
         redaction = Redaction(showsSecrets: options.showSecrets)
     }
 
@@ -22,7 +22,7 @@ struct Inspector {
     }
 
     /// Says what came of a request, with `--verbose`, and draws where the time went, with `--timing`.
-    func showEnd(of request: Request) {
+    func showSummary(of request: Request) {
         if options.verbose { StandardError.write("* \(RequestSummary(request, redaction: redaction).text)\n") }
         guard options.timing, let metrics = request.metrics else { return }
         let isSecure = request.lastRequest?.url?.scheme?.lowercased() == "https"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The standard output, written to so that every byte arrives or somebody hears of it.
+/// The standard output, written to so that every byte arrives or an error is thrown.
 enum StandardOutput {
     /// The reader has gone, as `head` does when it has seen enough.
     struct Closed: Error {}
@@ -38,9 +38,9 @@ enum StandardOutput {
     }
 
     /// Calls a closure when the reader goes, also while nothing is written, on a thread that lives until then.
-    static func whenClosed(_ act: @escaping @Sendable () -> Void) {
+    static func onClose(_ act: @escaping @Sendable () -> Void) {
         Thread.detachNewThread {
-            // No events are asked for; that nobody reads is told all the same.
+            // No events are asked for; that nobody reads is reported all the same.
             var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             while poll(&descriptor, 1, -1) < 0, errno == EINTR {}
             if descriptor.revents & Int16(POLLERR | POLLHUP) != 0 { act() }

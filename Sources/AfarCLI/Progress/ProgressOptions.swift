@@ -11,6 +11,6 @@ struct ProgressOptions: ParsableArguments {
     func makeMeter(_ colors: ColorOptions) -> ProgressMeter? {
         let output = OutputFacts.standardError
         guard progress ?? output.isTerminal else { return nil }
-        return ProgressMeter(bar: ProgressBar(style: Style(colors.color, output: output), isUTF8: output.isUTF8))
+        return ProgressMeter(bar: ProgressBar(style: colors.style(for: output), isUTF8: output.isUTF8))
     }
 }

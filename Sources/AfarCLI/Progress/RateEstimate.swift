@@ -28,7 +28,7 @@ struct RateEstimate {
         (self.time, self.bytes) = (time, bytes)
     }
 
-    /// Seconds until so many more bytes are there; nil when that cannot be told.
+    /// Seconds until so many more bytes are there; nil when that is unknown.
     func seconds(for rest: Int64) -> Double? {
         guard let value, value > 0 else { return nil }
         return Double(max(0, rest)) / value

@@ -16,11 +16,11 @@ final class Spinner: Sendable {
     private let state = Locked(State())
 
     /// Nil where it would be in the way: when the standard error stream is no terminal, or others write to it meanwhile.
-    convenience init?(waitingFor url: String, _ options: RequestOptions) {
+    convenience init?(waitingFor host: String, isVerbose: Bool) {
         let output = OutputFacts.standardError
-        let others = options.inspection.verbose || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
+        let others = isVerbose || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
         guard output.isTerminal, !others else { return nil }
-        self.init(waitingFor: URLText.host(of: url), isUTF8: output.isUTF8, columns: output.columns)
+        self.init(waitingFor: host, isUTF8: output.isUTF8, columns: output.columns)
     }
 
     init(waitingFor host: String, isUTF8: Bool, columns: Int) {

@@ -10,7 +10,7 @@ struct ReachReport {
 
     /// Lines about a path.
     ///
-    /// - Parameter date: When the path was so; nil for now, which need not be told to a person.
+    /// - Parameter date: When the path was so; nil for now, which a person need not read.
     func text(of path: NetworkPath, at date: Date?) throws -> String {
         isJSON ? try json(path, date ?? .now) : words(path, date)
     }

@@ -17,7 +17,7 @@ struct RequestPlan {
         _ method: HTTPMethod, _ address: AddressArgument, _ options: SendingOptions, _ bodyOptions: BodyOptions? = nil
     ) throws {
         self.method = method
-        guard address.url.contains(where: { !$0.isWhitespace }) else {
+        guard !address.isBlank else {
             throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
         }
         let query = try options.query.map { try NamedValue($0, option: "--query") }

@@ -1,7 +1,7 @@
 import Afar
 import ArgumentParser
 
-/// What every request can be told about how it is sent.
+/// How a request is sent.
 struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,

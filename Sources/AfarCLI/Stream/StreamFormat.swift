@@ -5,4 +5,7 @@ enum StreamFormat {
     case events
     /// Server-sent events, each a JSON object in a line.
     case jsonEvents
+
+    /// Whether the body has to be a stream of server-sent events.
+    var isEvents: Bool { self != .bytes }
 }

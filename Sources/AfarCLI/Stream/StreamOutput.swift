@@ -9,7 +9,7 @@ final class StreamOutput: Sendable {
     private let style: Style
     private let charset: TextEncoding?
     /// The CR at the end of what a terminal has got so far.
-    private let heldBack = Locked("")
+    private let pendingCarriageReturn = Locked("")
     private let failure = Locked<(any Error)?>(nil)
 
     /// - Parameter charset: The encoding that a body is read in whatever the response says; nil to go by the response.
@@ -24,7 +24,7 @@ final class StreamOutput: Sendable {
             switch format {
             case .bytes:
                 if let charset {
-                    request.responseStream(using: TextInCharset(charset), on: queue) { [self] stream in
+                    request.responseStream(using: CharsetTextParser(charset), on: queue) { [self] stream in
                         try writeText(stream, continuation)
                     }
                 } else if style.isPretty {
@@ -66,14 +66,14 @@ final class StreamOutput: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Writes what a stream of text brings, and tells its end.
+    /// Writes what a stream of text brings, and resumes at its end.
     private func writeText<Failure>(
         _ stream: DataStreamRequest.Stream<String, Failure>,
         _ continuation: CheckedContinuation<DataStreamRequest.Completion, Never>
     ) throws {
         if let text = stream.value { try write(text) }
         if let completion = stream.completion {
-            try? writeRest()
+            try? flush()
             continuation.resume(returning: completion)
         }
     }
@@ -81,7 +81,7 @@ final class StreamOutput: Sendable {
     /// A terminal gets nothing that steers it. A CR at the end waits: an LF that comes next belongs to it.
     private func write(_ text: String) throws {
         guard style.isPretty else { return try write(Data(text.utf8)) }
-        let whole = heldBack.withLock { held in
+        let whole = pendingCarriageReturn.withLock { held in
             var scalars = (held + text).unicodeScalars
             held = scalars.last == "\r" ? "\r" : ""
             if !held.isEmpty { scalars.removeLast() }
@@ -90,8 +90,8 @@ final class StreamOutput: Sendable {
         try write(Data(TerminalText.safe(whole).utf8))
     }
 
-    private func writeRest() throws {
-        let rest = heldBack.withLock { $0 }
+    private func flush() throws {
+        let rest = pendingCarriageReturn.withLock { $0 }
         if !rest.isEmpty { try write(Data(TerminalText.safe(rest).utf8)) }
     }
 

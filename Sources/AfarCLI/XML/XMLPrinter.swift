@@ -42,7 +42,7 @@ struct XMLPrinter: BodyPrinter {
         guard let query else { return document.xmlString(prettyPrinted: true) }
         let result = try query.result(in: document)
         guard case .nodes(let nodes) = result else { return result.string + "\n" }
-        guard !nodes.isEmpty else { throw nothing(for: query, in: document) }
+        guard !nodes.isEmpty else { throw noMatch(for: query, in: document) }
         return nodes.map { node in
             let text = text(of: node)
             return text.hasSuffix("\n") ? text : text + "\n"
@@ -58,7 +58,7 @@ struct XMLPrinter: BodyPrinter {
         }
     }
 
-    private func nothing(for query: XPathQuery, in document: XML.Document) -> Failure {
+    private func noMatch(for query: XPathQuery, in document: XML.Document) -> Failure {
         let namespace = document.root.namespaceURI
         let hint =
             query.namespaces.isEmpty

@@ -137,15 +137,28 @@ struct DownloadTests {
 
     // MARK: Progress
 
+    /// A server whose file of 2000 bytes comes to its end when the gate opens.
+    private func server(untilShown gate: RawServer.Gate) async throws -> RawServer {
+        let half = String(repeating: "x", count: 1000)
+        return try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + half), .hold(gate), .send(half),
+        ])
+    }
+
     @Test func progressIsForTerminals() async throws {
-        let server = try await TestServer.start()
-        let url = server.url("/drip?bytes=2000&seconds=0.5").absoluteString
+        let gate = RawServer.Gate()
+        let server = try await server(untilShown: gate)
+        let url = server.url.absoluteString + "file"
         let shown = try await Tool.runWithErrorsOnTerminal(
             "download", url, "--color", "never", columns: 70, environment: ["LC_ALL": "C.UTF-8"],
-            directory: directory.url)
-        #expect(shown.text == "drip\n")
+            directory: directory.url
+        ) { output in
+            if output.split(separator: "\r").count > 2 { gate.open() }
+        }
+        #expect(shown.text == "file\n")
         let lines = shown.errors.split(separator: "\r")
         #expect(lines.count > 2)
+        #expect(lines.contains { $0.contains(" 50%   1.0 kB") }, "\(lines)")
         #expect(lines.allSatisfy { $0.drop { $0 == "\n" }.count <= 70 })
         let last = try #require(lines.last)
         #expect(last.contains("100%   2.0 kB") && last.hasSuffix("\n"))
@@ -158,10 +171,14 @@ struct DownloadTests {
     }
 
     @Test func progressKeepsClearOfOtherLines() async throws {
-        let server = try await TestServer.start()
-        let url = server.url("/drip?bytes=2000&seconds=0.5").absoluteString
+        let gate = RawServer.Gate()
+        let server = try await server(untilShown: gate)
         let outcome = try await Tool.runWithErrorsOnTerminal(
-            "download", url, "-v", "--timing", "--color", "never", directory: directory.url)
+            "download", server.url.absoluteString + "file", "-v", "--timing", "--color", "never",
+            directory: directory.url
+        ) { output in
+            if output.contains("50%") { gate.open() }
+        }
         let screen = Screen.text(outcome.errors).split(separator: "\n")
         #expect(screen.contains { $0.hasPrefix("* Connection: ") })
         #expect(screen.contains { $0.contains("100%") })
@@ -169,14 +186,16 @@ struct DownloadTests {
     }
 
     @Test func aFailureTakesTheProgressAway() async throws {
+        let gate = RawServer.Gate()
         let server = try await RawServer.start([
-            .respond("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhalf"), .waitForever,
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhalf"), .hold(gate), .close,
         ])
         let outcome = try await Tool.runWithErrorsOnTerminal(
-            "download", server.url.absoluteString + "/x", "--timeout", "1.5", "--color", "never",
-            directory: directory.url)
-        #expect(outcome.status == 5)
-        #expect(outcome.errors.contains("4 bytes"))
+            "download", server.url.absoluteString + "/x", "--color", "never", directory: directory.url
+        ) { output in
+            if output.contains("4 bytes") { gate.open() }
+        }
+        #expect(outcome.status == 6)
         #expect(Screen.text(outcome.errors).split(separator: "\n").count == 1)
         #expect(Screen.text(outcome.errors).hasPrefix("afar: "))
     }

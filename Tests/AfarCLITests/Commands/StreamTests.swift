@@ -58,14 +58,14 @@ struct StreamTests {
         }
         let outcome = try await Tool.bash(
             """
-            mkfifo go
+            mkfifo go done
             "$afar" get '\(server.url("/much"))' --stream > >(read -r < go; wc -c > count; echo > done) & echo $! > id
             wait $!; status=$?
-            until [ -e done ]; do read -rt 0.01 <> <(:); done
+            read -r < done
             cat count; exit $status
             """, directory: directory.url
         ) { _ in
-            // Until the server has not come further for half a second.
+            // Until the server has not come further for half a second: that nothing happens is no event to await.
             var (before, rounds) = (-1, 0)
             while rounds < 50 {
                 try await Task.sleep(for: .milliseconds(10))
@@ -154,11 +154,14 @@ struct StreamTests {
 
     @Test(arguments: ["--color=never", "--charset=utf-8"])
     func aLineEndMayComeInTwoPieces(option: String) async throws {
+        let printed = RawServer.Gate()
         let server = try await RawServer.start([
             .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"),
-            .send("2\r\na\r\r\n"), .wait(0.2), .send("3\r\n\nb\r\r\n"), .send("0\r\n\r\n"), .close,
+            .send("2\r\na\r\r\n"), .hold(printed), .send("3\r\n\nb\r\r\n"), .send("0\r\n\r\n"), .close,
         ])
-        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--stream", option)
+        let outcome = try await Tool.runOnTerminal("get", server.url.absoluteString, "--stream", option) { output in
+            if output.contains("a") { printed.open() }
+        }
         #expect(outcome.text == "a\nb\\u000D")
     }
 

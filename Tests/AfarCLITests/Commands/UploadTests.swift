@@ -79,11 +79,10 @@ struct UploadTests {
         arguments: ["--file big", "--file - < big", "--file - < <(cat big)", "--part f=@big"])
     func noFileIsHeldInMemory(arguments: String) async throws {
         let server = try await TestServer.start()
-        let process = Locked<Int32?>(nil)
+        let process = Deferred<Int32>()
         let peak = Locked(0)
         server.route("/measure") { request in
-            while process.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(1)) }
-            let bytes = try ProcessMemory.peak(of: try #require(process.withLock { $0 }))
+            let bytes = try ProcessMemory.peak(of: await process.value)
             peak.withLock { $0 = bytes }
             return .text("\(request.bodyLength)")
         }
@@ -93,7 +92,7 @@ struct UploadTests {
         let outcome = try await Tool.bash(
             "exec \"$afar\" upload '\(server.url("/measure"))' \(arguments)",
             environment: ["TMPDIR": directory.url.path], directory: directory.url
-        ) { id in process.withLock { $0 = id } }
+        ) { id in process.fulfil(id) }
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(Int(outcome.text).map { $0 >= 120_000_000 } == true)
         #expect((1..<90_000_000).contains(peak.withLock { $0 }))

@@ -1,6 +1,8 @@
 import Foundation
 
-/// A file that is gone after use.
+/// Calls a closure with the path of a file that is gone after use.
+///
+/// - Parameter bytes: What is in it.
 func withTemporaryFile<Result>(_ bytes: Data, _ body: (String) async throws -> Result) async throws -> Result {
     let url = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
     try bytes.write(to: url)

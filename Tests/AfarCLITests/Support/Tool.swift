@@ -74,23 +74,34 @@ enum Tool {
     }
 
     /// Runs the tool with a terminal for its standard output.
-    static func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
-        try await run(executable: url(), arguments, environment: environment, output: PseudoTerminal())
+    ///
+    /// - Parameter onOutput: Called with all that the terminal has got so far, whenever there is more.
+    static func runOnTerminal(
+        _ arguments: String..., environment: [String: String] = [:],
+        onOutput: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> Outcome {
+        try await run(
+            executable: url(), arguments, environment: environment, output: PseudoTerminal(),
+            onTerminalOutput: onOutput)
     }
 
     /// Runs the tool with a terminal for its standard error stream only.
+    ///
+    /// - Parameter onOutput: Called with all that the terminal has got so far, whenever there is more.
     static func runWithErrorsOnTerminal(
-        _ arguments: String..., columns: UInt16 = 80, environment: [String: String] = [:], directory: URL? = nil
+        _ arguments: String..., columns: UInt16 = 80, environment: [String: String] = [:], directory: URL? = nil,
+        onOutput: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Outcome {
         try await run(
             executable: url(), arguments, environment: environment, directory: directory,
-            errorOutput: PseudoTerminal(columns: columns))
+            errorOutput: PseudoTerminal(columns: columns), onTerminalOutput: onOutput)
     }
 
     private static func run(
         executable: URL, _ arguments: [String], input: Data? = nil, environment: [String: String],
         directory: URL? = nil, output: PseudoTerminal? = nil, errorOutput: PseudoTerminal? = nil,
-        waitsInLine: Bool = true, during: @Sendable (Int32) async throws -> Void = { _ in }
+        waitsInLine: Bool = true, onTerminalOutput: @escaping @Sendable (String) -> Void = { _ in },
+        during: @Sendable (Int32) async throws -> Void = { _ in }
     ) async throws -> Outcome {
         if waitsInLine { await turns.enter() }
         defer { if waitsInLine { turns.leave() } }
@@ -103,8 +114,10 @@ enum Tool {
         let inputPipe = input.map { _ in Pipe() }
         let null = FileHandle(fileDescriptor: open("/dev/null", O_RDONLY | O_CLOEXEC), closeOnDealloc: true)
         let (started, starting) = AsyncStream.makeStream(of: Int32.self)
-        async let bytes = read(output?.person ?? pipe?.fileHandleForReading)
-        async let errors = read(errorOutput?.person ?? errorPipe?.fileHandleForReading)
+        let onOutput = output.map { _ in onTerminalOutput }
+        let onErrors = errorOutput.map { _ in onTerminalOutput }
+        async let bytes = read(output?.person ?? pipe?.fileHandleForReading, onText: onOutput)
+        async let errors = read(errorOutput?.person ?? errorPipe?.fileHandleForReading, onText: onErrors)
         async let action: Void = { for await id in started { try await during(id) } }()
         // The tool's ends are its own from here on; the readers see the end when it closes them.
         let ends = [output?.tool ?? pipe?.fileHandleForWriting, errorOutput?.tool ?? errorPipe?.fileHandleForWriting]
@@ -133,7 +146,9 @@ enum Tool {
 
     /// All bytes, read on a thread of its own. A terminal ends with an error (EIO) instead of an end, which is why this
     /// does not use what `FileHandle` offers: that throws away what it had read before.
-    private static func read(_ handle: FileHandle?) async -> Data {
+    ///
+    /// - Parameter onText: Called with all that has been read so far, whenever there is more.
+    private static func read(_ handle: FileHandle?, onText: (@Sendable (String) -> Void)?) async -> Data {
         guard let handle else { return Data() }
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -141,7 +156,12 @@ enum Tool {
                 var buffer = [UInt8](repeating: 0, count: 1 << 16)
                 while true {
                     let count = systemRead(handle.fileDescriptor, &buffer, buffer.count)
-                    if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { break }
+                    if count > 0 {
+                        bytes += buffer[..<count]
+                        onText?(String(decoding: bytes, as: UTF8.self))
+                    } else if count == 0 || errno != EINTR {
+                        break
+                    }
                 }
                 continuation.resume(returning: bytes)
             }

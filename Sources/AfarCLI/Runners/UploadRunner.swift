@@ -6,36 +6,37 @@ import Foundation
 struct UploadRunner {
     let plan: RequestPlan
     let content: UploadContent
-    let options: Upload
+    let progress: ProgressOptions
+    let options: RequestOptions
 
     func run() async throws {
-        let inspector = Inspector(options.request.inspection, color: options.request.colors.color)
-        if options.request.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
+        let inspector = Inspector(options.inspection, colors: options.colors)
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         // A form may lie in a temporary file.
         let interruption = await Interruption()
-        let meter = options.progress.makeMeter(options.request.colors)
-        let session = options.request.sending.makeSession { inspector.watch($0) { meter.write($0) } }
+        let meter = progress.makeMeter(options.colors)
+        let session = options.sending.makeSession { inspector.watch($0) { meter.write($0) } }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)
             .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
-        Retries(limit: options.request.sending.retry).apply(to: request)
+        Retries(limit: options.sending.retry).apply(to: request)
         interruption.handle { request.cancel() }
-        let report = ResponseReport(plan: plan, options: options.request, inspector: inspector)
+        let report = ResponseReport(plan: plan, options: options, inspector: inspector)
         let response = await report.response(of: request)
         // A server may answer before it has everything.
-        let progress = request.uploadProgress
-        if response.error == nil, progress.totalUnitCount <= progress.completedUnitCount {
-            meter?.finish(bytes: progress.completedUnitCount)
+        let sent = request.uploadProgress
+        if response.error == nil, sent.totalUnitCount <= sent.completedUnitCount {
+            meter?.finish(bytes: sent.completedUnitCount)
         } else {
             meter?.abandon()
         }
-        interruption.passOn()
+        interruption.reraise()
         try report.print(response, of: request)
     }
 
     private var curlCommand: CurlCommand {
-        var command = CurlCommand(plan, options.request)
+        var command = CurlCommand(plan, options)
         command.body = content.curlBody
         return command
     }

@@ -1,7 +1,7 @@
 import Afar
 
 /// Text of a streamed body in an encoding that a person has named.
-struct TextInCharset: DataStreamParser {
+struct CharsetTextParser: DataStreamParser {
     private var decoder: TextDecoder
 
     init(_ encoding: TextEncoding) { decoder = TextDecoder(encoding) }

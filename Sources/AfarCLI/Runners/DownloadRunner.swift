@@ -5,35 +5,28 @@ import HTTPTypes
 /// Makes one request and puts what it brings into a file.
 struct DownloadRunner {
     let plan: RequestPlan
-    let options: Download
+    let options: DownloadOptions
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, color: options.colors.color)
+        let inspector = Inspector(options.inspection, colors: options.colors)
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
         let target = try DownloadTarget(options.file, url: plan.url)
         try plan.check()
         let interruption = await Interruption()
-        let part = options.file.resume ? try KeptPart(at: target.partPath, for: plan.urlRequest()) : nil
-        let place: any ArrivalPlace = try part ?? PartialFile(beside: target.place)
-        let load = Load(target: target, inspector: inspector, part: part)
-        let outcome = await self.load(load, interruption: interruption)
-        place.leave(keeping: outcome.part)
-        if case .failure = outcome.path { interruption.passOn() }
+        let resumable =
+            options.file.resume ? try ResumableDownloadDirectory(at: target.partPath, for: plan.urlRequest()) : nil
+        let directory: any DownloadDirectory = try resumable ?? TemporaryDownloadDirectory(beside: target.directoryPath)
+        let outcome = await download(to: target, resuming: resumable, inspector, interruption)
+        directory.cleanUp(keeping: outcome.resumeData)
+        if case .failure = outcome.path { interruption.reraise() }
         try StandardOutput.write(outcome.path.get() + "\n")
-    }
-
-    /// What a download works with.
-    private struct Load {
-        let target: DownloadTarget
-        let inspector: Inspector
-        let part: KeptPart?
     }
 
     private struct Outcome {
         /// The path of the file, when the file is there.
         var path: Result<String, Failure>
-        /// What there is to go on with.
-        var part: ResumeData?
+        /// What a next run can resume; nil where there is nothing.
+        var resumeData: ResumeData?
     }
 
     private var curlCommand: CurlCommand {
@@ -42,18 +35,20 @@ struct DownloadRunner {
         return CurlCommand(plan, options.sending, options: ["--fail"] + continuation + destination)
     }
 
-    private func load(_ load: Load, interruption: Interruption) async -> Outcome {
-        let (target, inspector) = (load.target, load.inspector)
+    private func download(
+        to target: DownloadTarget, resuming resumable: ResumableDownloadDirectory?, _ inspector: Inspector,
+        _ interruption: Interruption
+    ) async -> Outcome {
         let meter = options.progress.makeMeter(options.colors)
         let running = Locked<DownloadRequest?>(nil)
         let session = options.sending.makeSession { base in
-            ArrivalGate(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
-                guard let part = load.part, let request = running.withLock({ $0 }) else { return }
+            DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
+                guard let resumable, let request = running.withLock({ $0 }) else { return }
                 let next = request.resumableInFlight
-                part.note(next)
+                resumable.record(next)
                 meter?.begin(at: request.bytesBefore)
                 let line = ResumptionReport.line(
-                    part: part.data, offset: request.bytesBefore, next: next, status: head.status)
+                    part: resumable.data, offset: request.bytesBefore, next: next, status: head.status)
                 if let line { meter.write("afar: \(line)\n") }
             }
         }
@@ -67,20 +62,20 @@ struct DownloadRunner {
             .validate(statusCode: 200..<300)
             .downloadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
         running.withLock { $0 = request }
-        if let data = load.part?.data { request.goOn(with: data) }
-        interruption.handle { request.cancel(producingResumeData: load.part != nil) }
+        if let data = resumable?.data { request.goOn(with: data) }
+        interruption.handle { request.cancel(producingResumeData: resumable != nil) }
         let response = await request.serializingDownloadedFileURL().response
         running.withLock { $0 = nil }
         if let error = response.error {
             meter?.abandon()
-            inspector.showEnd(of: request)
+            inspector.showSummary(of: request)
             var failure = failure(error, request.responseHead)
-            guard let part = load.part, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
-            failure.message += " What has arrived is kept in \(part.path), and --resume goes on from there."
-            return Outcome(path: .failure(failure), part: try? ResumeData(decoding: data))
+            guard let resumable, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
+            failure.message += " What has arrived is kept in \(resumable.path), and --resume goes on from there."
+            return Outcome(path: .failure(failure), resumeData: try? ResumeData(decoding: data))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
-        inspector.showEnd(of: request)
+        inspector.showSummary(of: request)
         let disposition = request.responseHead?.value(for: .contentDisposition)
         return Outcome(path: .success(target.path(contentDisposition: disposition)))
     }

@@ -5,18 +5,18 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The place for a file that may take several runs to arrive: a directory beside its destination, `NAME.part`, which the
-/// next run finds.
+/// A directory for a file that may take several runs to arrive: `NAME.part` beside its destination, where the next run
+/// finds it.
 ///
-/// It holds the file with the part, and from the response's head on a record of what is needed to go on. How much is
+/// It holds the file with the part, and from the response's head on a record of what is needed to resume. How much is
 /// there the file itself says, so the tool may be killed at any moment. A directory that somebody else has made, or may
 /// write to, is refused: a part in it could be anything.
-final class KeptPart: ArrivalPlace {
+final class ResumableDownloadDirectory: DownloadDirectory {
     private static let recordName = "resume"
 
     /// As a person writes it.
     let path: String
-    /// What there is to go on with.
+    /// What this run can resume; nil where there is nothing.
     let data: ResumeData?
     /// Locked as long as this tool works here; the system unlocks it whatever ends the tool.
     private let directory: PrivateDirectory
@@ -59,8 +59,8 @@ final class KeptPart: ArrivalPlace {
         }
     }
 
-    /// Writes down what is needed to go on from here, or that nothing is.
-    func note(_ data: ResumeData?) {
+    /// Writes down what is needed to resume from here, or removes it.
+    func record(_ data: ResumeData?) {
         guard var data, let url = Self.withoutSecrets(data.url) else { return directory.remove(Self.recordName) }
         // The next run brings its own, and secrets among them stay off the disk.
         data.headers = []
@@ -69,7 +69,7 @@ final class KeptPart: ArrivalPlace {
         directory.put(data.encoded(), into: Self.recordName)
     }
 
-    func leave(keeping part: ResumeData?) {
+    func cleanUp(keeping part: ResumeData?) {
         Self.sweep(directory, keeping: part)
         guard part == nil else { return }
         directory.remove(Self.recordName)
@@ -106,7 +106,7 @@ final class KeptPart: ArrivalPlace {
         data.url = exactURL ?? data.url
         // The directory may have been moved since.
         let names = lastNames(of: data.path)
-        guard names.count == 2, isArrivalDirectory(names[0]),
+        guard names.count == 2, isTemporaryDirectory(names[0]),
             let length = try? PrivateDirectory(names[0], in: directory).length(of: names[1]), length > 0
         else { return nil }
         data.path = names.reduce(place) { "\($0)/\($1)" }
@@ -120,13 +120,13 @@ final class KeptPart: ArrivalPlace {
     /// The file with a part, and the directory that it is in.
     private static func lastNames(of path: String) -> [String] { URL(filePath: path).pathComponents.suffix(2) }
 
-    private static func isArrivalDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
+    private static func isTemporaryDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
 
     /// Removes files of answers about something else, and what runs have left that were killed before there was anything
-    /// to go on with. What is not this tool's stays.
+    /// to resume. What is not this tool's stays.
     private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
         let kept = data.flatMap { lastNames(of: $0.path).first }
-        for name in directory.names where isArrivalDirectory(name) && name != kept {
+        for name in directory.names where isTemporaryDirectory(name) && name != kept {
             directory.removeDirectory(name, with: [TemporaryFile.name, TemporaryFile.sampleName])
         }
     }

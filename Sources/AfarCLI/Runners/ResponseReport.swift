@@ -19,7 +19,7 @@ struct ResponseReport {
         self.printer =
             printer
             ?? ResponsePrinter(
-                style: Style(options.colors.color, output: .standardOutput),
+                style: options.colors.style(for: .standardOutput),
                 includesHead: options.output.include || plan.method == .head, charset: options.output.charset)
     }
 
@@ -32,7 +32,7 @@ struct ResponseReport {
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
         // A status after which no retry was left is a response like any other.
         if let error = response.error, !error.isResponseValidationError {
-            inspector.showEnd(of: request)
+            inspector.showSummary(of: request)
             throw Failure(error, url: plan.url)
         }
         guard let head = request.responseHead else {
@@ -41,7 +41,7 @@ struct ResponseReport {
         let body = response.value ?? request.data ?? Data()
         let output = Result { try printer.output(head: head, body: body) }
         if case .success(let bytes) = output { try StandardOutput.write(bytes) }
-        inspector.showEnd(of: request)
+        inspector.showSummary(of: request)
         try options.output.check(head, url: plan.url)
         _ = try output.get()
     }

@@ -9,9 +9,9 @@ struct RequestRunner {
     var printer: (any BodyPrinter)?
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, color: options.colors.color)
+        let inspector = Inspector(options.inspection, colors: options.colors)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
-        let spinner = Spinner(waitingFor: plan.url, options)
+        let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose)
         let session = options.sending.makeSession { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }

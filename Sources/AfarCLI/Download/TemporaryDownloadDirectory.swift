@@ -1,9 +1,9 @@
 import AfarCore
 import Foundation
 
-/// The place for a file that is still arriving: a directory beside its destination, on the same file system, so that the
-/// whole file appears at once.
-struct PartialFile: ArrivalPlace {
+/// A directory for a file that arrives in one run: beside its destination, on the same file system, so that the whole file
+/// appears at once.
+struct TemporaryDownloadDirectory: DownloadDirectory {
     private let directory: String
 
     /// Makes the directory, and the session's temporary files go there from now on.
@@ -18,5 +18,5 @@ struct PartialFile: ArrivalPlace {
         setenv("TMPDIR", directory, 1)
     }
 
-    func leave(keeping part: ResumeData?) { try? FileManager.default.removeItem(atPath: directory) }
+    func cleanUp(keeping part: ResumeData?) { try? FileManager.default.removeItem(atPath: directory) }
 }

@@ -10,14 +10,14 @@ struct StreamRunner {
 
     init(plan: RequestPlan, options: RequestOptions, format: StreamFormat) {
         var plan = plan
-        if format != .bytes, plan.headers["Accept"] == nil { plan.headers.add(.accept("text/event-stream")) }
+        if format.isEvents, plan.headers["Accept"] == nil { plan.headers.add(.accept("text/event-stream")) }
         self.plan = plan
         self.options = options
         self.format = format
     }
 
     func run() async throws {
-        let inspector = Inspector(options.inspection, color: options.colors.color)
+        let inspector = Inspector(options.inspection, colors: options.colors)
         if options.inspection.curl {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
@@ -25,28 +25,28 @@ struct StreamRunner {
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
         let output = StreamOutput(
-            style: Style(options.colors.color, output: .standardOutput), charset: options.output.charset)
+            style: options.colors.style(for: .standardOutput), charset: options.output.charset)
         let request = session.streamRequest(plan.url, headers: plan.headers, automaticallyCancelOnStreamError: true)
         if options.output.include {
             request.onHTTPResponse(on: output.queue) { [weak request] _, answer in
                 answer(output.write(head: request?.responseHead) ? .allow : .cancel)
             }
         }
-        StandardOutput.whenClosed {
+        StandardOutput.onClose {
             output.fail(StandardOutput.Closed())
             request.cancel()
         }
         let completion = await output.completion(of: request, as: format)
-        inspector.showEnd(of: request)
+        inspector.showSummary(of: request)
         try output.check()
         if let error = completion.error {
-            throw error.isResponseValidationError ? noEvents(error) : Failure(error, url: plan.url)
+            throw error.isResponseValidationError ? noEventStream(error) : Failure(error, url: plan.url)
         }
         if let head = request.responseHead { try options.output.check(head, url: plan.url) }
     }
 
     /// The response is no stream of events.
-    private func noEvents(_ error: AFError) -> Failure {
+    private func noEventStream(_ error: AFError) -> Failure {
         let place = Redaction.standard.url(plan.url)
         if let status = error.responseCode {
             return Failure(.httpStatus, "\(place) answered \(StatusLine.text(of: status)), and no stream of events.")

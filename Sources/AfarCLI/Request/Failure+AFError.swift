@@ -79,7 +79,7 @@ extension Failure {
 
 extension AFError {
     /// What the transport said, where it was the transport that failed.
-    var transportError: TransportError? {
+    fileprivate var transportError: TransportError? {
         guard case .sessionTaskFailed(let error) = self else { return nil }
         return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
     }

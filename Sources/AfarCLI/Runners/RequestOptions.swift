@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every command that prints a response can be told.
+/// The options of every command that prints a response.
 struct RequestOptions: ParsableArguments {
     @OptionGroup var address: AddressArgument
     @OptionGroup(title: "Request") var sending: SendingOptions

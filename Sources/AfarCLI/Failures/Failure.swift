@@ -1,5 +1,4 @@
 import Afar
-import ArgumentParser
 import Foundation
 
 /// Why the tool ends before its work is done: an exit code, and one line for the person who called it.
@@ -16,16 +15,20 @@ struct Failure: Error, Equatable {
         self.message = Redaction.standard.line(message)
     }
 
-    /// A failure of ArgumentParser's, which ends a sentence of its own making where it can.
-    init(parsing error: any Error, message: String, arguments: [String]) {
-        let isUsage = AfarTool.exitCode(for: error) == .validationFailure
+    /// Makes the failure of a command line that cannot be parsed.
+    ///
+    /// - Parameters:
+    ///   - message: What the parser says about it.
+    ///   - isUsage: Whether the person can mend it by another command line.
+    ///   - arguments: The command line; the first argument is the tool's own name.
+    ///   - commands: The names of the tool's commands.
+    init(parsing message: String, isUsage: Bool, arguments: [String], commands: [String]) {
         let command = arguments.dropFirst().first { !$0.hasPrefix("-") }
-        let names = AfarTool.configuration.subcommands.map { $0._commandName }
-        if isUsage, let command, !names.contains(command), command != "help" {
+        if isUsage, let command, !commands.contains(command), command != "help" {
             let isAddress = command.contains { ".:/".contains($0) } || command == "localhost"
             let hint =
                 isAddress
-                ? "Perhaps you meant: afar get \(command)" : "The commands are: \(names.joined(separator: ", "))."
+                ? "Perhaps you meant: afar get \(command)" : "The commands are: \(commands.joined(separator: ", "))."
             self.init(.usage, "\"\(command)\" is not a command. \(hint)")
         } else {
             let help = ["afar", command, "--help"].compactMap { $0 }.joined(separator: " ")

@@ -44,7 +44,7 @@ final class Interruption: @unchecked Sendable {
     }
 
     /// Ends the process as the signal would have, if one has arrived: a shell must be able to tell.
-    func passOn() {
+    func reraise() {
         for (signal, source) in sources {
             source.cancel()
             Foundation.signal(signal, SIG_DFL)

@@ -1,0 +1,37 @@
+import Afar
+import ArgumentParser
+
+struct Get: MethodCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fetch what is there.",
+        usage: "afar get <url> [<options>]",
+        examples: [
+            "afar get example.com",
+            "afar get :8080/search --query q=swift --query limit=10",
+            "afar get :8080/users/1 -H 'Authorization: Bearer TOKEN' --check-status",
+            "afar get example.com --timing > page.html",
+            "afar get :8080/events --stream | grep error",
+            "afar get :8080/feed --sse",
+        ])
+    static let method = HTTPMethod.get
+    @OptionGroup(visibility: .hidden) var body: BodyOptions
+    @OptionGroup(title: "Streaming") var streaming: StreamingOptions
+    @OptionGroup var request: RequestOptions
+
+    func run() async throws {
+        let plan = try RequestPlan(Self.method, request.address, request.sending, body)
+        if let format = streaming.format {
+            guard request.sending.retry == 0 else {
+                let option = format.isEvents ? "--sse" : "--stream"
+                throw Failure(
+                    .usage, "What \(option) has printed cannot be taken back, so --retry does not go with it.")
+            }
+            guard !format.isEvents || request.output.charset == nil else {
+                throw Failure(.usage, "Server-sent events are UTF-8, so --charset does not go with --sse.")
+            }
+            try await StreamRunner(plan: plan, options: request, format: format).run()
+        } else {
+            try await RequestRunner(plan: plan, options: request).run()
+        }
+    }
+}

@@ -1,0 +1,13 @@
+import Afar
+
+extension CurlCommand {
+    /// What the tool would send, and print of the response.
+    init(_ plan: RequestPlan, _ options: RequestOptions, more: [String] = []) {
+        let choices = [
+            ("--fail-with-body", options.output.checkStatus),
+            ("--include", options.output.include && plan.method != .head),
+            ("--verbose", options.inspection.verbose),
+        ]
+        self.init(plan, options.sending, options: choices.filter(\.1).map(\.0) + more)
+    }
+}
