@@ -218,7 +218,7 @@ let package = Package(
         .testTarget(
             name: "AfarCurlTests",
             dependencies: [
-                "AfarCurl", "AfarCore", "AfarTestServer", "CLibcurl",
+                "AfarCurl", "AfarCore", "AfarTestServer", "AfarTesting", "CLibcurl",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

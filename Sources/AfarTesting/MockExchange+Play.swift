@@ -68,8 +68,7 @@ extension MockExchange {
         let head = ResponseHead(status: response.status, fields: fields, url: exchange.url)
         note { $0.transactions[0].responseStartDate = Date() }
         exchange.observer?.exchangeDidReceiveHead(head)
-        var verdict = exchange.headArrived(head)
-        if case .ask(let pending) = verdict { verdict = await pending.verdict }
+        let verdict = await exchange.headArrived(head).settled
         guard !isOver else { return }
         var delivery = exchange.delivery
         switch verdict {

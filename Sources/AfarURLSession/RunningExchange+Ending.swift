@@ -37,12 +37,10 @@ extension RunningExchange {
         if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
 
-    /// Answers whoever waits, once; not while the file is being written, for its owner closes it then, and not with a
-    /// response on which somebody is asked.
+    /// Answers whoever waits, once; not while the file is being written, for its owner closes it then.
     func settle() {
         let settled = state.withLock { state -> State? in
-            guard let ending = state.ending, !state.isWriting else { return nil }
-            if state.isUndecided, case .success = ending { return nil }
+            guard state.ending != nil, !state.isWriting else { return nil }
             defer {
                 state.answer = nil
                 state.sink = .memory(Data())

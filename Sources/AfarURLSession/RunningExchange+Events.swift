@@ -64,16 +64,16 @@ extension RunningExchange {
 
     /// It is known what is done with a response whose head has come. What has come of its body comes now.
     private func decided(_ verdict: HeadVerdict, about head: ResponseHead) {
-        let held = state.withLock { state -> Data? in
-            guard state.isUndecided, case .memory(let held) = state.sink else { return nil }
+        let held = state.withLock { state -> (Data, isComplete: Bool)? in
+            guard state.ending == nil, state.isUndecided, case .memory(let held) = state.sink else { return nil }
             state.isUndecided = false
             (state.received, state.sink) = (0, .memory(Data()))
-            return held
+            return (held, state.isComplete)
         }
-        guard let held else { return }
+        guard let (held, isComplete) = held else { return }
         do throws(TransportError) { try obey(verdict, about: head) } catch { return end(with: .failure(error)) }
         if !held.isEmpty { take(held) }
-        settle()
+        if isComplete { end(with: .success(())) }
     }
 
     /// The rest of a body that nobody wants need not come.
@@ -139,12 +139,14 @@ extension RunningExchange {
     private func take(_ data: Data) {
         enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse(String), discard }
         let (next, total, head) = state.withLock { state -> (Next, Int64, ResponseHead?) in
-            if case .failure = state.ending { return (.nothing, 0, nil) }
+            guard state.ending == nil else { return (.nothing, 0, nil) }
             state.received += Int64(data.count)
             let total = state.received
             if let limit = state.discarding { return (total > limit ? .discard : .nothing, total, state.head) }
             if state.isUndecided, !exchange.delivery.isCollecting, total > streamBufferLimit {
-                return (.refuse("\(streamBufferLimit) bytes wait for an answer to the response's head"), total, state.head)
+                return (
+                    .refuse("\(streamBufferLimit) bytes wait for an answer to the response's head"), total, state.head
+                )
             }
             if let limit = exchange.delivery.limit, total > limit {
                 return (.refuse("the body has more bytes than the limit"), total, state.head)
@@ -205,9 +207,16 @@ extension RunningExchange {
     }
 
     func didComplete(with error: (any Error)?) {
-        let (phase, hasHead) = state.withLock { ($0.phase, $0.head != nil) }
+        let (phase, hasHead, isUndecided, wasComplete) = state.withLock { state in
+            defer { state.isComplete = true }
+            return (state.phase, state.head != nil, state.isUndecided, state.isComplete)
+        }
+        // A task that was let go after all had come says that it was cancelled.
+        guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))
+        } else if isUndecided {
+            return
         } else if hasHead {
             end(with: .success(()))
         } else {

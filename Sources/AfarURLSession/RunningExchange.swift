@@ -29,6 +29,8 @@ final class RunningExchange: PreparedExchange {
         var ending: Result<Void, TransportError>?
         /// Whether somebody is asked what is done with the response, whose body waits in memory.
         var isUndecided = false
+        /// Whether all of the response was there before that was known.
+        var isComplete = false
         /// Whether nobody wants the body, of which so many bytes may come.
         var discarding: Int64?
         var isWriting = false

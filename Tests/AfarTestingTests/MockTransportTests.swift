@@ -71,7 +71,9 @@ import Testing
         let response = try await transport.send(.to("/") { $0.observer = recorder })
         #expect(recorder.events.withLock { $0 } == ["head 200", "received 4/6", "received 6/6"])
         #expect(response.report.transactions.first?.responseBodyBytesAfterDecoding == 6)
-        let refused = await failure { _ = try await transport.send(.to("/") { $0.onHead = { _ in throw Refused() } }) }
+        let refused = await failure {
+            _ = try await transport.send(.to("/") { $0.verdict = { _ in .refuse(Refused()) } })
+        }
         #expect(refused?.underlying is Refused)
     }
 

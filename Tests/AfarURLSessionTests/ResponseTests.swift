@@ -153,7 +153,7 @@ import Testing
         let error = await failure {
             _ = try await transport.send(
                 .get(server) { exchange in
-                    exchange.onHead = { if $0.status == 206 { throw Refused() } }
+                    exchange.verdict = { $0.status == 206 ? .refuse(Refused()) : .take() }
                 })
         }
         #expect(error?.underlying is Refused)

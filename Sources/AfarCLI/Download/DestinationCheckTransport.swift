@@ -13,14 +13,18 @@ struct DestinationCheckTransport: Transport {
 
     func send(_ exchange: Exchange) async throws -> TransportResponse {
         var exchange = exchange
-        exchange.onHead = { [next = exchange.onHead, target, onFinalHead] head in
-            try next?(head)
+        exchange.verdict = { [next = exchange.verdict, target, onFinalHead] head in
+            let verdict = next?(head) ?? .take()
             // What leads elsewhere brings no file.
-            guard !head.isRedirect else { return }
+            guard case .take = verdict, !head.isRedirect else { return verdict }
             onFinalHead(head)
-            if (200..<300).contains(head.status) {
+            guard (200..<300).contains(head.status) else { return verdict }
+            do {
                 try target.checkOverwrite(of: target.path(contentDisposition: head.value(for: .contentDisposition)))
+            } catch {
+                return .refuse(error)
             }
+            return verdict
         }
         return try await base.send(exchange)
     }

@@ -1,4 +1,4 @@
-/// A way of proving who is asking. ``AuthTransport`` takes the first of those it knows that the server offers.
+/// A way of proving who is asking. ``AuthenticationStage`` takes the first of those it knows that the server offers.
 protocol AuthenticationScheme: Sendable {
     /// The scheme's name in lower case, as in a challenge.
     var name: String { get }

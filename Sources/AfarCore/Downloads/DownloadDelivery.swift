@@ -47,8 +47,8 @@ final class DownloadDelivery: Sendable {
     init?(resuming data: ResumeData, with request: inout URLRequest) throws {
         guard let file = try TemporaryFile(keptAt: data.path) else { return nil }
         var data = data
-        if file.length > data.byteCount { try file.cut(to: data.byteCount) }
-        data.byteCount = file.length
+        data.byteCount = min(data.byteCount, file.length)
+        try file.cut(to: data.byteCount)
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file

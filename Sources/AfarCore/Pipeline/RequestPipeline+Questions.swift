@@ -54,7 +54,8 @@ extension RequestPipeline {
     private func adapt(with number: Int, _ wait: Int) {
         guard let urlRequest else { return }
         // When it was cancelled, the request's own error says so and outranks this one.
-        askInterceptor(number, wait, ifEnded: Answer(event: .failed, content: .failure(.sessionDeinitialized))) { [self] adapter, session in
+        askInterceptor(number, wait, ifEnded: Answer(event: .failed, content: .failure(.sessionDeinitialized))) {
+            [self] adapter, session in
             let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { [weak self] result in
                 switch result {

@@ -99,7 +99,9 @@ extension RequestPipeline {
             delivery: try request.openDelivery(),
             options: try context.options.get())
         // 60 is what Foundation gives a request that says nothing.
-        if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 { exchange.options.idleTimeout = urlRequest.timeoutInterval }
+        if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
+            exchange.options.idleTimeout = urlRequest.timeoutInterval
+        }
         return exchange
     }
 

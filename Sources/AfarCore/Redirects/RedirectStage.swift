@@ -59,7 +59,9 @@ package final class RedirectStage: ExchangeStage {
                     .cancelled, phase: .receiving, url: hop.exchange.url,
                     message: "cancelled while a redirect was decided on"))
         }
-        do throws(TransportError) { return try decision.map { d throws(TransportError) in try follow(d, after: hop) } ?? .pass } catch { return .fail(error) }
+        do throws(TransportError) {
+            return try decision.map { d throws(TransportError) in try follow(d, after: hop) } ?? .pass
+        } catch { return .fail(error) }
     }
 
     private func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> Disposition {

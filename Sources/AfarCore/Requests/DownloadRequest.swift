@@ -242,7 +242,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// The file, before it is moved.
     private var file: URL? { transfer.withLock { $0.file }?.url }
 
-    override var queueForPresenting: DispatchQueue? { context.delegate.takesFiles && file != nil ? context.rootQueue : nil }
+    override var queueForPresenting: DispatchQueue? {
+        context.delegate.takesFiles && file != nil ? context.rootQueue : nil
+    }
 
     override func presentFile() {
         guard let file else { return }

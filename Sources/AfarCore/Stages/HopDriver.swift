@@ -29,7 +29,8 @@ package final class HopDriver: Sendable {
 
     /// - Parameter judge: Called at the head of each response that no stage wants, wherever the transport reads the network.
     package init(
-        _ exchange: Exchange, through stages: [any ExchangeStage], over transport: ExchangeSender, judge: @escaping Judge
+        _ exchange: Exchange, through stages: [any ExchangeStage], over transport: ExchangeSender,
+        judge: @escaping Judge
     ) {
         self.stages = stages
         self.transport = transport
@@ -280,10 +281,12 @@ package final class HopDriver: Sendable {
         case .fail(let failure): complete(.failure(failure))
         case .answer(let response): complete(.success(response))
         case .again:
-            let over = state.withLock { state in
+            let over = state.withLock { state -> [Level]? in
+                guard !state.isCancelled else { return nil }
                 if let error = error as? TransportError { state.report.append(error.report) }
                 return state.begin(state.levels[level].hop, at: level)
             }
+            guard let over else { return complete(.failure(error)) }
             for level in over { level.run.ended(level.hop, with: .failed(error)) }
             post(.waits { [self] in depart() })
         }

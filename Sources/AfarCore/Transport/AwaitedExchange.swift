@@ -9,14 +9,10 @@ struct AwaitedExchange: Sendable {
     /// The verdict on the head that came last.
     private let given = Locked<HeadVerdict?>(nil)
     /// Where the body begins in its file.
-    private let start: off_t?
+    private let start: off_t
 
     init(_ exchange: Exchange) {
-        if case .file(let descriptor, _) = exchange.delivery {
-            start = lseek(descriptor, 0, SEEK_CUR)
-        } else {
-            start = nil
-        }
+        start = if case .file(let descriptor, _) = exchange.delivery { lseek(descriptor, 0, SEEK_CUR) } else { 0 }
         var observed = exchange
         observed.verdict = { [given] head in
             let verdict = exchange.headArrived(head)
@@ -29,7 +25,7 @@ struct AwaitedExchange: Sendable {
     func result(of transport: any Transport) async -> Result<TransportResponse, any Error> {
         do {
             let response = try await transport.send(exchange)
-            let verdict = given.withLock { $0 } ?? exchange.headArrived(response.head)
+            guard let verdict = given.withLock({ $0 }) else { return .success(try await judge(response)) }
             return .success(try await obey(verdict, with: response))
         } catch {
             if case .discard = given.withLock({ $0 }) { try? takeOut(into: nil) }
@@ -37,11 +33,25 @@ struct AwaitedExchange: Sendable {
         }
     }
 
+    /// Has a whole response judged as if its head had just come.
+    private func judge(_ response: TransportResponse) async throws -> TransportResponse {
+        guard case .file(let descriptor, _) = exchange.delivery else {
+            return try await obey(exchange.headArrived(response.head), with: response)
+        }
+        let body = try NamelessFile()
+        try takeOut(into: body.descriptor)
+        let judged = try await obey(exchange.headArrived(response.head), with: response)
+        guard case .take(let delivery) = await given.withLock({ $0 })?.settled else { return judged }
+        let end = lseek(body.descriptor, 0, SEEK_END)
+        try copy(from: body.descriptor, 0..<end, to: delivery?.descriptor ?? descriptor)
+        return judged
+    }
+
     private func obey(_ verdict: HeadVerdict, with response: TransportResponse) async throws -> TransportResponse {
         var response = response
-        switch verdict {
-        case .take(.file(let descriptor, _)): try takeOut(into: descriptor)
-        case .take: break
+        switch await verdict.settled {
+        case .take(let delivery):
+            if let descriptor = delivery?.descriptor { try takeOut(into: descriptor) }
         case .discard:
             if case .stream(let stream) = response.body { stream.cancel() }
             response.body = .data(Data())
@@ -51,31 +61,35 @@ struct AwaitedExchange: Sendable {
             var failure = TransportError(refused: exchange.url, because: error)
             failure.report = response.report
             throw failure
-        case .ask(let pending):
-            return try await obey(await pending.verdict, with: response)
+        case .ask: break
         }
         return response
     }
 
     /// Takes what was written to the exchange's file out of it again, and puts it where it belongs, if it is not there.
     private func takeOut(into destination: Int32?) throws(TransportError) {
-        guard case .file(let descriptor, _) = exchange.delivery, let start else { return }
+        guard case .file(let descriptor, _) = exchange.delivery else { return }
         let end = lseek(descriptor, 0, SEEK_END)
         guard end > start else { return }
         if let destination, lseek(destination, 0, SEEK_CUR) == 0 {
-            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-            var offset = start
-            while offset < end {
-                let count = pread(descriptor, &buffer, buffer.count, offset)
-                guard count > 0 else { throw failure("the response's body could not be read again", errno) }
-                if let code = buffer.withUnsafeBytes({ UnsafeRawBufferPointer(rebasing: $0[..<count]).write(to: destination) }) {
-                    throw failure("the response's body could not be written", code)
-                }
-                offset += off_t(count)
-            }
+            try copy(from: descriptor, start..<end, to: destination)
         }
         guard ftruncate(descriptor, start) == 0, lseek(descriptor, start, SEEK_SET) == start else {
             throw failure("the file could not be cut", errno)
+        }
+    }
+
+    private func copy(from source: Int32, _ range: Range<off_t>, to destination: Int32) throws(TransportError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 1)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = pread(source, buffer.baseAddress, min(buffer.count, Int(range.upperBound - offset)), offset)
+            guard count > 0 else { throw failure("the response's body could not be read again", errno) }
+            if let code = UnsafeRawBufferPointer(rebasing: buffer[..<count]).write(to: destination) {
+                throw failure("the response's body could not be written", code)
+            }
+            offset += off_t(count)
         }
     }
 
@@ -84,17 +98,42 @@ struct AwaitedExchange: Sendable {
     }
 }
 
-extension PendingVerdict {
-    /// The verdict, once it is given; a refusal when the task is cancelled before.
-    package var verdict: HeadVerdict {
+extension HeadVerdict {
+    /// The verdict that is given in the end; a refusal when the task is cancelled before.
+    package var settled: HeadVerdict {
         get async {
+            guard case .ask(let pending) = self else { return self }
             let deferred = Deferred<HeadVerdict>()
             return await withTaskCancellationHandler {
-                whenGiven { deferred.fulfil($0) }
+                pending.whenGiven { deferred.fulfil($0) }
                 return await deferred.value
             } onCancel: {
                 deferred.fulfil(.refuse(CancellationError()))
             }
         }
     }
+}
+
+extension ResponseDelivery {
+    fileprivate var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
+}
+
+/// A file for a moment.
+private final class NamelessFile {
+    let descriptor: Int32
+
+    init() throws(TransportError) {
+        let template = FileManager.default.temporaryDirectory.appendingPathComponent("afar-XXXXXX")
+        var path = Array(template.path.utf8CString)
+        descriptor = mkstemp(&path)
+        guard descriptor >= 0 else {
+            throw TransportError(
+                .deliveryFailed, phase: .receiving, url: nil, message: "there is no place for the response's body",
+                systemError: errno)
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(path)
+    }
+
+    deinit { close(descriptor) }
 }

@@ -1,4 +1,4 @@
-/// Typed values that travel with an exchange through the transports around the transport.
+/// Typed values that travel with an exchange, for transports around the transport.
 ///
 /// ```swift
 /// struct TenantKey: ExchangeContextKey {

@@ -22,14 +22,12 @@ extension TransportError {
 
 /// A verdict that is given later. When it is dropped instead, the response is refused.
 public final class PendingVerdict: Sendable {
-    private enum State {
-        case open
-        case awaited(@Sendable (HeadVerdict) -> Void)
-        case given(HeadVerdict)
-        case over
+    private struct State {
+        var verdict: HeadVerdict?
+        var receivers: [@Sendable (HeadVerdict) -> Void] = []
     }
 
-    private let state = Locked(State.open)
+    private let state = Locked(State())
 
     /// Makes a verdict that is still open.
     public init() {}
@@ -38,34 +36,24 @@ public final class PendingVerdict: Sendable {
 
     /// Gives the verdict, from any thread. Only the first one counts.
     public func give(_ verdict: HeadVerdict) {
-        let receive = state.withLock { state -> (@Sendable (HeadVerdict) -> Void)? in
-            switch state {
-            case .open: state = .given(verdict)
-            case .awaited(let receive):
-                state = .over
-                return receive
-            case .given, .over: break
-            }
-            return nil
+        if case .ask(let other) = verdict { return other.whenGiven { [self] verdict in give(verdict) } }
+        let receivers = state.withLock { state in
+            guard state.verdict == nil else { return [@Sendable (HeadVerdict) -> Void]() }
+            state.verdict = verdict
+            defer { state.receivers = [] }
+            return state.receivers
         }
-        receive?(verdict)
+        for receive in receivers { receive(verdict) }
     }
 
     /// For transports: has the verdict passed on, at once if it was given already; else by the thread that gives it.
     ///
-    /// - Parameter receive: Called once. A verdict that is to be asked for in turn is not passed on, but what comes of it.
+    /// - Parameter receive: Called once, with a verdict other than ``HeadVerdict/ask(_:)``.
     public func whenGiven(_ receive: @escaping @Sendable (HeadVerdict) -> Void) {
-        let receive: @Sendable (HeadVerdict) -> Void = { verdict in
-            if case .ask(let other) = verdict { other.whenGiven(receive) } else { receive(verdict) }
+        let verdict = state.withLock { state in
+            if state.verdict == nil { state.receivers.append(receive) }
+            return state.verdict
         }
-        let given = state.withLock { state -> HeadVerdict? in
-            guard case .given(let verdict) = state else {
-                state = .awaited(receive)
-                return nil
-            }
-            state = .over
-            return verdict
-        }
-        if let given { receive(given) }
+        if let verdict { receive(verdict) }
     }
 }

@@ -2,8 +2,8 @@
 ///
 /// A transport is the bottom of a session: below it are sockets (or nothing, in a test), above it everything that makes
 /// HTTP pleasant. It performs **one exchange**: one request out, one final response in. It follows no redirects, answers
-/// no authentication challenges on its own, keeps no cookies and no cache; those are written once, as transports around
-/// a transport, so that every transport behaves alike.
+/// no authentication challenges on its own, keeps no cookies and no cache; those are written once, above the transports,
+/// so that every transport behaves alike.
 ///
 /// Write a transport to replace how bytes travel, or, by wrapping another transport, to see or change every exchange:
 ///

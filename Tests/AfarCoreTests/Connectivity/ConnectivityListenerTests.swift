@@ -143,14 +143,4 @@ import Testing
         #expect(transport.closings == 0)
         withExtendedLifetime(session) {}
     }
-
-    @Test func listeningCostsNotTheShortWay() {
-        let plain = Session(transport: MockTransport { _ in .text("ok") }, connectivity: provider)
-        #expect(plain.context.directTransport != nil)
-        var configuration = SessionConfiguration()
-        configuration.waitsForConnectivity = true
-        let waiting = Session(
-            configuration: configuration, transport: MockTransport { _ in .text("ok") }, connectivity: provider)
-        #expect(waiting.context.directTransport == nil)
-    }
 }

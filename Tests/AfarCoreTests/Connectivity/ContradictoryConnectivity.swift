@@ -7,6 +7,9 @@ struct ContradictoryConnectivity: ConnectivityProvider {
     var connectivity: Connectivity { Connectivity(.offline, identity: 0) }
 
     func connectivityUpdates() -> AsyncStream<Connectivity> {
-        AsyncStream { $0.yield(told) }
+        AsyncStream { updates in
+            updates.yield(told)
+            updates.finish()
+        }
     }
 }

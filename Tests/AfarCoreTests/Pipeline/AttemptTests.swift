@@ -80,6 +80,19 @@ struct AttemptTests {
         #expect(steps(handlers: 0).last == "takeHandler")
     }
 
+    /// Something may have to be waited for any number of times before there is a response.
+    @Test func whatStagesWaitForIsRun() {
+        let steps = steps { step, turn in step == "response" && turn < 2 ? .stageWaits : nil }
+        let waiting = ["response", "runStage", "response", "runStage"]
+        #expect(steps == Self.made + waiting + Self.received + Self.completed + ["finish"] + Self.handedOver)
+    }
+
+    @Test func aStreamIsReadBeforeItIsReceived() {
+        let steps = steps { step, _ in step == "response" ? .streams : nil }
+        let received = ["response", "body"] + Self.received.dropFirst(2)
+        #expect(steps == Self.made + received + Self.completed + ["finish"] + Self.handedOver)
+    }
+
     @Test func lateHandlersNeedNoAttempt() {
         #expect(steps(Attempt(forLateHandlers: true)) == Self.handedOver)
         let failing = steps(Attempt(forLateHandlers: true), retriers: 1) { step, _ in

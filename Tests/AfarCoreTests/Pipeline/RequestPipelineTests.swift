@@ -48,14 +48,16 @@ import Testing
                     answer("retrier", later.contains(.retrier)) { completion(mayRetry ? .retry : .doNotRetry) }
                 }
             ])
-        let request = session.request("http://mock/", interceptor: interceptor, requestModifier: { _ in note("modifier") })
-            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, completion in
-                answer("head", later.contains(.headDisposition)) { completion(.allow) }
-            }
-            .validate { _, _, _ in
-                note("validator")
-                return .failure(AFError.explicitlyCancelled)
-            }
+        let request = session.request(
+            "http://mock/", interceptor: interceptor, requestModifier: { _ in note("modifier") }
+        )
+        .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, completion in
+            answer("head", later.contains(.headDisposition)) { completion(.allow) }
+        }
+        .validate { _, _, _ in
+            note("validator")
+            return .failure(AFError.explicitlyCancelled)
+        }
         let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
             note("serializer")
             return true

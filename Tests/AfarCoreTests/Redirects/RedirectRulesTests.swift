@@ -15,7 +15,7 @@ struct RedirectRulesTests {
     ) async throws -> [MockRequest] {
         let answers = Locked([answer])
         let mock = MockTransport { _ in answers.withLock { $0.popLast() } ?? .text("there") }
-        _ = try await RedirectTransport(mock, rules: rules).send(exchange)
+        _ = try await StagedTransport(mock, RedirectStage(rules: rules)).send(exchange)
         return mock.requests
     }
 
@@ -60,7 +60,7 @@ struct RedirectRulesTests {
         }
         let mock = MockTransport { _ in .redirect(status, to: "http://two/?page=1") }
         let exchange = try Exchange.to("http://one/", .post, body: .stream(body))
-        let error = await transportFailure { _ = try await RedirectTransport(mock).send(exchange) }
+        let error = await transportFailure { _ = try await StagedTransport(mock, RedirectStage()).send(exchange) }
         #expect(error?.code == .requestBodyFailed)
         #expect(error?.message.contains("from http://one/ to http://two/?page=1") == true)
         #expect(error?.report.transactions.count == 1)
@@ -112,7 +112,7 @@ struct RedirectRulesTests {
         var exchange = try Exchange.to("http://one/a", fields: ["Authorization": "hush", "Host": "inner"])
         exchange.options.defaultFields = DefaultFields([.cookie: "hush", .accept: "x"])
         exchange.context[CredentialKey.self] = Credential(user: "a", password: "b", origin: Origin(exchange.request))
-        _ = try await RedirectTransport(mock).send(exchange)
+        _ = try await StagedTransport(mock, RedirectStage()).send(exchange)
         #expect(mock.requests.map(\.url) == ["http://one/a", "http://two/", "http://one/b"])
         for request in mock.requests[1...] {
             #expect(request["Authorization"] == nil)
@@ -132,7 +132,8 @@ struct RedirectRulesTests {
             let mock = MockTransport { _ in .redirect(to: location) }
             let exchange = try Exchange.to("http://one/")
             let error = try #require(
-                await transportFailure { _ = try await RedirectTransport(mock).send(exchange) }, "\(location)")
+                await transportFailure { _ = try await StagedTransport(mock, RedirectStage()).send(exchange) },
+                "\(location)")
             #expect(error.code == .invalidRedirect)
             #expect(!error.description.contains("hush"))
             #expect(error.description.contains("from http://one/"))
@@ -162,7 +163,7 @@ struct RedirectRulesTests {
     func whatCannotBeReadInOneWayIsAnError(location: String) async throws {
         let mock = MockTransport { _ in .redirect(to: location) }
         let exchange = try Exchange.to("http://one/")
-        let error = await transportFailure { _ = try await RedirectTransport(mock).send(exchange) }
+        let error = await transportFailure { _ = try await StagedTransport(mock, RedirectStage()).send(exchange) }
         #expect(error?.code == .invalidRedirect)
         #expect(error?.urlError.code == .redirectToNonExistentLocation)
         #expect(error?.report.transactions.count == 1)

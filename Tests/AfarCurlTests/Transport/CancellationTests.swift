@@ -144,9 +144,10 @@ extension TransportTests {
             try await withRawServer([.respond(head), .waitForever]) { server in
                 var exchange = Exchange(server.url)
                 let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
-                exchange.onHead = { [control = exchange.control] _ in
+                exchange.verdict = { [control = exchange.control] _ in
                     if isSuspended { control.suspend() }
                     continuation.yield()
+                    return .take()
                 }
                 try await expectCancellation(of: exchange, in: .receiving) {
                     for await _ in heads { break }

@@ -1,5 +1,6 @@
 import AfarCore
 import AfarTestServer
+import AfarTesting
 import Foundation
 import HTTPTypes
 import Testing
@@ -16,7 +17,7 @@ struct RedirectSecrecyTests {
         var configuration = CurlTransport.Configuration()
         configuration.certificateBundle = server.authority
         let rules = RedirectRules(allowsInsecure: allowsInsecure, secretHeaders: ["x-mine"])
-        let transport = RedirectTransport(CurlTransport(configuration: configuration), rules: rules)
+        let transport = StagedTransport(CurlTransport(configuration: configuration), RedirectStage(rules: rules))
         // Each secret once in the request and once as a session's default header.
         var exchange = Exchange(url, fields: [("Authorization", "hush"), ("X-Mine", "hush"), ("Accept", "plain")])
         exchange.options.defaultFields = DefaultFields([.cookie: "hush", .proxyAuthorization: "hush"])

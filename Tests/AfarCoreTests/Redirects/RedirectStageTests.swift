@@ -6,7 +6,7 @@ import Testing
 @testable import AfarCore
 
 /// What becomes of responses that lead elsewhere, and of the exchange around them.
-struct RedirectTransportTests {
+struct RedirectStageTests {
     /// Two hops, then a text.
     private static let chain: MockTransport.Handler = { request in
         switch request.path {
@@ -27,8 +27,11 @@ struct RedirectTransportTests {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")
         exchange.observer = witness
-        exchange.onHead = { heads.append("\($0.status)") }
-        let response = try await RedirectTransport(MockTransport(Self.chain)).send(exchange)
+        exchange.verdict = { head in
+            heads.append("\(head.status)")
+            return .take()
+        }
+        let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(exchange)
         #expect(response.head.url == "http://mock/c")
         #expect(response.text == "there")
         #expect(heads.entries == ["200"])
@@ -55,7 +58,7 @@ struct RedirectTransportTests {
     }
 
     @Test func reportsOfAllHopsAreJoined() async throws {
-        let response = try await RedirectTransport(MockTransport(Self.chain)).send(.to("http://mock/a"))
+        let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(.to("http://mock/a"))
         #expect(response.report.transactions.count == 3)
         #expect(response.report.redirects.map(\.request.path) == ["/b", "/c"])
         let begun = response.report.transactions.compactMap(\.fetchStartDate)
@@ -64,7 +67,7 @@ struct RedirectTransportTests {
             request.path == "/c" ? .failure(.connectionLost) : try await Self.chain(request)
         }
         let error = await transportFailure {
-            _ = try await RedirectTransport(failing).send(.to("http://mock/a"))
+            _ = try await StagedTransport(failing, RedirectStage()).send(.to("http://mock/a"))
         }
         #expect(error?.code == .connectionLost)
         #expect(error?.url == "http://mock/c")
@@ -76,9 +79,12 @@ struct RedirectTransportTests {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")
         exchange.observer = witness
-        exchange.onHead = { heads.append("\($0.status)") }
+        exchange.verdict = { head in
+            heads.append("\(head.status)")
+            return .take()
+        }
         exchange.context[RedirectPolicyKey.self] = Self.refusal
-        let response = try await RedirectTransport(MockTransport(Self.chain)).send(exchange)
+        let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(exchange)
         #expect(response.head.status == 302)
         #expect(response.text == "moved")
         #expect(heads.entries == ["302"])
@@ -88,11 +94,11 @@ struct RedirectTransportTests {
 
     @Test func aHookThatRefusesTheHeadOfAnUnfollowedRedirectEndsTheExchange() async throws {
         var exchange = try Exchange.to("http://mock/a")
-        exchange.onHead = { _ in throw Refused() }
+        exchange.verdict = { _ in .refuse(Refused()) }
         exchange.context[RedirectPolicyKey.self] = Self.refusal
         let sent = exchange
         let error = await transportFailure {
-            _ = try await RedirectTransport(MockTransport(Self.chain)).send(sent)
+            _ = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(sent)
         }
         #expect(error?.code == .cancelled)
         #expect(error?.underlying is Refused)
@@ -108,7 +114,7 @@ struct RedirectTransportTests {
             return proposal
         }
         let mock = MockTransport(Self.chain)
-        _ = try await RedirectTransport(mock).send(exchange)
+        _ = try await StagedTransport(mock, RedirectStage()).send(exchange)
         #expect(log.entries == ["http://mock/b", "http://mock/c#end"])
         #expect(mock.requests.map(\.url) == ["http://mock/a", "http://mock/b", "http://other/d"])
         #expect(mock.requests.map { $0["Authorization"] } == ["hush", "hush", nil])
@@ -125,7 +131,7 @@ struct RedirectTransportTests {
     /// Sends an exchange into a file that has a text already. Returns what the file has then.
     private func fileAfter(
         _ transport: some Transport, from path: String = "/a", policy: RedirectPolicy = .follow, at offset: Int = 0,
-        onHead: @escaping @Sendable (Int32, ResponseHead) throws -> Void = { _, _ in }
+        onHead: @escaping @Sendable (Int32, ResponseHead) -> Void = { _, _ in }
     ) async throws -> (text: String, Result<TransportResponse, any Error>) {
         let url = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
         try Data("before".utf8).write(to: url)
@@ -134,10 +140,13 @@ struct RedirectTransportTests {
         defer { close(descriptor) }
         lseek(descriptor, off_t(offset), SEEK_SET)
         var exchange = try Exchange.to("http://mock\(path)", delivery: .file(descriptor: descriptor))
-        exchange.onHead = { try onHead(descriptor, $0) }
+        exchange.verdict = { head in
+            onHead(descriptor, head)
+            return .take()
+        }
         exchange.context[RedirectPolicyKey.self] = policy
         let result: Result<TransportResponse, any Error>
-        do { result = .success(try await RedirectTransport(transport).send(exchange)) } catch {
+        do { result = .success(try await StagedTransport(transport, RedirectStage()).send(exchange)) } catch {
             result = .failure(error)
         }
         return (try String(contentsOf: url, encoding: .utf8), result)
@@ -186,7 +195,7 @@ struct RedirectTransportTests {
     // MARK: Streams
 
     @Test func aStreamIsTheLastResponses() async throws {
-        let response = try await RedirectTransport(MockTransport(Self.chain))
+        let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage())
             .send(.to("http://mock/a", delivery: .stream()))
         guard case .stream(let body) = response.body else {
             Issue.record("\(response)")
@@ -202,7 +211,7 @@ struct RedirectTransportTests {
         var exchange = try Exchange.to("http://mock/a", delivery: .stream())
         exchange.observer = witness
         exchange.context[RedirectPolicyKey.self] = Self.refusal
-        let response = try await RedirectTransport(MockTransport(Self.chain)).send(exchange)
+        let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(exchange)
         guard case .stream(let body) = response.body else {
             Issue.record("\(response)")
             return
@@ -221,7 +230,7 @@ struct RedirectTransportTests {
             if !isDeclared { response.fields[.transferEncoding] = "chunked" }
             return response.chunked(into: 32 * 1024)
         }
-        let response = try await RedirectTransport(mock).send(.to("http://mock/a", delivery: .stream()))
+        let response = try await StagedTransport(mock, RedirectStage()).send(.to("http://mock/a", delivery: .stream()))
         guard case .stream(let body) = response.body else {
             Issue.record("\(response)")
             return
@@ -236,7 +245,7 @@ struct RedirectTransportTests {
     @Test func errorsShowNoTokenOfAnURL() async throws {
         let transport = MockTransport { _ in .redirect(302, to: "ftp://elsewhere/?token=hush2") }
         let error = await transportFailure {
-            _ = try await RedirectTransport(transport).send(.to("http://mock/a?access_token=hush1"))
+            _ = try await StagedTransport(transport, RedirectStage()).send(.to("http://mock/a?access_token=hush1"))
         }
         #expect(error?.code == .invalidRedirect)
         #expect(error?.description.contains("hush") == false)
@@ -247,7 +256,7 @@ struct RedirectTransportTests {
         let mock = MockTransport { _ in .redirect(to: "http://ada:hush@mock/again") }
         let exchange = try Exchange.to("http://mock/")
         let error = await transportFailure {
-            _ = try await RedirectTransport(mock, rules: RedirectRules(maximum: 3)).send(exchange)
+            _ = try await StagedTransport(mock, RedirectStage(rules: RedirectRules(maximum: 3))).send(exchange)
         }
         #expect(error?.code == .tooManyRedirects)
         #expect(error?.urlError.code == .httpTooManyRedirects)
@@ -263,7 +272,7 @@ struct RedirectTransportTests {
             let number = Int(request.path.dropFirst()) ?? 0
             return number == 0 ? .text("there") : .redirect(to: "/\(number - 1)")
         }
-        let transport = RedirectTransport(mock)
+        let transport = StagedTransport(mock, RedirectStage())
         #expect(try await transport.send(.to("http://mock/20")).text == "there")
         let error = await transportFailure { _ = try await transport.send(.to("http://mock/21")) }
         #expect(error?.code == .tooManyRedirects)
@@ -275,7 +284,7 @@ struct RedirectTransportTests {
         }
         var exchange = try Exchange.to("http://mock/")
         exchange.options.totalTimeout = 600
-        #expect(try await RedirectTransport(mock).send(exchange).text == "there")
+        #expect(try await StagedTransport(mock, RedirectStage()).send(exchange).text == "there")
         let granted = mock.requests.map(\.exchange.options.totalTimeout)
         for (earlier, later) in zip(granted, granted.dropFirst()) { #expect(earlier - later >= 0.02) }
         #expect(granted.count == 5)
@@ -286,7 +295,7 @@ struct RedirectTransportTests {
         var exchange = try Exchange.to("http://mock/")
         exchange.options.totalTimeout = 0.15
         let sent = exchange
-        let error = await transportFailure { _ = try await RedirectTransport(mock).send(sent) }
+        let error = await transportFailure { _ = try await StagedTransport(mock, RedirectStage()).send(sent) }
         #expect(error?.code == .timedOut)
         #expect(error?.report.transactions.isEmpty == false)
     }
@@ -300,7 +309,7 @@ struct RedirectTransportTests {
             }
         }
         let sent = exchange
-        let task = Task { try await RedirectTransport(MockTransport(Self.chain)).send(sent) }
+        let task = Task { try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(sent) }
         _ = await asked.value
         task.cancel()
         let error = await transportFailure { _ = try await task.value }
@@ -316,50 +325,11 @@ struct RedirectTransportTests {
             try await Task.sleep(for: .seconds(60))
             return .text("late")
         }
-        let task = Task { try await RedirectTransport(mock).send(.to("http://mock/a")) }
+        let task = Task { try await StagedTransport(mock, RedirectStage()).send(.to("http://mock/a")) }
         _ = await arrived.value
         task.cancel()
         let error = await transportFailure { _ = try await task.value }
         #expect(error?.code == .cancelled)
         #expect(error?.report.redirects.count == 2)
-    }
-
-    // MARK: The rest
-
-    @Test func capabilitiesAndTheShortWayAreThoseOfTheTransportBeneath() {
-        let weak = TransportCapabilities(name: "weak", features: [])
-        #expect(
-            RedirectTransport(AuthTransport(MockTransport(capabilities: weak) { _ in .text("") })).capabilities == weak)
-        struct Slow: Transport {
-            let capabilities = TransportCapabilities(name: "slow", features: [])
-            func send(_ exchange: Exchange) async throws -> TransportResponse {
-                TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data()))
-            }
-        }
-        let configuration = SessionConfiguration()
-        #expect(!(TransportStack.make(around: Slow(), for: configuration) is any DirectTransport))
-        let mock = MockTransport { _ in .text("") }
-        #expect(TransportStack.make(around: mock, for: configuration) is any DirectTransport)
-        #expect(Session(transport: mock).context.directTransport != nil)
-    }
-
-    @Test func theFileIsTheOwnersAgainWhenTheExchangeIsOver() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "diversion-\(UUID().uuidString)")
-        try Data().write(to: url)
-        defer { try? FileManager.default.removeItem(at: url) }
-        let descriptor = open(url.path, O_WRONLY | O_CLOEXEC)
-        defer { close(descriptor) }
-        func write(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { $0.write(to: descriptor) } }
-        write("a")
-        let diversion = try Diversion(of: descriptor, keeping: true)
-        write("b")
-        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
-        #expect(try String(contentsOf: url, encoding: .utf8) == "a")
-        diversion.end()
-        diversion.end()
-        write("c")
-        try diversion.copyBack()
-        #expect(try String(contentsOf: url, encoding: .utf8) == "acb")
-        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
     }
 }

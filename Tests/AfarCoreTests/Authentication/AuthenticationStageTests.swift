@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// How challenges are answered, and who gets to see a credential.
-struct AuthTransportTests {
+struct AuthenticationStageTests {
     /// Wants "ada:secret", by this challenge.
     private static func locked(_ challenge: String = #"Basic realm="x""#) -> MockTransport {
         MockTransport { request in
@@ -33,8 +33,11 @@ struct AuthTransportTests {
         let (mock, witness, heads) = (Self.locked(), Witness(), Log())
         var exchange = try exchange()
         exchange.observer = witness
-        exchange.onHead = { heads.append("\($0.status)") }
-        let response = try await AuthTransport(mock).send(exchange)
+        exchange.verdict = { head in
+            heads.append("\(head.status)")
+            return .take()
+        }
+        let response = try await StagedTransport(mock, AuthenticationStage()).send(exchange)
         #expect(response.text == "in")
         #expect(response.report.transactions.count == 2)
         #expect(response.report.redirects.isEmpty)
@@ -48,7 +51,7 @@ struct AuthTransportTests {
 
     @Test func aWrongAnswerIsNotRepeated() async throws {
         let mock = Self.locked()
-        let response = try await AuthTransport(mock).send(exchange(password: "wrong"))
+        let response = try await StagedTransport(mock, AuthenticationStage()).send(exchange(password: "wrong"))
         #expect(response.head.status == 401)
         #expect(response.text == "no")
         #expect(mock.requests.count == 2)
@@ -60,8 +63,11 @@ struct AuthTransportTests {
         let (witness, heads) = (Witness(), Log())
         var exchange = try exchange()
         exchange.observer = witness
-        exchange.onHead = { heads.append("\($0.status)") }
-        let response = try await AuthTransport(mock).send(exchange)
+        exchange.verdict = { head in
+            heads.append("\(head.status)")
+            return .take()
+        }
+        let response = try await StagedTransport(mock, AuthenticationStage()).send(exchange)
         #expect(response.head.status == 401)
         #expect(response.text == "no")
         #expect(heads.entries == ["401"])
@@ -71,7 +77,7 @@ struct AuthTransportTests {
 
     @Test func basicIsFoundAmongOthers() async throws {
         let mock = Self.locked(#"Negotiate, Digest realm="a, Basic realm=b", Basic realm="c""#)
-        #expect(try await AuthTransport(mock).send(exchange()).text == "in")
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange()).text == "in")
     }
 
     @Test(arguments: ["http://two/", "https://one/", "http://one:81/"])
@@ -80,7 +86,7 @@ struct AuthTransportTests {
         var exchange = try exchange(url)
         exchange.context[CredentialKey.self] = Credential(
             user: "ada", password: "secret", origin: Origin(try Exchange.to("http://one/").request))
-        #expect(try await AuthTransport(mock).send(exchange).head.status == 401)
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange).head.status == 401)
         #expect(mock.requests.count == 1)
     }
 
@@ -90,7 +96,8 @@ struct AuthTransportTests {
             return { rest.withLock { $0.popLast() } }
         }
         let mock = Self.locked()
-        let response = try await AuthTransport(mock).send(exchange("http://one/", .post, body: .stream(body)))
+        let response = try await StagedTransport(mock, AuthenticationStage()).send(
+            exchange("http://one/", .post, body: .stream(body)))
         #expect(response.head.status == 401)
         #expect(response.text == "no")
         #expect(mock.requests.count == 1)
@@ -99,7 +106,7 @@ struct AuthTransportTests {
     @Test func otherBodiesAreSentAgain() async throws {
         let mock = Self.locked()
         let exchange = try exchange("http://one/", .post, body: .data(Data("body".utf8)))
-        #expect(try await AuthTransport(mock).send(exchange).text == "in")
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange).text == "in")
         #expect(mock.requests.map(\.body) == [Data("body".utf8), Data("body".utf8)])
     }
 
@@ -107,7 +114,7 @@ struct AuthTransportTests {
     func whatBasicCannotCarryIsATypedErrorWithoutThePassword(user: String, password: String) async throws {
         let mock = Self.locked()
         let exchange = try exchange(user: user, password: password)
-        let error = await transportFailure { _ = try await AuthTransport(mock).send(exchange) }
+        let error = await transportFailure { _ = try await StagedTransport(mock, AuthenticationStage()).send(exchange) }
         #expect(error?.code == .invalidCredential)
         #expect(error?.urlError.code == .userAuthenticationRequired)
         #expect(error?.report.transactions.count == 1)
@@ -123,12 +130,13 @@ struct AuthTransportTests {
     func theCharsetIsUTF8(challenge: String, pair: String, header: String) async throws {
         let mock = Self.locked(challenge)
         let parts = pair.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        _ = try await AuthTransport(mock).send(exchange(user: parts[0], password: parts[1]))
+        _ = try await StagedTransport(mock, AuthenticationStage()).send(exchange(user: parts[0], password: parts[1]))
         #expect(mock.requests.last?["Authorization"] == header)
     }
 
     @Test func aStreamAndAFileAreThoseOfTheLastResponse() async throws {
-        let response = try await AuthTransport(Self.locked()).send(exchange(delivery: .stream()))
+        let response = try await StagedTransport(Self.locked(), AuthenticationStage()).send(
+            exchange(delivery: .stream()))
         guard case .stream(let body) = response.body else {
             Issue.record("\(response)")
             return
@@ -140,7 +148,8 @@ struct AuthTransportTests {
         defer { try? FileManager.default.removeItem(at: url) }
         let descriptor = open(url.path, O_WRONLY)
         defer { close(descriptor) }
-        _ = try await AuthTransport(Self.locked()).send(exchange(delivery: .file(descriptor: descriptor)))
+        _ = try await StagedTransport(Self.locked(), AuthenticationStage()).send(
+            exchange(delivery: .file(descriptor: descriptor)))
         #expect(try Data(contentsOf: url) == Data("in".utf8))
     }
 
@@ -149,7 +158,7 @@ struct AuthTransportTests {
             request["Authorization"] == nil ? .challenge("Basic realm=x") : .failure(.connectionLost)
         }
         let exchange = try exchange()
-        let error = await transportFailure { _ = try await AuthTransport(mock).send(exchange) }
+        let error = await transportFailure { _ = try await StagedTransport(mock, AuthenticationStage()).send(exchange) }
         #expect(error?.code == .connectionLost)
         #expect(error?.report.transactions.count == 2)
     }

@@ -1,0 +1,185 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Transports that know nothing of verdicts, and those around others that send more than once.
+struct ForeignTransportTests {
+    /// Returns whole responses, and writes to the file by itself.
+    private struct Whole: Transport {
+        let capabilities = TransportCapabilities.mock
+        var tellsObserver = false
+        let answer: @Sendable (HTTPRequest) -> (status: Int, fields: HTTPFields, body: String)
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            let (status, fields, text) = answer(exchange.request)
+            let head = ResponseHead(status: status, fields: fields, url: exchange.url)
+            let body = Data(text.utf8)
+            if tellsObserver {
+                exchange.observer?.exchangeDidReceiveHead(head)
+                exchange.observer?.exchangeDidReceive(bytes: Int64(body.count), expected: nil)
+            }
+            guard case .file(let descriptor, _) = exchange.delivery else {
+                return TransportResponse(head: head, body: .data(body))
+            }
+            _ = body.withUnsafeBytes { $0.write(to: descriptor) }
+            return TransportResponse(head: head, body: .file(byteCount: Int64(body.count)))
+        }
+    }
+
+    @Sendable private static func redirecting(
+        _ request: HTTPRequest
+    ) -> (status: Int, fields: HTTPFields, body: String) {
+        request.path == "/a" ? (302, [.location: "/b"], "moved") : (200, [:], "there")
+    }
+
+    /// Sends a request that got a 503 once more.
+    private struct SendingTwice: Transport {
+        let base: any Transport
+        var capabilities: TransportCapabilities { base.capabilities }
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            let response = try await base.send(exchange)
+            return response.head.status == 503 ? try await base.send(exchange) : response
+        }
+    }
+
+    private func busyAtFirst() -> MockTransport {
+        let count = Locked(0)
+        return MockTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? .text("busy, and long", status: 503) : .text("there")
+        }
+    }
+
+    // MARK: Knowing nothing of verdicts
+
+    @Test func aRedirectsResponseIsDropped() async throws {
+        let witness = Witness()
+        var exchange = try Exchange.to("http://mock/a")
+        exchange.observer = witness
+        let transport = Whole(tellsObserver: true, answer: Self.redirecting)
+        let response = try await StagedTransport(transport, RedirectStage()).send(exchange)
+        #expect(response.text == "there")
+        #expect(witness.log.entries == ["redirect 302 http://mock/b", "head 200", "received 5"])
+    }
+
+    @Test func aRedirectsBodyIsTakenOutOfTheFile() async throws {
+        let session = Session(transport: Whole(answer: Self.redirecting))
+        let response = await session.download("http://mock/a").serializingDownloadedFileURL().response
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "there")
+    }
+
+    @Test func aRefusalIsObeyed() async throws {
+        struct Refused: Error {}
+        var exchange = try Exchange.to("http://mock/b")
+        exchange.verdict = { _ in .refuse(Refused()) }
+        let sent = exchange
+        let error = await transportFailure {
+            _ = try await StagedTransport(Whole(answer: Self.redirecting)).send(sent)
+        }
+        #expect(error?.underlying is Refused)
+    }
+
+    // MARK: Around another
+
+    @Test func whatSendsTwiceHasItsLastResponseTaken() async throws {
+        let transport = busyAtFirst()
+        let response = try await StagedTransport(SendingTwice(base: transport), RedirectStage()).send(
+            .to("http://mock/"))
+        #expect(response.text == "there")
+        #expect(transport.requests.count == 2)
+    }
+
+    /// The first response was longer.
+    @Test func theFileOfWhatSendsTwiceHasTheLastBody() async throws {
+        let session = Session(transport: SendingTwice(base: busyAtFirst()))
+        let response = await session.download("http://mock/").serializingDownloadedFileURL().response
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "there")
+    }
+
+    /// What is around knows of the question only when it is answered.
+    @Test(arguments: [true, false])
+    func whoIsAskedIsWaitedFor(isFollowed: Bool) async throws {
+        let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
+        let session = Session(transport: SendingTwice(base: mock))
+        let response = await session.request("http://mock/a")
+            .redirect(using: .modify { _, request, _ in isFollowed ? request : nil })
+            .serializingResponse(using: Bytes()).response
+        #expect(response.value == Data((isFollowed ? "there" : "moved").utf8))
+    }
+
+    /// A head that only the transport around has seen is judged when it is returned.
+    @Test func whatMakesAResponseOfItsOwnIsFollowed() async throws {
+        struct Moving: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                var response = try await base.send(exchange)
+                guard exchange.request.path == "/a" else { return response }
+                response.head = ResponseHead(status: 307, fields: [.location: "/b"], url: exchange.url)
+                return response
+            }
+        }
+        let mock = MockTransport { .text($0.path) }
+        let response = try await StagedTransport(Moving(base: mock), RedirectStage()).send(.to("http://mock/a"))
+        #expect(response.text == "/b")
+        #expect(mock.requests.map(\.path) == ["/a", "/b"])
+    }
+
+    /// A download's file is not begun anew for a head with one field more.
+    @Test func whatChangesAHeadLeavesTheFileAlone() async throws {
+        struct Naming: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                var response = try await base.send(exchange)
+                response.head = ResponseHead(status: 200, fields: [.server: "mine"], url: exchange.url)
+                return response
+            }
+        }
+        let session = Session(transport: Naming(base: MockTransport { _ in .text("there") }))
+        let response = await session.download("http://mock/").serializingDownloadedFileURL().response
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "there")
+        #expect(response.response?.value(forHTTPHeaderField: "Server") == "mine")
+    }
+
+    @Test func taskLocalsReachItInEveryHop() async throws {
+        enum Local { @TaskLocal static var value = "" }
+        struct Reading: Transport {
+            let base: any Transport
+            let log: Log
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                log.append(Local.value)
+                return try await base.send(exchange)
+            }
+        }
+        let log = Log()
+        let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
+        let session = Session(transport: Reading(base: mock, log: log))
+        let response = await Local.$value.withValue("mine") {
+            await session.request("http://mock/a").serializingResponse(using: Bytes()).response
+        }
+        #expect(response.value == Data("there".utf8))
+        #expect(log.entries == ["mine", "mine"])
+    }
+}
