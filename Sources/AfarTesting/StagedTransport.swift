@@ -14,9 +14,9 @@ package struct StagedTransport: Transport {
     package var capabilities: TransportCapabilities { base.capabilities }
 
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let driver = HopDriver(exchange, through: stages, over: ExchangeSender(base), judge: exchange.headArrived)
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         let tasks = Locked((isCancelled: false, running: [Task<Void, Never>]()))
+        let driver = HopDriver(exchange, through: stages, over: ExchangeSender(base), judge: exchange.headArrived)
         @Sendable func take(_ event: HopDriver.Event) {
             switch event {
             case .ended(let result): outcome.fulfil(result)
@@ -31,7 +31,8 @@ package struct StagedTransport: Transport {
             }
         }
         return try await withTaskCancellationHandler {
-            driver.start(take)
+            driver.next(take)
+            driver.start()
             return try await outcome.value.get()
         } onCancel: {
             driver.cancel()

@@ -21,16 +21,9 @@ package struct AuthenticationStage: ExchangeStage {
     private struct Run: StageRun {
         let handler: ChallengeHandlerKey.Handler?
         let credential: Credential?
-        private var hopCount = 0
-
-        init(handler: ChallengeHandlerKey.Handler?, credential: Credential?) {
-            self.handler = handler
-            self.credential = credential
-        }
 
         /// Whoever is asked holds the request, and nobody below asks.
-        mutating func before(_ hop: Hop) -> Reply<Departure> {
-            hopCount += 1
+        func before(_ hop: Hop) -> Reply<Departure> {
             var exchange = hop.exchange
             exchange.context[ChallengeHandlerKey.self] = nil
             exchange.context[CredentialKey.self] = nil
@@ -38,9 +31,9 @@ package struct AuthenticationStage: ExchangeStage {
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
-            guard hopCount == 1, hop.exchange.body.isReplayable, let (scheme, challenge) = choice(after: head) else {
-                return .now(.pass)
-            }
+            guard !hop.answersChallenge, hop.exchange.body.isReplayable,
+                let (scheme, challenge) = choice(after: head)
+            else { return .now(.pass) }
             guard let handler else {
                 guard let credential else { return .now(.pass) }
                 let answer = ChallengeAnswer.credential(user: credential.user, password: credential.password)
@@ -86,4 +79,8 @@ extension AuthenticationScheme {
             }
         }
     }
+}
+
+extension Hop {
+    fileprivate var answersChallenge: Bool { if case .challenge = reason { true } else { false } }
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 #if canImport(FoundationNetworking)
     import Foundation
     public import FoundationNetworking
@@ -53,12 +55,6 @@ extension Request {
     /// What a challenge to this request is answered with; nil when it is not.
     public var credential: URLCredential? { mutable.withLock { $0.credential } }
 
-    /// The credential, for an attempt that begins with this exchange.
-    func credential(for exchange: Exchange) -> Credential? {
-        guard let credential, let user = credential.user, let password = credential.password else { return nil }
-        return Credential(user: user, password: password, origin: Origin(exchange.request))
-    }
-
     /// Who is asked about challenges; nil when the credential decides alone.
     var challengeHandler: ChallengeHandlerKey.Handler? {
         guard context.delegate.decidesAboutChallenges else { return nil }
@@ -86,5 +82,13 @@ extension ChallengeAnswer {
         } else {
             self = .none
         }
+    }
+}
+
+extension Credential {
+    /// A credential for the origin of a request; nil when it is none of user name and password.
+    init?(_ credential: URLCredential, for request: HTTPRequest) {
+        guard let user = credential.user, let password = credential.password else { return nil }
+        self.init(user: user, password: password, origin: Origin(request))
     }
 }

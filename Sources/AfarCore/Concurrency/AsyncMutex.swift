@@ -1,6 +1,6 @@
-/// Lets tasks do something one at a time, in the order in which they come. A task that waits holds no thread.
+/// Lets tasks do something one at a time, in the order in which they come. Who waits holds no thread.
 final class AsyncMutex: Sendable {
-    private typealias Waiting = UnsafeContinuation<Void, Never>
+    private typealias Waiting = @Sendable () -> Void
 
     private struct State {
         var isLocked = false
@@ -17,22 +17,15 @@ final class AsyncMutex: Sendable {
 
     private let state = Locked(State())
 
-    /// Waits for the caller's turn, which lasts until ``unlock()``; also when the task is cancelled.
-    func lock() async {
+    /// Calls a closure when it is the caller's turn, which lasts until ``unlock()``: at once, or by whoever unlocks.
+    func lock(_ proceed: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
+            if state.isLocked { state.waiting.append(proceed) }
             defer { state.isLocked = true }
             return state.isLocked
         }
-        guard mustWait else { return }
-        await withUnsafeContinuation { (continuation: Waiting) in
-            let mustWait = state.withLock { state in
-                if state.isLocked { state.waiting.append(continuation) }
-                defer { state.isLocked = true }
-                return state.isLocked
-            }
-            if !mustWait { continuation.resume() }
-        }
+        if !mustWait { proceed() }
     }
 
-    func unlock() { state.withLock { $0.next() }?.resume() }
+    func unlock() { state.withLock { $0.next() }?() }
 }

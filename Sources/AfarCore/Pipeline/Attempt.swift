@@ -57,14 +57,6 @@ struct Attempt {
         case retrier(Int)
         /// Waits before a retry, in seconds.
         case delay(TimeInterval)
-
-        /// Whether it goes to an adapter or a retrier.
-        var isForInterceptor: Bool {
-            switch self {
-            case .adapter, .retrier: true
-            default: false
-            }
-        }
     }
 
     enum Action: Hashable {
@@ -80,6 +72,8 @@ struct Attempt {
         case failed
         /// A `URLRequest` was made, and so many adapters are to change it.
         case made(adapters: Int)
+        /// An interceptor of the session's may be asked now.
+        case turn
         /// A stage of the exchange waits for something, which is to be run.
         case stageWaits
         /// The response's head is there, and its body is still to be read.
@@ -168,6 +162,7 @@ struct Attempt {
 
     private func action(after question: Question, _ event: Event) -> Action {
         switch (question, event) {
+        case (.adapter, .turn), (.retrier, .turn): .ask(question)
         case (.adapter, .failed): .perform(.complete)
         case (.adapter(let number), _):
             number + 1 < interceptorCount ? .ask(.adapter(number + 1)) : .perform(.checkAdapted)

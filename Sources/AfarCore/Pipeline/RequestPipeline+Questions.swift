@@ -54,7 +54,9 @@ extension RequestPipeline {
     private func adapt(with number: Int, _ wait: Int) {
         guard let urlRequest else { return }
         // When it was cancelled, the request's own error says so and outranks this one.
-        askInterceptor(number, wait, ifEnded: Answer(event: .failed, content: .failure(.sessionDeinitialized))) {
+        askInterceptor(
+            number, wait, ifEnded: Answer(event: .failed, content: .adaptationFailure(.sessionDeinitialized))
+        ) {
             [self] adapter, session in
             let state = RequestAdapterState(request: request, session: session)
             adapter.adapt(urlRequest, using: state) { [weak self] result in
@@ -62,7 +64,7 @@ extension RequestPipeline {
                 case .success(let adapted): self?.answer(wait, with: Answer(content: .urlRequest(adapted)))
                 case .failure(let error):
                     let failure = AFError.requestAdaptationFailed(error: error)
-                    self?.answer(wait, with: Answer(event: .failed, content: .failure(failure)))
+                    self?.answer(wait, with: Answer(event: .failed, content: .adaptationFailure(failure)))
                 }
             }
         }
@@ -83,6 +85,13 @@ extension RequestPipeline {
         _ number: Int, _ wait: Int, ifEnded ending: Answer,
         _ ask: @escaping @Sendable (any RequestInterceptor, Session) -> Void
     ) {
+        guard hasTurn else {
+            return context.interceptors.lock { [self] in
+                hasTurn = true
+                answer(wait, with: Answer(event: .turn))
+            }
+        }
+        hasTurn = false
         willAnswer(wait, with: ending)
         let work: @Sendable () -> Void = { [self] in
             // Only the interceptor may hold the session, or a session would live as long as its answer takes.
@@ -100,42 +109,67 @@ extension RequestPipeline {
     // MARK: Sending
 
     private func awaitResponse(_ wait: Int) {
-        let receive: @Sendable (HopDriver.Event) -> Void = { [self] event in answer(wait, with: Answer(event)) }
+        let receive: @Sendable (HopDriver.Event) -> Void = { [self] event in take(event, wait) }
         if let driver { return driver.next(receive) }
         guard var exchange = exchange.take(), let urlRequest else { return }
-        prepareContext(of: &exchange, for: urlRequest)
         sendDate = Date()
         do {
-            try checkEnd()
+            try prepareContext(of: &exchange, for: urlRequest)
             try context.capabilities.check(exchange)
         } catch {
-            return answer(wait, with: Answer(content: .result(.failure(error))))
+            return take(.ended(.failure(error)), wait)
         }
-        let driver = HopDriver(exchange, through: context.stages, over: context.sender, judge: request.headJudge())
+        let driver = HopDriver(
+            exchange, through: context.stages, over: context.sender, judge: request.headJudge())
         self.driver = driver
         willRun(driver)
-        driver.start(receive)
+        driver.next(receive)
+        driver.start()
+    }
+
+    /// Takes what the driver tells, while the task waits for that.
+    private func take(_ event: HopDriver.Event, _ wait: Int) {
+        switch event {
+        case .waits(let work):
+            stageWork = work
+            answer(wait, with: Answer(event: .stageWaits))
+        case .ended(let result):
+            driver = nil
+            self.result = result
+            if case .success(let response) = result, case .stream = response.body {
+                answer(wait, with: Answer(event: .streams))
+            } else {
+                answer(wait)
+            }
+        }
     }
 
     /// Puts there what the stages are to know of the request, and who watches it: all that its owner may have said while
     /// it waited.
-    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) {
+    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) throws(AFError) {
         exchange.observer = ExchangeEvents.make(of: request)
-        if let policy = request.redirectPolicy(for: urlRequest) { exchange.context[RedirectPolicyKey.self] = policy }
-        if let credential = request.credential(for: exchange) { exchange.context[CredentialKey.self] = credential }
+        let (end, handler, credential) = request.mutable.withLock { ($0.end, $0.redirectHandler, $0.credential) }
+        if let end { throw end }
+        if let policy = request.redirectPolicy(for: urlRequest, by: handler) {
+            exchange.context[RedirectPolicyKey.self] = policy
+        }
+        if let credential = credential.flatMap({ Credential($0, for: exchange.request) }) {
+            exchange.context[CredentialKey.self] = credential
+        }
         if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
     }
 
     private func awaitBody(_ wait: Int) {
-        guard case .success(let response) = result.take(), case .stream(let body) = response.body else {
+        guard case .success(let response) = result, case .stream(let body) = response.body else {
             return answer(wait)
         }
-        answer(wait) { [self] in
+        request.run { [self] in
             do {
-                return Answer(content: .result(.success(try await read(body, of: response))))
+                result = .success(try await read(body, of: response))
             } catch {
-                return Answer(content: .result(.failure(error)))
+                result = .failure(error)
             }
+            answer(wait)
         }
     }
 
@@ -169,16 +203,6 @@ extension RequestPipeline {
 }
 
 extension RequestPipeline.Answer {
-    /// What the driver tells.
-    fileprivate init(_ driverEvent: HopDriver.Event) {
-        switch driverEvent {
-        case .waits(let work): (event, content) = (.stageWaits, .work(work))
-        case .ended(let result):
-            content = .result(result)
-            if case .success(let response) = result, case .stream = response.body { event = .streams }
-        }
-    }
-
     /// What a retrier said to a failure.
     fileprivate init(_ result: RetryResult, to failure: AFError) {
         switch result {

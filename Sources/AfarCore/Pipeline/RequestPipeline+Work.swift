@@ -49,9 +49,10 @@ extension RequestPipeline {
     /// - Returns: How many adapters are to change it.
     private func makeURLRequest() throws(AFError) -> Int {
         try checkEnd()
-        let made = try request.makeURLRequest()
+        let adapterCount = request.isIntercepted ? request.interceptors.count : 0
+        let made = try request.makeURLRequest(isFinal: adapterCount == 0)
         (initialRequest, urlRequest) = (made, made)
-        return request.isIntercepted ? request.interceptors.count : 0
+        return adapterCount
     }
 
     private func checkAdapted() throws(AFError) {
@@ -115,12 +116,11 @@ extension RequestPipeline {
     /// Takes what the exchange came to.
     private func receive() throws(AFError) {
         guard let result = result.take() else { return }
-        let attempt = result.report.map { AttemptReport(start: sendDate, end: Date(), report: $0) }
-        driver = nil
-        willRun(nil)
-        let (end, work) = request.mutable.withLock { state in
+        let (end, work) = request.mutable.withLock { [sendDate] state in
             state.control = nil
-            if let attempt { state.attempts.append(attempt) }
+            if let report = result.report {
+                state.attempts.append(AttemptReport(start: sendDate, end: Date(), report: report))
+            }
             defer { state.work = [] }
             return (state.end, state.work)
         }
@@ -191,7 +191,6 @@ extension RequestPipeline {
             return .allSerialized
         case .done:
             request.cleanUp()
-            request.mutable.withLock { ($0.pipeline, $0.borrower) = (nil, nil) }
             context.delegate.running.remove(request)
             return .done
         }

@@ -16,8 +16,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// What an answer brings along.
     enum Content {
         case urlRequest(URLRequest)
-        case work(@Sendable () async -> Void)
-        case result(Result<TransportResponse, any Error>)
+        case adaptationFailure(AFError)
         case failure(AFError)
     }
 
@@ -51,6 +50,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var attempt: Attempt
     /// Why the attempt failed, or a serializer did.
     @exclusivity(unchecked) var failure: AFError?
+    /// Whether it is this request's turn to ask an interceptor of the session's.
+    @exclusivity(unchecked) var hasTurn = false
     /// Why the attempt before failed.
     @exclusivity(unchecked) var previousFailure: AFError?
     /// The request before its adapters.
@@ -108,7 +109,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     private func run() async {
-        var event = Attempt.Event.done
+        while advance() { await withUnsafeContinuation { resumeWhenAnswered($0) } }
+    }
+
+    /// Carries out one step after the other, up to one whose answer has to be waited for. Returns false when there is none,
+    /// and all is over.
+    //
+    // Apart from the loop, so that the task has next to nothing to keep while it waits.
+    @inline(never) private func advance() -> Bool {
+        var event = takeAnswer()
         while true {
             switch attempt.next(after: event) {
             case .perform(let work):
@@ -118,21 +127,16 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 }
                 let wait = beginWaiting()
                 run(on: queue) { [self] in answer(wait, with: Answer(event: perform(work))) }
-                await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
-                event = takeAnswer()
+                return true
             case .ask(let question):
                 if let answer = knownAnswer(to: question) {
                     event = answer
                     continue
                 }
-                let wait = beginWaiting()
-                if question.isForInterceptor { await context.interceptors.lock() }
-                ask(question, wait)
-                await withUnsafeContinuation { resume($0, afterAnswerTo: wait) }
-                event = takeAnswer()
-                if case .adapter = question, case .failed = event { didFailToAdapt() }
+                ask(question, beginWaiting())
+                return true
             case .over:
-                return
+                return false
             }
         }
     }
@@ -202,15 +206,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     /// Notes what is to be cancelled when the request is ended from outside.
-    func willRun(_ driver: HopDriver?) {
+    func willRun(_ driver: HopDriver) {
         let isEnded = wait.withLock { wait in
             wait.driver = driver
             return wait.isEnded
         }
-        if isEnded { driver?.cancel() }
+        if isEnded { driver.cancel() }
     }
 
-    private func resume(_ continuation: UnsafeContinuation<Void, Never>, afterAnswerTo number: Int) {
+    private func resumeWhenAnswered(_ continuation: UnsafeContinuation<Void, Never>) {
         let isAnswered = wait.withLock { wait in
             if wait.answer == nil { wait.continuation = continuation }
             return wait.answer != nil
@@ -223,8 +227,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         let answer = wait.withLock { $0.answer.take() }
         switch answer?.content {
         case .urlRequest(let adapted): urlRequest = adapted
-        case .work(let work): stageWork = work
-        case .result(let received): result = received
+        case .adaptationFailure(let error):
+            failure = error
+            didFailToAdapt()
         case .failure(let error): failure = error
         case nil: break
         }

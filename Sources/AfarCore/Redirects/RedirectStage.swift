@@ -65,7 +65,7 @@ package final class RedirectStage: ExchangeStage {
     }
 
     private func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> Disposition {
-        guard hop.redirects.count < rules.maximum else {
+        guard hop.redirectCount < rules.maximum else {
             throw TransportError(
                 .tooManyRedirects, phase: .receiving, url: hop.exchange.url,
                 message: "more than \(rules.maximum) redirects, the last one to "

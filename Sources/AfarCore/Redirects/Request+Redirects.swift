@@ -25,17 +25,18 @@ extension Request {
     public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.redirectHandler } }
 
     /// Who decides about redirects; nil when they are just followed.
-    private var effectiveRedirectHandler: (any RedirectHandler)? {
-        redirectHandler ?? context.redirectHandler
-            ?? context.delegate.redirectHandler(on: context.rootQueue)
+    private func effectiveRedirectHandler(over own: (any RedirectHandler)?) -> (any RedirectHandler)? {
+        own ?? context.redirectHandler ?? context.delegate.redirectHandler(on: context.rootQueue)
     }
 
     /// Whether redirects are followed, or may be.
-    var mayFollowRedirects: Bool { effectiveRedirectHandler.map { !$0.isRefusal } ?? true }
+    var mayFollowRedirects: Bool { effectiveRedirectHandler(over: redirectHandler).map { !$0.isRefusal } ?? true }
 
     /// What is done about the redirects of an attempt; nil when they are just followed.
-    func redirectPolicy(for urlRequest: URLRequest) -> RedirectPolicy? {
-        guard let handler = effectiveRedirectHandler else { return nil }
+    ///
+    /// - Parameter own: The request's own handler.
+    func redirectPolicy(for urlRequest: URLRequest, by own: (any RedirectHandler)?) -> RedirectPolicy? {
+        guard let handler = effectiveRedirectHandler(over: own) else { return nil }
         if handler.isRefusal { return .doNotFollow }
         return .ask { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
     }

@@ -131,11 +131,11 @@ public class Request: @unchecked Sendable {
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
     func cleanUp() {
-        let listeners = mutable.withLock { state in
-            defer { state.headListeners = [] }
-            return state.headListeners
+        let spent = mutable.withLock { state in
+            defer { (state.headListeners, state.pipeline, state.borrower) = ([], nil, nil) }
+            return (state.headListeners, state.pipeline, state.borrower)
         }
-        withExtendedLifetime(listeners) {}
+        withExtendedLifetime(spent) {}
     }
 
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
@@ -151,7 +151,9 @@ public class Request: @unchecked Sendable {
     func runValidators() throws(AFError) {}
 
     /// Makes what is to be sent from the caller's values.
-    func makeURLRequest() throws(AFError) -> URLRequest {
+    ///
+    /// - Parameter isFinal: Whether no adapter is to change it.
+    func makeURLRequest(isFinal: Bool) throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
             try complete(&urlRequest)
@@ -159,7 +161,7 @@ public class Request: @unchecked Sendable {
                 didMake(urlRequest, isFinal: false)
                 throw error
             }
-            didMake(urlRequest, isFinal: !isIntercepted)
+            didMake(urlRequest, isFinal: isFinal)
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
         } catch {

@@ -14,7 +14,7 @@ package protocol ExchangeStage: Sendable {
 /// nobody else's code.
 package protocol StageRun: Sendable {
     /// A request is about to be sent. It may be changed, answered without the network, or kept.
-    mutating func before(_ hop: Hop) -> Reply<Departure>
+    func before(_ hop: Hop) -> Reply<Departure>
 
     /// A response's head has come. The stages before this one are asked when the answer is ``Disposition/pass``.
     ///
@@ -26,7 +26,10 @@ package protocol StageRun: Sendable {
     func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue>
 
     /// The request is over, one way or another. Called once for each that ``before(_:)`` was called for.
-    func ended(_ hop: Hop, with end: HopEnd)
+    ///
+    /// - Parameter result: What came of the exchange, the body of a streamed response still to come; nil when another request
+    ///   is sent in this one's stead.
+    func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?)
 }
 
 /// An answer of a stage's.
@@ -71,18 +74,9 @@ package enum Rescue: Sendable {
     case answer(TransportResponse)
 }
 
-/// What became of a request.
-package enum HopEnd: Sendable {
-    /// Its response is the exchange's; a body that is streamed is still to come.
-    case completed(TransportResponse)
-    /// Another was sent in its stead, or another response was taken.
-    case dropped
-    case failed(any Error)
-}
-
 extension StageRun {
-    package mutating func before(_ hop: Hop) -> Reply<Departure> { .now(.send) }
+    package func before(_ hop: Hop) -> Reply<Departure> { .now(.send) }
     package func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { .now(.pass) }
     package func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { .now(.fail(error)) }
-    package func ended(_ hop: Hop, with end: HopEnd) {}
+    package func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {}
 }

@@ -24,7 +24,6 @@ package final class HopDriver: Sendable {
     private let transport: ExchangeSender
     private let judge: Judge
     private let observer: (any ExchangeObserver)?
-    private let totalTimeout: TimeInterval
     private let state: Locked<State>
 
     /// - Parameter judge: Called at the head of each response that no stage wants, wherever the transport reads the network.
@@ -36,17 +35,11 @@ package final class HopDriver: Sendable {
         self.transport = transport
         self.judge = judge
         observer = exchange.observer
-        totalTimeout = exchange.options.totalTimeout
-        state = Locked(State(hop: Hop(exchange)))
+        state = Locked(State(route: Route(Hop(exchange))))
     }
 
     /// Begins; to be called once.
-    ///
-    /// - Parameter receive: Takes the first event; see ``next(_:)``.
-    package func start(_ receive: @escaping @Sendable (Event) -> Void) {
-        state.withLock { $0.receive = receive }
-        depart()
-    }
+    package func start() { depart() }
 
     /// Has the next event told, at once if there is one. To be called again after each but the last.
     package func next(_ receive: @escaping @Sendable (Event) -> Void) {
@@ -79,87 +72,82 @@ package final class HopDriver: Sendable {
 
     /// Lets the stages see the hop that do not know of it, and sends it.
     private func depart() {
-        while let (index, level) = state.withLock({ $0.nextLevel(of: stages) }) {
-            var level = level
-            let reply = level.run.before(level.hop)
-            state.withLock { [level] state in
-                state.levels[index] = level
-                state.informed = index + 1
-            }
-            switch reply {
+        var route = state.withLock { $0.route }
+        while let level = route.nextLevel(of: stages) {
+            switch level.run.before(level.hop) {
+            case .now(.send): break
+            case .now(.change(let exchange)): route.change(to: exchange)
             case .now(let departure):
-                guard mayGoOn(after: departure, of: index) else { return }
+                state.withLock { [route] in $0.route = route }
+                return end(with: departure)
             case .wait(let work):
-                state.withLock { $0.hasBegun = true }
-                return post(.waits { [self] in if mayGoOn(after: await work(), of: index) { depart() } })
+                route.hasBegun = true
+                state.withLock { [route] in $0.route = route }
+                return post(.waits { [self] in goOn(after: await work()) })
             }
         }
-        send()
+        send(over: route)
     }
 
-    /// Whether the hop is still to be sent.
-    private func mayGoOn(after departure: Departure, of level: Int) -> Bool {
+    private func goOn(after departure: Departure) {
         switch departure {
-        case .send: return true
-        case .change(let exchange):
-            state.withLock { $0.hop = Hop(exchange, after: $0.hop) }
-            return true
+        case .send: break
+        case .change(let exchange): state.withLock { $0.route.change(to: exchange) }
+        default: return end(with: departure)
+        }
+        depart()
+    }
+
+    /// A stage has said that the hop is not sent. Neither is it asked again nor are those after it.
+    private func end(with departure: Departure) {
+        let levels = state.withLock { $0.route.levels.dropLast() }
+        switch departure {
+        case .send, .change: break
         case .answer(let response):
-            let levels = state.withLock { state in
-                state.judged = response.head
-                return state.levels[..<level]
-            }
+            state.withLock { $0.judged = response.head }
             arrive(response, after: judge(response.head, by: levels))
-        case .fail(let error): fail(with: error, before: level)
+        case .fail(let error): fail(with: error, before: levels.count)
         }
-        return false
     }
 
-    private func send() {
-        let (hop, number, hasBegun, isCancelled) = state.withLock { state in
-            defer { state.hasBegun = true }
-            return (state.hop, state.number, state.hasBegun, state.isCancelled)
-        }
-        guard !isCancelled else { return complete(.failure(hop.failure(.cancelled, "the exchange was cancelled"))) }
+    private func send(over route: Route) {
+        let hop = route.hop
         var exchange = hop.exchange
+        exchange.verdict = { [self] head in judge(head) }
         if observer != nil { exchange.observer = self }
-        exchange.verdict = { [self] head in judge(head, of: number) }
-        if hasBegun {
+        if route.hasBegun {
             exchange.options.totalTimeout = hop.timeLeft / .seconds(1)
-            guard exchange.options.totalTimeout > 0 else {
-                let place = hop.redirects.isEmpty ? "" : " after \(hop.redirects.count) redirects"
-                let message = "the total timeout of \(totalTimeout.formatted()) s passed\(place)"
-                return complete(.failure(hop.failure(.timedOut, message)))
-            }
+            guard exchange.options.totalTimeout > 0 else { return complete(.failure(hop.timeout)) }
         }
+        let prepared: (any PreparedExchange)?
         switch transport {
-        case .callback(let transport): send(exchange, over: transport)
-        case .awaited(let transport):
-            post(.waits { [self, exchange] in arrive(await AwaitedExchange(exchange).result(of: transport)) })
+        case .callback(let transport):
+            do { prepared = try transport.prepare(exchange) } catch { return arrive(.failure(error)) }
+        case .awaited: prepared = nil
         }
-    }
-
-    private func send(_ exchange: Exchange, over transport: any CallbackTransport) {
-        let prepared: any PreparedExchange
-        do { prepared = try transport.prepare(exchange) } catch { return arrive(.failure(error)) }
         let isCancelled = state.withLock { state in
-            state.running = prepared
+            (state.route, state.running) = (route, prepared)
+            state.route.hasBegun = true
             return state.isCancelled
         }
-        prepared.start { [self] result in arrive(result) }
-        if isCancelled { prepared.cancel() }
+        guard !isCancelled else {
+            return complete(.failure(hop.failure(.cancelled, "the exchange was cancelled")))
+        }
+        if let prepared {
+            prepared.start { [self] result in arrive(result) }
+        } else if case .awaited(let transport) = transport {
+            post(.waits { [self, exchange] in arrive(await AwaitedExchange(exchange).result(of: transport)) })
+        }
     }
 
     // MARK: The head
 
     /// What is done with a response whose head has come.
-    private func judge(_ head: ResponseHead, of number: Int) -> HeadVerdict {
-        let levels = state.withLock { state -> [Level]? in
-            guard state.number == number else { return nil }
+    private func judge(_ head: ResponseHead) -> HeadVerdict {
+        let levels = state.withLock { state in
             (state.judged, state.decision) = (head, nil)
-            return state.levels
+            return state.route.levels
         }
-        guard let levels else { return .refuse(CancellationError()) }
         return judge(head, by: levels[...])
     }
 
@@ -186,7 +174,7 @@ package final class HopDriver: Sendable {
             }
         }
         guard !isKnown else { return .take() }
-        show(head)
+        if let observer { show(head, to: observer) }
         return judge(head)
     }
 
@@ -202,7 +190,7 @@ package final class HopDriver: Sendable {
     private func arrive(_ result: Result<TransportResponse, any Error>) {
         let (decision, judged, levels) = state.withLock { state in
             state.running = nil
-            return (state.decision, state.judged, state.levels)
+            return (state.decision, state.judged, state.route.levels)
         }
         switch result {
         case .failure(let error): fail(with: error, before: levels.count)
@@ -211,7 +199,7 @@ package final class HopDriver: Sendable {
             state.withLock { ($0.judged, $0.decision) = (response.head, nil) }
             arrive(response, after: judge(response.head, by: levels[...], isKnown: judged != nil))
         case .success(let response):
-            guard let (disposition, level) = decision else { return complete(.success(response)) }
+            guard let (disposition, level) = decision else { return complete(result) }
             perform(disposition, of: level, instead: response)
         }
     }
@@ -230,26 +218,20 @@ package final class HopDriver: Sendable {
 
     private func perform(_ disposition: Disposition, of level: Int, instead response: TransportResponse) {
         if case .stream(let stream) = response.body { stream.cancel() }
+        state.withLock { $0.report.append(response.report) }
         switch disposition {
         case .pass: complete(.success(response))
-        case .replace(let other):
-            state.withLock { $0.report.append(response.report) }
-            complete(.success(other))
-        case .fail(let error):
-            state.withLock { $0.report.append(response.report) }
-            complete(.failure(error))
+        case .replace(let other): complete(.success(other))
+        case .fail(let error): complete(.failure(error))
         case .follow(let exchange, let reason):
-            let redirect: Redirect? = if case .redirect(let redirect) = reason { redirect } else { nil }
             let over = state.withLock { state in
-                state.report.append(response.report)
-                if let redirect { state.report.redirects.append(redirect) }
-                return state.begin(Hop(exchange, after: state.levels[level].hop, by: redirect), at: level)
+                if case .redirect(let redirect) = reason { state.report.redirects.append(redirect) }
+                return state.begin(Hop(exchange, after: state.route.levels[level].hop, because: reason), at: level)
             }
-            for level in over { level.run.ended(level.hop, with: .dropped) }
-            if let redirect {
-                observer?.exchangeWillFollow(redirect)
-            } else {
-                observer?.exchangeWillAnswerChallenge(in: response.head)
+            for level in over { level.run.ended(level.hop, with: nil) }
+            switch reason {
+            case .redirect(let redirect): observer?.exchangeWillFollow(redirect)
+            case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
             }
             // In a task of the request's, as the first hop: a transport's code may be somebody's.
             post(.waits { [self] in depart() })
@@ -259,7 +241,7 @@ package final class HopDriver: Sendable {
     /// Asks the stages before one, the innermost first, whether a failure can be made good.
     private func fail(with error: any Error, before level: Int) {
         var error = error
-        let levels = state.withLock { $0.isCancelled ? [] : $0.levels[..<level] }
+        let levels = state.withLock { $0.isCancelled ? [] : $0.route.levels[..<level] }
         for index in levels.indices.reversed() {
             switch levels[index].run.failed(error, of: levels[index].hop) {
             case .now(.fail(let failure)): error = failure
@@ -284,32 +266,22 @@ package final class HopDriver: Sendable {
             let over = state.withLock { state -> [Level]? in
                 guard !state.isCancelled else { return nil }
                 if let error = error as? TransportError { state.report.append(error.report) }
-                return state.begin(state.levels[level].hop, at: level)
+                return state.begin(state.route.levels[level].hop, at: level)
             }
             guard let over else { return complete(.failure(error)) }
-            for level in over { level.run.ended(level.hop, with: .failed(error)) }
+            for level in over { level.run.ended(level.hop, with: .failure(error)) }
             post(.waits { [self] in depart() })
         }
     }
 
     private func complete(_ result: Result<TransportResponse, any Error>) {
-        let (levels, report) = state.withLock { state in
-            state.number += 1
-            defer { state.levels = [] }
-            return (state.levels, state.report)
-        }
-        let end: HopEnd
-        let whole: Result<TransportResponse, any Error>
+        let (levels, report) = state.withLock { ($0.route.levels, $0.report) }
+        for level in levels { level.run.ended(level.hop, with: result) }
+        guard !report.transactions.isEmpty else { return post(.ended(result)) }
         switch result {
-        case .success(let response):
-            end = .completed(response)
-            whole = report.transactions.isEmpty ? result : .success(response.preceded(by: report))
-        case .failure(let error):
-            end = .failed(error)
-            whole = .failure(report.followed(by: error))
+        case .success(let response): post(.ended(.success(response.preceded(by: report))))
+        case .failure(let error): post(.ended(.failure(report.followed(by: error))))
         }
-        for level in levels { level.run.ended(level.hop, with: end) }
-        post(.ended(whole))
     }
 }
 
@@ -336,8 +308,8 @@ extension HopDriver: ExchangeObserver {
     }
 
     /// Lets the observer see a response that was held, and what comes of it.
-    private func show(_ head: ResponseHead) {
-        guard let observer, state.withLock({ $0.isHolding }) else { return }
+    private func show(_ head: ResponseHead, to observer: any ExchangeObserver) {
+        guard state.withLock({ $0.isHolding }) else { return }
         observer.exchangeDidReceiveHead(head)
         // It goes on arriving meanwhile.
         while let (bytes, expected) = takeHeld() { observer.exchangeDidReceive(bytes: bytes, expected: expected) }
@@ -350,12 +322,5 @@ extension HopDriver: ExchangeObserver {
             if state.held == nil { state.isHolding = false }
             return state.held
         }
-    }
-}
-
-extension Hop {
-    /// An error for a hop that was not sent.
-    package func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
-        TransportError(code, phase: .queued, url: exchange.url, message: message)
     }
 }

@@ -5,18 +5,28 @@ import Foundation
 /// Such a transport may know nothing of verdicts, and return a response that nobody wants, with its body. Then what it was
 /// to do at the head is done here.
 struct AwaitedExchange: Sendable {
+    private let original: Exchange
     private let exchange: Exchange
-    /// The verdict on the head that came last.
-    private let given = Locked<HeadVerdict?>(nil)
+
+    private struct State {
+        /// The verdict on the head that came last.
+        var given: HeadVerdict?
+        /// Whether the transport has returned. It may send on behind one's back.
+        var isOver = false
+    }
+
+    private let state = Locked(State())
     /// Where the body begins in its file.
     private let start: off_t
 
     init(_ exchange: Exchange) {
+        original = exchange
         start = if case .file(let descriptor, _) = exchange.delivery { lseek(descriptor, 0, SEEK_CUR) } else { 0 }
         var observed = exchange
-        observed.verdict = { [given] head in
+        observed.verdict = { [state] head in
+            guard !state.withLock({ $0.isOver }) else { return .refuse(CancellationError()) }
             let verdict = exchange.headArrived(head)
-            given.withLock { $0 = verdict }
+            state.withLock { $0.given = verdict }
             return verdict
         }
         self.exchange = observed
@@ -25,23 +35,32 @@ struct AwaitedExchange: Sendable {
     func result(of transport: any Transport) async -> Result<TransportResponse, any Error> {
         do {
             let response = try await transport.send(exchange)
-            guard let verdict = given.withLock({ $0 }) else { return .success(try await judge(response)) }
-            return .success(try await obey(verdict, with: response))
+            if let verdict = close() { return .success(try await obey(verdict, with: response)) }
+            return .success(try await judge(response))
         } catch {
-            if case .discard = given.withLock({ $0 }) { try? takeOut(into: nil) }
+            if case .discard = close() { try? takeOut(into: nil) }
             return .failure(error)
+        }
+    }
+
+    /// No more heads are judged. Returns the verdict on the last one.
+    private func close() -> HeadVerdict? {
+        state.withLock { state in
+            state.isOver = true
+            return state.given
         }
     }
 
     /// Has a whole response judged as if its head had just come.
     private func judge(_ response: TransportResponse) async throws -> TransportResponse {
         guard case .file(let descriptor, _) = exchange.delivery else {
-            return try await obey(exchange.headArrived(response.head), with: response)
+            return try await obey(original.headArrived(response.head), with: response)
         }
         let body = try NamelessFile()
         try takeOut(into: body.descriptor)
-        let judged = try await obey(exchange.headArrived(response.head), with: response)
-        guard case .take(let delivery) = await given.withLock({ $0 })?.settled else { return judged }
+        let verdict = await original.headArrived(response.head).settled
+        let judged = try await obey(verdict, with: response)
+        guard case .take(let delivery) = verdict else { return judged }
         let end = lseek(body.descriptor, 0, SEEK_END)
         try copy(from: body.descriptor, 0..<end, to: delivery?.descriptor ?? descriptor)
         return judged

@@ -58,7 +58,7 @@ import Testing
 
 extension AsyncMutex {
     fileprivate func withLock(_ body: () async -> Void) async {
-        await lock()
+        await withUnsafeContinuation { continuation in lock { continuation.resume() } }
         await body()
         unlock()
     }

@@ -87,6 +87,11 @@ struct AttemptTests {
         #expect(steps == Self.made + waiting + Self.received + Self.completed + ["finish"] + Self.handedOver)
     }
 
+    @Test func anInterceptorIsAskedWhenItIsItsTurn() {
+        let steps = steps(adapters: 1) { step, turn in step == "adapter" && turn == 0 ? .turn : nil }
+        #expect(Array(steps.prefix(5)) == ["begin", "makeURLRequest", "adapter", "adapter", "checkAdapted"])
+    }
+
     @Test func aStreamIsReadBeforeItIsReceived() {
         let steps = steps { step, _ in step == "response" ? .streams : nil }
         let received = ["response", "body"] + Self.received.dropFirst(2)

@@ -38,12 +38,12 @@ struct HopDriverTests {
                 return notes.rescue(error, hop)
             }
 
-            func ended(_ hop: Hop, with end: HopEnd) {
+            func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
                 let word =
-                    switch end {
-                    case .completed: "completed"
-                    case .dropped: "dropped"
-                    case .failed: "failed"
+                    switch result {
+                    case .success: "completed"
+                    case .failure: "failed"
+                    case nil: "dropped"
                     }
                 notes.log.append("\(notes.name) ended \(hop.exchange.request.path ?? ""): \(word)")
             }
@@ -233,7 +233,8 @@ struct HopDriverTests {
                     driver.next(take)
                 }
             }
-            driver.start(take)
+            driver.next(take)
+            driver.start()
             let cancel = Task {
                 for _ in 0..<round % 40 { await Task.yield() }
                 driver.cancel()

@@ -54,8 +54,8 @@ enum CacheSample {
             }
             return .now(.replace(kept))
         }
-        func ended(_ hop: Hop, with end: HopEnd) {
-            if case .completed(let response) = end { cache.store(response, for: hop.exchange.request) }
+        func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
+            if case .success(let response) = result { cache.store(response, for: hop.exchange.request) }
         }
     }
 }
