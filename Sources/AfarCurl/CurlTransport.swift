@@ -41,13 +41,15 @@ public final class CurlTransport: CallbackTransport {
     ///
     /// - Throws: A ``TransportError``.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try await response(to: exchange)
+        try await prepare(Hop(exchange)).response()
     }
 
-    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
-        try capabilities.check(exchange)
-        let transfer = try Transfer(exchange, loop: try runningLoop(for: exchange))
-        if case .stream(let highWater) = exchange.delivery { transfer.makeStream(highWater: highWater, owner: self) }
+    package func prepare(_ hop: Hop) throws -> any PreparedExchange {
+        try capabilities.check(hop.exchange)
+        let transfer = try Transfer(hop, loop: try runningLoop(for: hop.exchange))
+        if case .stream(let highWater) = hop.exchange.delivery {
+            transfer.makeStream(highWater: highWater, owner: self)
+        }
         return transfer
     }
 

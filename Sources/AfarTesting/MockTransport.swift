@@ -40,11 +40,12 @@ public final class MockTransport: CallbackTransport {
 
     /// Performs one exchange with the closure.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try await response(to: exchange)
+        try await prepare(Hop(exchange)).response()
     }
 
     /// Requests go over a mock in the way in which they go over the real transport.
-    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
+    package func prepare(_ hop: Hop) throws -> any PreparedExchange {
+        let exchange = hop.exchangeToSend
         try capabilities.check(exchange)
         return MockExchange(exchange) { [seen, handler] request in
             seen.withLock { $0.append(request) }

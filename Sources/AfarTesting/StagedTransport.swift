@@ -16,7 +16,7 @@ package struct StagedTransport: Transport {
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         let tasks = Locked((isCancelled: false, running: [Task<Void, Never>]()))
-        let driver = HopDriver(exchange, through: stages, over: ExchangeSender(base), judge: exchange.headArrived)
+        let driver = HopDriver(Hop(exchange), through: stages, over: ExchangeSender(base), judge: exchange.headArrived)
         @Sendable func take(_ event: HopDriver.Event) {
             switch event {
             case .ended(let result): outcome.fulfil(result)
@@ -31,8 +31,7 @@ package struct StagedTransport: Transport {
             }
         }
         return try await withTaskCancellationHandler {
-            driver.next(take)
-            driver.start()
+            driver.start(take)
             return try await outcome.value.get()
         } onCancel: {
             driver.cancel()

@@ -25,6 +25,9 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
+    /// Runs something that is no event: it may come from one, which has a place already.
+    func addWithoutPlace(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
+
     /// Runs what may have to wait for the session's queue.
     static func elsewhere(_ work: @escaping @Sendable () -> Void) {
         DispatchQueue.global().async(execute: work)

@@ -63,7 +63,7 @@ extension RunningExchange {
         case .failure(var error):
             error.report = report
             switch settled.sink {
-            case .memory(let data): if settled.head != nil { error.partialBody = data }
+            case .memory(let data): if settled.head != nil, exchange.delivery.isCollecting { error.partialBody = data }
             case .stream(let source): source.finish(throwing: error, report: report)
             case .file: break
             }

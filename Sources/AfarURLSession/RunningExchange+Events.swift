@@ -52,7 +52,11 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.discarding, state.sink) = (head, limit, .memory(Data()))
             }
-            if exchange.request.method != .head, head.contentLength ?? 0 > limit { endDiscarding() }
+            if exchange.request.method != .head, head.contentLength ?? 0 > limit { return endDiscarding() }
+            Task { [weak self] in
+                try? await Task.sleep(for: .seconds(1))
+                self?.endDiscarding()
+            }
         case .refuse(let error): throw TransportError(refused: exchange.url, because: error)
         case .ask(let pending):
             state.withLock { state in
@@ -78,7 +82,10 @@ extension RunningExchange {
 
     /// The rest of a body that nobody wants need not come.
     private func endDiscarding() {
-        let task = state.withLock { $0.isLeftAlone ? nil : $0.task }
+        let task = state.withLock { state in
+            // About to end by itself, and not to be touched meanwhile.
+            state.isLeftAlone || Platform.stallsAtChallenge && state.head?.status == 401 ? nil : state.task
+        }
         end(with: .success(()))
         if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
@@ -235,7 +242,7 @@ extension ResponseHead {
 }
 
 extension ResponseDelivery {
-    fileprivate var isCollecting: Bool { if case .collect = self { true } else { false } }
+    var isCollecting: Bool { if case .collect = self { true } else { false } }
 
     fileprivate var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
 

@@ -20,7 +20,7 @@ import HTTPTypes
 ///
 /// Both timeouts are this transport's own timers, and time spent waiting for one of the session's connections counts
 /// as idle: `URLSession` does not say when it is over.
-public final class URLSessionTransport: CallbackTransport {
+public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
     private let session: OwnSession
     /// The sessions of exchanges with protocol classes of their own.
@@ -59,16 +59,15 @@ public final class URLSessionTransport: CallbackTransport {
     public var capabilities: TransportCapabilities { Platform.capabilities }
 
     /// Performs one exchange as one task of the session.
-    public func send(_ exchange: Exchange) async throws -> TransportResponse { try await response(to: exchange) }
-
-    package func prepare(_ exchange: Exchange) throws -> any PreparedExchange {
+    public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         let request = try URLRequest(exchange)
         let exchange = try Platform.sendable(exchange)
         let session = session(for: exchange.options.protocolClasses)
-        return RunningExchange(exchange, streamBufferLimit: streamBufferLimit, onQueue: session.onQueue) { running in
-            session.task(for: running, request)
+        let running = RunningExchange(exchange, streamBufferLimit: streamBufferLimit, onQueue: session.onQueue) {
+            session.task(for: $0, request)
         }
+        return try await running.response()
     }
 
     /// The session whose tasks are offered to these classes; nil means the classes of this transport's configuration.
@@ -91,9 +90,9 @@ public final class URLSessionTransport: CallbackTransport {
 private struct OwnSession: Sendable {
     let delegate = ExchangeDelegate()
     private let session: URLSession
+    private let queue = BoundedQueue()
 
     init(_ configuration: URLSessionConfiguration) {
-        let queue = BoundedQueue()
         queue.maxConcurrentOperationCount = 1
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
@@ -106,7 +105,7 @@ private struct OwnSession: Sendable {
     }
 
     /// Runs something between the delegate's calls.
-    func onQueue(_ work: @escaping @Sendable () -> Void) { session.delegateQueue.addOperation(work) }
+    func onQueue(_ work: @escaping @Sendable () -> Void) { queue.addWithoutPlace(work) }
 
     /// Ends the session when its tasks have ended.
     func end() { session.finishTasksAndInvalidate() }

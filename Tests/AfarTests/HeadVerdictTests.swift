@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// What transports do with a verdict on a response's head: at once and later, before and after the end of the body.
-@Suite struct HeadVerdictTests {
+@Suite(.timeLimit(.minutes(1))) struct HeadVerdictTests {
     private struct Unwanted: Error {}
 
     /// A verdict that a test gives, and the moment at which it is asked for.

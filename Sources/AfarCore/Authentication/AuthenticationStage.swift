@@ -10,10 +10,10 @@ package struct AuthenticationStage: ExchangeStage {
 
     package init() {}
 
-    package func begin(_ exchange: Exchange) -> (any StageRun)? {
-        let handler = exchange.context[ChallengeHandlerKey.self]
-        let credential = exchange.context[CredentialKey.self]
-        let isForOrigin = credential.map { $0.origin == Origin(exchange.request) } ?? false
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        let handler = hop.exchange.context[ChallengeHandlerKey.self]
+        let credential = hop.exchange.context[CredentialKey.self]
+        let isForOrigin = credential.map { $0.origin == Origin(hop.exchange.request) } ?? false
         guard handler != nil || isForOrigin else { return nil }
         return Run(handler: handler, credential: isForOrigin ? credential : nil)
     }

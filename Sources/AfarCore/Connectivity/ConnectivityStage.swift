@@ -21,8 +21,8 @@ package final class ConnectivityStage: ExchangeStage {
         self.closeIdleConnections = closeIdleConnections
     }
 
-    package func begin(_ exchange: Exchange) -> (any StageRun)? {
-        exchange.request.staysOnThisMachine ? nil : Run(stage: self)
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        hop.exchange.request.staysOnThisMachine ? nil : Run(stage: self)
     }
 
     private final class Run: StageRun {

@@ -34,6 +34,8 @@ final class DownloadDelivery: Sendable {
     /// The part that is gone on with.
     private let part: ResumeData?
     private let state: Locked<State>
+    /// Held while it is decided what is done with a body, and while the files are closed.
+    private let deciding = Lock()
 
     /// A delivery into a new file.
     init() throws(TransportError) {
@@ -81,6 +83,8 @@ final class DownloadDelivery: Sendable {
     /// - Returns: Where the body goes instead of into the file.
     /// - Throws: ``Again``, or what stands against taking the body.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
+        deciding.lock()
+        defer { deciding.unlock() }
         let (isOver, hadHead) = state.withLock { state in
             defer { (state.hadHead, state.aside) = (true, nil) }
             return (state.isOver, state.hadHead)
@@ -142,6 +146,8 @@ final class DownloadDelivery: Sendable {
     /// - Returns: The file that the body is in, and what there is still to go on with: a part that the answer had nothing
     ///   to do with.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
+        deciding.lock()
+        defer { deciding.unlock() }
         let (aside, promised, resumable) = state.withLock { state in
             state.isOver = true
             return (state.aside, state.promised, state.resumable)
@@ -169,6 +175,8 @@ final class DownloadDelivery: Sendable {
     /// - Parameter mayKeep: Whether what can be gone on with is wanted.
     /// - Returns: What can be gone on with, if its bytes have been kept.
     func breakOff(keeping mayKeep: Bool) -> ResumeData? {
+        deciding.lock()
+        defer { deciding.unlock() }
         let (aside, resumable) = state.withLock { state in
             state.isOver = true
             return (state.aside, state.resumable)

@@ -10,7 +10,7 @@ extension RequestPipeline {
     func knownAnswer(to question: Attempt.Question) -> Attempt.Event? {
         switch question {
         case .resumption: request.mustWait ? nil : .done
-        case .headDisposition: request.mutable.withLock { $0.headAnswer == nil } ? .done : nil
+        case .headDisposition: asksAboutHead ? nil : .done
         case .progress: request.owesProgress ? nil : .done
         case .adapter, .response, .body, .retrier, .delay: nil
         }
@@ -22,7 +22,11 @@ extension RequestPipeline {
         case .resumption: request.whenResumed { [self] in answer(wait) }
         case .response: awaitResponse(wait)
         case .body: awaitBody(wait)
-        case .headDisposition: awaitHeadDisposition(wait)
+        case .headDisposition:
+            answer(wait) { [request] in
+                await request.waitForHeadAnswer()
+                return Answer()
+            }
         case .progress:
             answer(wait) { [request] in
                 await request.waitForProgress()
@@ -34,18 +38,6 @@ extension RequestPipeline {
                 try? await Task.sleep(for: .seconds(max(0, min(seconds, 1e9))))
                 return Answer()
             }
-        }
-    }
-
-    private func awaitHeadDisposition(_ wait: Int) {
-        guard let task = request.mutable.withLock({ $0.headAnswer }) else { return answer(wait) }
-        answer(wait) {
-            await withTaskCancellationHandler {
-                await task.value
-            } onCancel: {
-                task.cancel()
-            }
-            return Answer()
         }
     }
 
@@ -109,47 +101,51 @@ extension RequestPipeline {
     // MARK: Sending
 
     private func awaitResponse(_ wait: Int) {
-        let receive: @Sendable (HopDriver.Event) -> Void = { [self] event in take(event, wait) }
-        if let driver { return driver.next(receive) }
-        guard var exchange = exchange.take(), let urlRequest else { return }
+        driverWait = wait
+        if let driver { return driver.next { [self] event in take(event) } }
+        guard let urlRequest else { return }
         sendDate = Date()
+        let hop: Hop
         do {
-            try prepareContext(of: &exchange, for: urlRequest)
-            try context.capabilities.check(exchange)
+            hop = try makeHop(for: urlRequest)
+            try context.capabilities.check(hop.exchange)
         } catch {
-            return take(.ended(.failure(error)), wait)
+            return take(.ended(.failure(error)))
         }
-        let driver = HopDriver(
-            exchange, through: context.stages, over: context.sender, judge: request.headJudge())
+        let driver = HopDriver(hop, through: context.stages, over: context.sender) { [self] head in judge(head) }
         self.driver = driver
         willRun(driver)
-        driver.next(receive)
-        driver.start()
+        driver.start { [self] event in take(event) }
+    }
+
+    /// Called while the task waits for the response.
+    private func judge(_ head: ResponseHead) -> HeadVerdict {
+        let (verdict, asking) = request.judge(head)
+        if let asking {
+            asksAboutHead = true
+            driver?.wait(for: asking)
+        }
+        return verdict
     }
 
     /// Takes what the driver tells, while the task waits for that.
-    private func take(_ event: HopDriver.Event, _ wait: Int) {
+    private func take(_ event: HopDriver.Event) {
+        var answer = Answer()
         switch event {
-        case .waits(let work):
-            stageWork = work
-            answer(wait, with: Answer(event: .stageWaits))
+        case .waits(let work): (stageWork, answer.event) = (work, .stageWaits)
         case .ended(let result):
-            driver = nil
-            self.result = result
-            if case .success(let response) = result, case .stream = response.body {
-                answer(wait, with: Answer(event: .streams))
-            } else {
-                answer(wait)
-            }
+            if result.streams { answer.event = .streams }
+            (driver, self.result) = (nil, result)
         }
+        self.answer(driverWait, with: answer)
     }
 
-    /// Puts there what the stages are to know of the request, and who watches it: all that its owner may have said while
-    /// it waited.
-    private func prepareContext(of exchange: inout Exchange, for urlRequest: URLRequest) throws(AFError) {
-        exchange.observer = ExchangeEvents.make(of: request)
+    /// The first hop, with what the stages are to know of the request, and who watches it: all that its owner may have said
+    /// while it waited.
+    private func makeHop(for urlRequest: URLRequest) throws(AFError) -> Hop {
         let (end, handler, credential) = request.mutable.withLock { ($0.end, $0.redirectHandler, $0.credential) }
-        if let end { throw end }
+        guard end == nil, var exchange = exchange.take() else { throw end ?? .explicitlyCancelled }
+        exchange.observer = ExchangeEvents.make(of: request)
         if let policy = request.redirectPolicy(for: urlRequest, by: handler) {
             exchange.context[RedirectPolicyKey.self] = policy
         }
@@ -157,6 +153,7 @@ extension RequestPipeline {
             exchange.context[CredentialKey.self] = credential
         }
         if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
+        return Hop(exchange)
     }
 
     private func awaitBody(_ wait: Int) {
@@ -199,6 +196,14 @@ extension RequestPipeline {
         }
         response.report = await body.report()
         return response
+    }
+}
+
+extension Result<TransportResponse, any Error> {
+    /// Whether the body is still to come.
+    fileprivate var streams: Bool {
+        guard case .success(let response) = self, case .stream = response.body else { return false }
+        return true
     }
 }
 

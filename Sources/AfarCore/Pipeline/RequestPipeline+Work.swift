@@ -36,7 +36,7 @@ extension RequestPipeline {
     }
 
     private func begin() {
-        (previousFailure, failure) = (failure, nil)
+        (previousFailure, failure, asksAboutHead) = (failure, nil, false)
         request.prepareForAttempt()
     }
 
@@ -75,7 +75,6 @@ extension RequestPipeline {
 
     private func makeExchange() throws(AFError) {
         guard let urlRequest else { return }
-        let exchange: Exchange
         do {
             exchange = try makeExchange(for: urlRequest)
             request.events?.request(request, didCreateURLRequest: urlRequest)
@@ -85,8 +84,7 @@ extension RequestPipeline {
             throw failure
         }
         try checkEnd()
-        self.exchange = exchange
-        request.willPerform(urlRequest, control: exchange.control)
+        if let control = exchange?.control { request.willPerform(urlRequest, control: control) }
     }
 
     private func makeExchange(for urlRequest: URLRequest) throws -> Exchange {

@@ -50,6 +50,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var attempt: Attempt
     /// Why the attempt failed, or a serializer did.
     @exclusivity(unchecked) var failure: AFError?
+    /// Whether there is an answer to be taken.
+    @exclusivity(unchecked) private var isWaiting = false
     /// Whether it is this request's turn to ask an interceptor of the session's.
     @exclusivity(unchecked) var hasTurn = false
     /// Why the attempt before failed.
@@ -57,9 +59,14 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// The request before its adapters.
     @exclusivity(unchecked) var initialRequest: URLRequest?
     @exclusivity(unchecked) var urlRequest: URLRequest?
+    /// What is to be sent.
     @exclusivity(unchecked) var exchange: Exchange?
     /// What brings the exchange to its end, while that lasts.
     @exclusivity(unchecked) var driver: HopDriver?
+    /// The number of the wait for what the driver tells.
+    @exclusivity(unchecked) var driverWait = 0
+    /// Whether somebody is asked about the response's head.
+    @exclusivity(unchecked) var asksAboutHead = false
     /// What a stage of the exchange waits for.
     @exclusivity(unchecked) var stageWork: (@Sendable () async -> Void)?
     @exclusivity(unchecked) var sendDate = Date()
@@ -117,7 +124,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     //
     // Apart from the loop, so that the task has next to nothing to keep while it waits.
     @inline(never) private func advance() -> Bool {
-        var event = takeAnswer()
+        var event = isWaiting ? takeAnswer() : .done
+        isWaiting = false
         while true {
             switch attempt.next(after: event) {
             case .perform(let work):
@@ -174,7 +182,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // MARK: Waiting for an answer
 
     private func beginWaiting() -> Int {
-        wait.withLock { wait in
+        isWaiting = true
+        return wait.withLock { wait in
             wait.number += 1
             (wait.answer, wait.ending) = (nil, nil)
             return wait.number
@@ -224,7 +233,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Keeps what the answer brings.
     private func takeAnswer() -> Attempt.Event {
-        let answer = wait.withLock { $0.answer.take() }
+        let (answer, spent) = wait.withLock { [driver] wait -> (Answer?, HopDriver?) in
+            // Each holds the other.
+            let spent = driver == nil ? wait.driver.take() : nil
+            return (wait.answer.take(), spent)
+        }
+        withExtendedLifetime(spent) {}
         switch answer?.content {
         case .urlRequest(let adapted): urlRequest = adapted
         case .adaptationFailure(let error):

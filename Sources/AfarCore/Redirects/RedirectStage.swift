@@ -3,22 +3,31 @@ import Foundation
 /// Follows redirects.
 ///
 /// Only the policy in the exchange's context is asked about a response that leads elsewhere, if at all.
-package final class RedirectStage: ExchangeStage {
-    private let rules: RedirectRules
+package struct RedirectStage: ExchangeStage {
+    /// For all exchanges about whose redirects nobody is asked.
+    private let following: Run
 
     package init(rules: RedirectRules = RedirectRules()) {
-        self.rules = rules
+        following = Run(rules: rules, policy: .follow)
     }
 
-    package func begin(_ exchange: Exchange) -> (any StageRun)? {
-        let policy = exchange.context[RedirectPolicyKey.self]
-        if case .doNotFollow = policy { return nil }
-        return Run(stage: self, policy: policy)
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        let policy = hop.exchange.context[RedirectPolicyKey.self]
+        return switch policy {
+        case .doNotFollow: nil
+        case .follow: following
+        case .ask: Run(rules: following.rules, policy: policy)
+        }
     }
 
-    private struct Run: StageRun {
-        let stage: RedirectStage
+    private final class Run: StageRun {
+        let rules: RedirectRules
         let policy: RedirectPolicy
+
+        init(rules: RedirectRules, policy: RedirectPolicy) {
+            self.rules = rules
+            self.policy = policy
+        }
 
         /// Whoever is asked holds the request, and nobody below asks.
         func before(_ hop: Hop) -> Reply<Departure> {
@@ -31,16 +40,18 @@ package final class RedirectStage: ExchangeStage {
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
             guard head.isRedirect else { return .now(.pass) }
             do throws(TransportError) {
-                let proposal = try stage.rules.proposal(after: head, to: hop.exchange)
-                guard case .ask(let decide) = policy else { return .now(try stage.follow(proposal, after: hop)) }
-                return .wait { [stage] in await stage.follow(proposal, after: hop, asking: decide) }
+                let proposal = try rules.proposal(after: head, to: hop.exchange)
+                guard case .ask(let decide) = policy else { return .now(try rules.follow(proposal, after: hop)) }
+                return .wait { [rules] in await rules.follow(proposal, after: hop, asking: decide) }
             } catch {
                 return .now(.fail(error))
             }
         }
     }
+}
 
-    private func follow(
+extension RedirectRules {
+    fileprivate func follow(
         _ proposal: RedirectProposal, after hop: Hop,
         asking decide: @Sendable (RedirectProposal) async throws -> RedirectProposal?
     ) async -> Disposition {
@@ -64,14 +75,14 @@ package final class RedirectStage: ExchangeStage {
         } catch { return .fail(error) }
     }
 
-    private func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> Disposition {
-        guard hop.redirectCount < rules.maximum else {
+    fileprivate func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> Disposition {
+        guard hop.redirectCount < maximum else {
             throw TransportError(
                 .tooManyRedirects, phase: .receiving, url: hop.exchange.url,
-                message: "more than \(rules.maximum) redirects, the last one to "
+                message: "more than \(maximum) redirects, the last one to "
                     + "\(Redaction.standard.url(proposal.url.absoluteString).prefix(1_000))")
         }
-        let next = try rules.exchange(after: proposal, to: hop.exchange, hasLeft: hop.hasLeftOrigin)
+        let next = try exchange(after: proposal, to: hop.exchange, hasLeft: hop.hasLeftOrigin)
         let redirect = Redirect(
             response: proposal.response, request: next.request, url: proposal.url, body: next.body)
         return .follow(next, .redirect(redirect))

@@ -208,17 +208,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func headJudge() -> HopDriver.Judge {
-        guard let delivery = transfer.withLock({ $0.delivery }) else { return super.headJudge() }
-        return { [self] head in
-            do {
-                let other = try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
-                if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
-                announce(head)
-                return .take(other.map { .file(descriptor: $0) })
-            } catch {
-                return .refuse(error)
-            }
+    override func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
+        guard let delivery = transfer.withLock({ $0.delivery }) else { return super.judge(head) }
+        do {
+            let other = try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
+            if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
+            return (.take(other.map { .file(descriptor: $0) }), announce(head))
+        } catch {
+            return (.refuse(error), nil)
         }
     }
 

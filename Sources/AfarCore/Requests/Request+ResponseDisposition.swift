@@ -122,26 +122,27 @@ extension Request {
         return self
     }
 
-    /// Keeps the head, and asks all who want to know, unless they were asked in this attempt. Whoever comes later finds
-    /// the head.
-    func announce(_ head: ResponseHead) {
-        mutable.withLock { state in
+    /// Keeps the head. Whoever comes later finds it.
+    ///
+    /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
+    func announce(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
+        let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Bool>?) in
             let isNew = state.head == nil
             state.head = head
-            guard isNew, !state.headListeners.isEmpty else { return }
-            state.headAnswer = Task { [listeners = state.headListeners] in await ask(listeners, about: head) }
+            guard isNew, !state.headListeners.isEmpty else { return ([], nil) }
+            let answer = Deferred<Bool>()
+            state.headAnswer = answer
+            return (state.headListeners, answer)
+        }
+        guard let answer else { return nil }
+        return { [self] in
+            await ask(listeners, about: head)
+            answer.fulfil(true)
         }
     }
 
-    /// Waits until all who were asked have answered.
-    func waitForHeadAnswer() async {
-        guard let answer = mutable.withLock({ $0.headAnswer }) else { return }
-        await withTaskCancellationHandler {
-            await answer.value
-        } onCancel: {
-            answer.cancel()
-        }
-    }
+    /// Waits until all who were asked have answered, which is soon when the request is ended from outside.
+    func waitForHeadAnswer() async { _ = await mutable.withLock { $0.headAnswer }?.value }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }

@@ -65,8 +65,8 @@ extension Request {
         var credential: URLCredential?
         var head: ResponseHead?
         var headListeners: [HeadListener] = []
-        /// What the listeners say to the head, once they were asked.
-        var headAnswer: Task<Void, Never>?
+        /// When the listeners have said what they say to the head; nil before they are asked.
+        var headAnswer: Deferred<Bool>?
         /// Whether the request was ended by who was asked about the head, so that nothing of the body is handed on.
         var isRefusedAtHead = false
         var attempts: [AttemptReport] = []

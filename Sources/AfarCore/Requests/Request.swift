@@ -73,16 +73,17 @@ public class Request: @unchecked Sendable {
     /// Adds what this kind of request asks for beyond what its owner does.
     func complete(_ urlRequest: inout URLRequest) throws {}
 
-    /// What decides about the response when its head has come; see ``HopDriver/Judge``.
-    func headJudge() -> HopDriver.Judge {
-        { [self] head in
-            announce(head)
-            return .take()
-        }
+    /// Decides about the response when its head has come.
+    ///
+    /// - Returns: The verdict, and what asks those who want to know of the head, if anybody does.
+    func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
+        (.take(), announce(head))
     }
 
     /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) throws { announce(response.head) }
+    func receive(_ response: TransportResponse) throws {
+        if let asking = announce(response.head) { run(asking) }
+    }
 
     /// Tells what this kind of request has to tell when an attempt is sent.
     func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}

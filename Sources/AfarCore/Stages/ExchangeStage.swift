@@ -4,14 +4,14 @@
 /// Stages are in an order (``SessionContext/stages``): a request passes from the first to the last, and a response's head
 /// or a failure back. ``HopDriver`` runs them.
 package protocol ExchangeStage: Sendable {
-    /// Takes part in an exchange; nil when there is nothing to do for it, which costs nothing.
-    func begin(_ exchange: Exchange) -> (any StageRun)?
+    /// Takes part in an exchange that begins with a hop; nil when there is nothing to do for it, which costs nothing.
+    func begin(_ hop: Hop) -> (any StageRun)?
 }
 
 /// One stage's part in an exchange.
 ///
-/// What is answered ``Reply/now(_:)`` may be asked for where the transport reads the network, so that is quick and runs
-/// nobody else's code.
+/// A head and a failure may be told where the transport reads the network: what is answered ``Reply/now(_:)`` there is quick
+/// and runs nobody else's code.
 package protocol StageRun: Sendable {
     /// A request is about to be sent. It may be changed, answered without the network, or kept.
     func before(_ hop: Hop) -> Reply<Departure>

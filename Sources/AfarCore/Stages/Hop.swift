@@ -1,8 +1,11 @@
-import Foundation
+package import Foundation
+import HTTPTypes
 
-/// One request on its way to one response, as a stage sees it. An exchange takes several when redirects are followed,
-/// challenges answered, or failures made good.
-package final class Hop: Sendable {
+/// One request on its way to one response, as a stage and a transport see it. An exchange takes several when redirects are
+/// followed, challenges answered, or failures made good. It is handed about in place of its exchange, which costs to copy.
+package final class Hop: @unchecked Sendable {
+    // Sendable because what changes does so only before a transport has the hop.
+
     package let exchange: Exchange
     /// Why it is sent in the stead of another; nil for the first one.
     package let reason: Disposition.Reason?
@@ -10,14 +13,19 @@ package final class Hop: Sendable {
     package let redirectCount: Int
     /// Whether one of them led to another origin.
     package let hasLeftOrigin: Bool
-    private let totalTimeout: TimeInterval
+    /// What is left for the hop of the total timeout, in seconds, when it is sent.
+    package private(set) var totalTimeout: TimeInterval
+    /// Who sees what happens.
+    package private(set) var observer: (any ExchangeObserver)?
+    private var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
     private let deadline: ContinuousClock.Instant
 
     /// The first hop. The time of its total timeout begins now.
-    init(_ exchange: Exchange) {
+    package init(_ exchange: Exchange) {
         self.exchange = exchange
         (reason, redirectCount, hasLeftOrigin) = (nil, 0, false)
         totalTimeout = exchange.options.totalTimeout
+        (observer, verdict) = (exchange.observer, exchange.verdict)
         deadline = .now + .seconds(max(0, min(totalTimeout, 1e9)))
     }
 
@@ -30,15 +38,44 @@ package final class Hop: Sendable {
         redirectCount = hop.redirectCount + (isRedirect ? 1 : 0)
         hasLeftOrigin = hop.hasLeftOrigin || isRedirect && Origin(exchange.request) != Origin(hop.exchange.request)
         (totalTimeout, deadline) = (hop.totalTimeout, hop.deadline)
+        (observer, verdict) = (exchange.observer, exchange.verdict)
+    }
+
+    /// Stands where there is no hop any more.
+    static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
+
+    /// Has the driver in the place of those who wait for the last response.
+    func send(
+        judgedBy verdict: @escaping @Sendable (ResponseHead) -> HeadVerdict,
+        observedBy observer: (any ExchangeObserver)?
+    ) {
+        (self.verdict, self.observer) = (verdict, observer)
+    }
+
+    /// Grants what is left of the total timeout. Returns whether anything is.
+    func grantTimeLeft() -> Bool {
+        totalTimeout = timeLeft / .seconds(1)
+        return totalTimeout > 0
     }
 
     /// What is left of the total timeout, which is for all hops of the exchange together; zero when it has passed.
     package var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
+    /// For transports: what is to be done with a response whose head has come.
+    package func headArrived(_ head: ResponseHead) -> HeadVerdict { verdict?(head) ?? .take() }
+
+    /// The exchange for a transport that knows of no hops.
+    package var exchangeToSend: Exchange {
+        var exchange = exchange
+        (exchange.verdict, exchange.observer, exchange.options.totalTimeout) = (verdict, observer, totalTimeout)
+        return exchange
+    }
+
     /// The error of a hop that comes too late.
     var timeout: TransportError {
         let place = redirectCount == 0 ? "" : " after \(redirectCount) redirects"
-        return failure(.timedOut, "the total timeout of \(totalTimeout.formatted()) s passed\(place)")
+        return failure(
+            .timedOut, "the total timeout of \(exchange.options.totalTimeout.formatted()) s passed\(place)")
     }
 
     /// An error for a hop that was not sent.

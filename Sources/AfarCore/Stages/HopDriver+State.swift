@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension HopDriver {
     /// A stage that takes part, and the hop as that stage sees it.
     struct Level {
@@ -9,7 +11,7 @@ extension HopDriver {
     /// The way of a hop through the stages.
     struct Route {
         /// The stages that take part, the outermost first.
-        private(set) var levels: [Level] = []
+        var levels: [Level] = []
         /// How many of them know of the hop.
         private var informed = 0
         /// The hop as these have left it.
@@ -19,15 +21,12 @@ extension HopDriver {
 
         init(_ hop: Hop) { self.hop = hop }
 
-        /// The next stage that does not know of the hop; it takes part from now on.
-        mutating func nextLevel(of stages: [any ExchangeStage]) -> Level? {
+        /// Asks the next stage that does not know of the hop, which takes part from now on; nil when all know.
+        mutating func inform(_ stages: [any ExchangeStage]) -> Reply<Departure>? {
             if informed == levels.count {
                 var stage = levels.last.map { $0.stage + 1 } ?? 0
-                while stage < stages.count {
-                    if let run = stages[stage].begin(hop.exchange) {
-                        levels.append(Level(stage: stage, run: run, hop: hop))
-                        break
-                    }
+                while stage < stages.count, informed == levels.count {
+                    if let run = stages[stage].begin(hop) { levels.append(Level(stage: stage, run: run, hop: hop)) }
                     stage += 1
                 }
                 guard informed < levels.count else { return nil }
@@ -35,7 +34,7 @@ extension HopDriver {
                 levels[informed].hop = hop
             }
             informed += 1
-            return levels[informed - 1]
+            return levels[informed - 1].run.before(hop)
         }
 
         /// A stage has made another request of it, for those after it.
@@ -52,15 +51,36 @@ extension HopDriver {
         }
     }
 
+    /// What is there to be done when all is over.
+    struct End {
+        let levels: [Level]
+        /// What was measured in the hops before the last one; nil when nothing was.
+        let report: TransportReport?
+        let receive: (@Sendable (Event) -> Void)?
+        /// What the owner was not told, and need not know any more.
+        let events: [Event]
+    }
+
+    /// What is known of a response whose head has come.
+    struct Judgement {
+        let head: ResponseHead
+        /// What a stage wants done when the response has ended; nil when none wants anything.
+        var decision: (Disposition, level: Int)?
+    }
+
     struct State {
         var route: Route
         /// What was measured in the hops before.
         var report = TransportReport()
-        /// The response that was judged last, and what a stage wants done when it has ended.
-        var judged: ResponseHead?
-        var decision: (Disposition, level: Int)?
+        /// The response of this hop that was judged last.
+        var judgement: Judgement?
+        /// Those before, where a transport around the transport has sent several.
+        var earlier: [Judgement] = []
         var running: (any PreparedExchange)?
         var isCancelled = false
+        var isOver = false
+        /// The head that the observer has seen.
+        var shown: ResponseHead?
         /// Whether it is open yet who is to see what comes: the exchange's observer, or nobody.
         var isHolding = false
         /// How much has come meanwhile, and was expected.
@@ -69,10 +89,55 @@ extension HopDriver {
         var events: [Event] = []
         var receive: (@Sendable (Event) -> Void)?
 
+        init(_ hop: Hop) { route = Route(hop) }
+
+        /// A head has come.
+        mutating func judge(_ head: ResponseHead) {
+            if let judgement { earlier.append(judgement) }
+            judgement = Judgement(head: head)
+        }
+
+        /// Notes what a stage wants, if the response is still of interest.
+        mutating func note(_ disposition: Disposition, of level: Int, about head: ResponseHead) {
+            if judgement?.head === head {
+                judgement?.decision = (disposition, level)
+            } else if let index = earlier.firstIndex(where: { $0.head === head }) {
+                earlier[index].decision = (disposition, level)
+            }
+        }
+
+        func knows(_ head: ResponseHead) -> Bool {
+            !isOver && (judgement?.head === head || earlier.contains { $0.head === head })
+        }
+
+        /// What is wanted about a response that is returned.
+        func decision(about head: ResponseHead) -> (Disposition, level: Int)? {
+            if let judgement, judgement.head === head || earlier.isEmpty { return judgement.decision }
+            let known = earlier.first { $0.head === head } ?? earlier.first { $0.head.isLike(head) }
+            return (known ?? judgement)?.decision
+        }
+
+        /// All is over.
+        mutating func end() -> End {
+            // The hop that was sent holds the driver.
+            defer { (route, events, receive, isOver) = (Route(.none), [], nil, true) }
+            return End(
+                levels: route.levels, report: report.isEmpty ? nil : report, receive: receive, events: events)
+        }
+
         /// Has another hop begin at a stage.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
-            (judged, decision, isHolding, held) = (nil, nil, false, nil)
+            (judgement, earlier, shown, isHolding, held) = (nil, [], nil, false, nil)
             return route.begin(next, at: level)
         }
+    }
+}
+
+extension ResponseHead {
+    /// Whether another head means the same to every stage. A transport around the transport may have changed the rest.
+    func isLike(_ other: ResponseHead) -> Bool {
+        self === other
+            || status == other.status && values(for: .location) == other.values(for: .location)
+                && values(for: .wwwAuthenticate) == other.values(for: .wwwAuthenticate)
     }
 }

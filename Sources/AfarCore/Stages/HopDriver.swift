@@ -5,7 +5,9 @@ import Foundation
 /// It lets each stage see what is sent, and asks it at each response's head, where the body can still be left alone. It
 /// owns what all hops have in common: the total timeout, the report, the observer, the cancel. It never waits itself: its
 /// owner is told what there is to be waited for.
-package final class HopDriver: Sendable {
+package final class HopDriver: @unchecked Sendable {
+    // Sendable because what changes is touched under the lock only. It is no part of the lock, which would copy it.
+
     /// What the owner is told, one at a time.
     package enum Event: Sendable {
         /// Something takes time, or somebody else's code. It is to be run in a task of the request's, which is cancelled
@@ -22,28 +24,36 @@ package final class HopDriver: Sendable {
 
     private let stages: [any ExchangeStage]
     private let transport: ExchangeSender
-    private let judge: Judge
+    private let finalJudge: Judge
     private let observer: (any ExchangeObserver)?
-    private let state: Locked<State>
+    private let lock = Lock()
+    @exclusivity(unchecked) private var state: State
 
     /// - Parameter judge: Called at the head of each response that no stage wants, wherever the transport reads the network.
     package init(
-        _ exchange: Exchange, through stages: [any ExchangeStage], over transport: ExchangeSender,
-        judge: @escaping Judge
+        _ hop: Hop, through stages: [any ExchangeStage], over transport: ExchangeSender, judge: @escaping Judge
     ) {
         self.stages = stages
         self.transport = transport
-        self.judge = judge
-        observer = exchange.observer
-        state = Locked(State(route: Route(Hop(exchange))))
+        finalJudge = judge
+        observer = hop.observer
+        state = State(hop)
+    }
+
+    private func withState<Answer>(_ body: (inout State) -> Answer) -> Answer {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&state)
     }
 
     /// Begins; to be called once.
-    package func start() { depart() }
+    ///
+    /// - Parameter receive: Takes the first event; see ``next(_:)``.
+    package func start(_ receive: @escaping @Sendable (Event) -> Void) { depart(receive) }
 
     /// Has the next event told, at once if there is one. To be called again after each but the last.
     package func next(_ receive: @escaping @Sendable (Event) -> Void) {
-        let event = state.withLock { state -> Event? in
+        let event = withState { state -> Event? in
             if !state.events.isEmpty { return state.events.removeFirst() }
             state.receive = receive
             return nil
@@ -51,9 +61,13 @@ package final class HopDriver: Sendable {
         if let event { receive(event) }
     }
 
+    /// Has something waited for beside the exchange.
+    package func wait(for work: @escaping @Sendable () async -> Void) { post(.waits(work)) }
+
+    /// Tells the owner of something, unless all is over.
     private func post(_ event: Event) {
-        let receive = state.withLock { state -> (@Sendable (Event) -> Void)? in
-            if state.receive == nil { state.events.append(event) }
+        let receive = withState { state -> (@Sendable (Event) -> Void)? in
+            if state.receive == nil, !state.isOver { state.events.append(event) }
             return state.receive.take()
         }
         receive?(event)
@@ -61,7 +75,7 @@ package final class HopDriver: Sendable {
 
     /// Ends the exchange, at whatever stage it is. What the owner runs for it has to be cancelled as well.
     package func cancel() {
-        let running = state.withLock { state in
+        let running = withState { state in
             state.isCancelled = true
             return state.running
         }
@@ -71,18 +85,21 @@ package final class HopDriver: Sendable {
     // MARK: Setting out
 
     /// Lets the stages see the hop that do not know of it, and sends it.
-    private func depart() {
-        var route = state.withLock { $0.route }
-        while let level = route.nextLevel(of: stages) {
-            switch level.run.before(level.hop) {
+    private func depart(_ receive: (@Sendable (Event) -> Void)? = nil) {
+        var route = withState { state in
+            if let receive { state.receive = receive }
+            return state.route
+        }
+        while let reply = route.inform(stages) {
+            switch reply {
             case .now(.send): break
             case .now(.change(let exchange)): route.change(to: exchange)
             case .now(let departure):
-                state.withLock { [route] in $0.route = route }
+                withState { $0.route = route }
                 return end(with: departure)
             case .wait(let work):
                 route.hasBegun = true
-                state.withLock { [route] in $0.route = route }
+                withState { $0.route = route }
                 return post(.waits { [self] in goOn(after: await work()) })
             }
         }
@@ -92,7 +109,7 @@ package final class HopDriver: Sendable {
     private func goOn(after departure: Departure) {
         switch departure {
         case .send: break
-        case .change(let exchange): state.withLock { $0.route.change(to: exchange) }
+        case .change(let exchange): withState { $0.route.change(to: exchange) }
         default: return end(with: departure)
         }
         depart()
@@ -100,32 +117,23 @@ package final class HopDriver: Sendable {
 
     /// A stage has said that the hop is not sent. Neither is it asked again nor are those after it.
     private func end(with departure: Departure) {
-        let levels = state.withLock { $0.route.levels.dropLast() }
+        let count = withState { $0.route.levels.count } - 1
         switch departure {
         case .send, .change: break
-        case .answer(let response):
-            state.withLock { $0.judged = response.head }
-            arrive(response, after: judge(response.head, by: levels))
-        case .fail(let error): fail(with: error, before: levels.count)
+        case .answer(let response): take(response, before: count)
+        case .fail(let error): fail(with: error, before: count)
         }
     }
 
     private func send(over route: Route) {
         let hop = route.hop
-        var exchange = hop.exchange
-        exchange.verdict = { [self] head in judge(head) }
-        if observer != nil { exchange.observer = self }
-        if route.hasBegun {
-            exchange.options.totalTimeout = hop.timeLeft / .seconds(1)
-            guard exchange.options.totalTimeout > 0 else { return complete(.failure(hop.timeout)) }
+        hop.send(judgedBy: { [self] head in judge(head) }, observedBy: observer.map { _ in self })
+        if route.hasBegun, !hop.grantTimeLeft() { return complete(.failure(hop.timeout)) }
+        var prepared: (any PreparedExchange)?
+        if case .callback(let transport) = transport {
+            do { prepared = try transport.prepare(hop) } catch { return arrive(.failure(error)) }
         }
-        let prepared: (any PreparedExchange)?
-        switch transport {
-        case .callback(let transport):
-            do { prepared = try transport.prepare(exchange) } catch { return arrive(.failure(error)) }
-        case .awaited: prepared = nil
-        }
-        let isCancelled = state.withLock { state in
+        let isCancelled = withState { state in
             (state.route, state.running) = (route, prepared)
             state.route.hasBegun = true
             return state.isCancelled
@@ -136,7 +144,7 @@ package final class HopDriver: Sendable {
         if let prepared {
             prepared.start { [self] result in arrive(result) }
         } else if case .awaited(let transport) = transport {
-            post(.waits { [self, exchange] in arrive(await AwaitedExchange(exchange).result(of: transport)) })
+            post(.waits { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
         }
     }
 
@@ -144,17 +152,15 @@ package final class HopDriver: Sendable {
 
     /// What is done with a response whose head has come.
     private func judge(_ head: ResponseHead) -> HeadVerdict {
-        let levels = state.withLock { state in
-            (state.judged, state.decision) = (head, nil)
+        let levels = withState { state in
+            state.judge(head)
             return state.route.levels
         }
         return judge(head, by: levels[...])
     }
 
     /// Asks the stages, the innermost first, and then the judge.
-    ///
-    /// - Parameter isKnown: Whether the judge was asked about the response already, when it had another head.
-    private func judge(_ head: ResponseHead, by levels: ArraySlice<Level>, isKnown: Bool = false) -> HeadVerdict {
+    private func judge(_ head: ResponseHead, by levels: ArraySlice<Level>) -> HeadVerdict {
         for index in levels.indices.reversed() {
             switch levels[index].run.head(head, of: levels[index].hop) {
             case .now(.pass): continue
@@ -164,8 +170,10 @@ package final class HopDriver: Sendable {
                 post(
                     .waits { [self] in
                         let disposition = await work()
+                        // It may be over, by a timeout say.
+                        guard withState({ $0.knows(head) }) else { return }
                         if case .pass = disposition {
-                            pending.give(judge(head, by: levels[..<index], isKnown: isKnown))
+                            pending.give(judge(head, by: levels[..<index]))
                         } else {
                             pending.give(verdict(after: disposition, of: index, about: head))
                         }
@@ -173,14 +181,13 @@ package final class HopDriver: Sendable {
                 return .ask(pending)
             }
         }
-        guard !isKnown else { return .take() }
         if let observer { show(head, to: observer) }
-        return judge(head)
+        return finalJudge(head)
     }
 
     /// Notes what a stage wants, which is done when the response has ended.
     private func verdict(after disposition: Disposition, of level: Int, about head: ResponseHead) -> HeadVerdict {
-        state.withLock { if $0.judged === head { $0.decision = (disposition, level) } }
+        withState { $0.note(disposition, of: level, about: head) }
         if case .fail = disposition { return .discard(upTo: 0) }
         return .discard(upTo: Self.longestBodyToSkip)
     }
@@ -188,43 +195,36 @@ package final class HopDriver: Sendable {
     // MARK: The end of a hop
 
     private func arrive(_ result: Result<TransportResponse, any Error>) {
-        let (decision, judged, levels) = state.withLock { state in
+        guard case .success(let response) = result else {
+            if case .failure(let error) = result {
+                fail(with: error, before: withState { $0.route.levels.count })
+            }
+            return
+        }
+        let (decision, end) = withState { state -> ((Disposition, level: Int)?, End?) in
             state.running = nil
-            return (state.decision, state.judged, state.route.levels)
+            let decision = state.decision(about: response.head)
+            return (decision, decision == nil ? state.end() : nil)
         }
-        switch result {
-        case .failure(let error): fail(with: error, before: levels.count)
-        case .success(let response) where response.head !== judged:
-            // A transport around the transport has made another of it, or has sent several.
-            state.withLock { ($0.judged, $0.decision) = (response.head, nil) }
-            arrive(response, after: judge(response.head, by: levels[...], isKnown: judged != nil))
-        case .success(let response):
-            guard let (disposition, level) = decision else { return complete(result) }
-            perform(disposition, of: level, instead: response)
-        }
-    }
-
-    /// Takes a response that was whole before it was judged.
-    private func arrive(_ response: TransportResponse, after verdict: HeadVerdict) {
-        switch verdict {
-        case .ask(let pending): pending.whenGiven { [self] verdict in arrive(response, after: verdict) }
-        case .refuse(let error):
-            var failure = TransportError(refused: response.head.url, because: error)
-            failure.report = response.report
-            arrive(.failure(failure))
-        case .take, .discard: arrive(.success(response))
-        }
+        if let end { return complete(result, end) }
+        if let (disposition, level) = decision { perform(disposition, of: level, instead: response) }
     }
 
     private func perform(_ disposition: Disposition, of level: Int, instead response: TransportResponse) {
         if case .stream(let stream) = response.body { stream.cancel() }
-        state.withLock { $0.report.append(response.report) }
+        let isCancelled = withState { state in
+            state.report.append(response.report)
+            return state.isCancelled
+        }
         switch disposition {
-        case .pass: complete(.success(response))
-        case .replace(let other): complete(.success(other))
+        case .pass: break
+        case .replace(let other): take(other, before: level)
         case .fail(let error): complete(.failure(error))
+        case .follow where isCancelled:
+            let hop = withState { $0.route.hop }
+            complete(.failure(hop.failure(.cancelled, "the exchange was cancelled")))
         case .follow(let exchange, let reason):
-            let over = state.withLock { state in
+            let over = withState { state in
                 if case .redirect(let redirect) = reason { state.report.redirects.append(redirect) }
                 return state.begin(Hop(exchange, after: state.route.levels[level].hop, because: reason), at: level)
             }
@@ -233,15 +233,30 @@ package final class HopDriver: Sendable {
             case .redirect(let redirect): observer?.exchangeWillFollow(redirect)
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
             }
-            // In a task of the request's, as the first hop: a transport's code may be somebody's.
+            // In a task of the request's: a transport's code may be somebody's.
             post(.waits { [self] in depart() })
         }
+    }
+
+    /// Takes a response of a stage's, after the stages before that have seen its head.
+    private func take(_ response: TransportResponse, before level: Int) {
+        let (levels, delivery) = withState { state in
+            state.judge(response.head)
+            return (state.route.levels[..<level], state.route.hop.exchange.delivery)
+        }
+        if observer != nil { exchangeDidReceiveHead(response.head) }
+        let verdict = judge(response.head, by: levels)
+        guard case .ask(let pending) = verdict else { return arrive(response.obeying(verdict, instead: delivery)) }
+        pending.whenGiven { [self] verdict in arrive(response.obeying(verdict, instead: delivery)) }
     }
 
     /// Asks the stages before one, the innermost first, whether a failure can be made good.
     private func fail(with error: any Error, before level: Int) {
         var error = error
-        let levels = state.withLock { $0.isCancelled ? [] : $0.route.levels[..<level] }
+        let levels = withState { state in
+            state.running = nil
+            return state.isCancelled ? [] : state.route.levels[..<level]
+        }
         for index in levels.indices.reversed() {
             switch levels[index].run.failed(error, of: levels[index].hop) {
             case .now(.fail(let failure)): error = failure
@@ -259,13 +274,16 @@ package final class HopDriver: Sendable {
     }
 
     private func perform(_ rescue: Rescue, of level: Int, after error: any Error) {
+        let report = (error as? TransportError)?.report
         switch rescue {
         case .fail(let failure): complete(.failure(failure))
-        case .answer(let response): complete(.success(response))
+        case .answer(let response):
+            if let report { withState { $0.report.append(report) } }
+            take(response, before: level)
         case .again:
-            let over = state.withLock { state -> [Level]? in
+            let over = withState { state -> [Level]? in
                 guard !state.isCancelled else { return nil }
-                if let error = error as? TransportError { state.report.append(error.report) }
+                if let report { state.report.append(report) }
                 return state.begin(state.route.levels[level].hop, at: level)
             }
             guard let over else { return complete(.failure(error)) }
@@ -275,13 +293,26 @@ package final class HopDriver: Sendable {
     }
 
     private func complete(_ result: Result<TransportResponse, any Error>) {
-        let (levels, report) = state.withLock { ($0.route.levels, $0.report) }
-        for level in levels { level.run.ended(level.hop, with: result) }
-        guard !report.transactions.isEmpty else { return post(.ended(result)) }
+        complete(result, withState { $0.end() })
+    }
+
+    private func complete(_ result: Result<TransportResponse, any Error>, _ end: End) {
+        for level in end.levels { level.run.ended(level.hop, with: result) }
+        guard let report = end.report else { return tell(result, end) }
         switch result {
-        case .success(let response): post(.ended(.success(response.preceded(by: report))))
-        case .failure(let error): post(.ended(.failure(report.followed(by: error))))
+        case .success(let response): tell(.success(response.preceded(by: report)), end)
+        case .failure(let error): tell(.failure(report.followed(by: error)), end)
         }
+    }
+
+    private func tell(_ result: Result<TransportResponse, any Error>, _ end: End) {
+        if let receive = end.receive { return receive(.ended(result)) }
+        // The owner is busy with another event, and will ask.
+        let receive = withState { state -> (@Sendable (Event) -> Void)? in
+            if state.receive == nil { state.events = [.ended(result)] }
+            return state.receive.take()
+        }
+        receive?(.ended(result))
     }
 }
 
@@ -296,20 +327,33 @@ extension HopDriver: ExchangeObserver {
     }
 
     package func exchangeDidReceiveHead(_ head: ResponseHead) {
-        state.withLock { ($0.isHolding, $0.held) = (true, nil) }
+        let levels = withState { state -> [Level]? in
+            guard state.shown !== head else { return nil }
+            (state.isHolding, state.held) = (true, nil)
+            return state.route.levels
+        }
+        guard let levels, let observer else { return }
+        let isWanted = levels.contains { level in
+            if case .now(.pass) = level.run.head(head, of: level.hop) { false } else { true }
+        }
+        if !isWanted { show(head, to: observer) }
     }
 
     package func exchangeDidReceive(bytes: Int64, expected: Int64?) {
-        let isHolding = state.withLock { state in
+        let isHolding = withState { state in
             if state.isHolding { state.held = (bytes, expected) }
             return state.isHolding
         }
         if !isHolding { observer?.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 
-    /// Lets the observer see a response that was held, and what comes of it.
+    /// Lets the observer see a response, and what has come of it.
     private func show(_ head: ResponseHead, to observer: any ExchangeObserver) {
-        guard state.withLock({ $0.isHolding }) else { return }
+        let isNew = withState { state in
+            defer { state.shown = head }
+            return state.isHolding && state.shown !== head
+        }
+        guard isNew else { return }
         observer.exchangeDidReceiveHead(head)
         // It goes on arriving meanwhile.
         while let (bytes, expected) = takeHeld() { observer.exchangeDidReceive(bytes: bytes, expected: expected) }
@@ -317,7 +361,7 @@ extension HopDriver: ExchangeObserver {
 
     /// What the observer has not been told yet; when there is nothing, it will be told everything at once.
     private func takeHeld() -> (bytes: Int64, expected: Int64?)? {
-        state.withLock { state in
+        withState { state in
             defer { state.held = nil }
             if state.held == nil { state.isHolding = false }
             return state.held

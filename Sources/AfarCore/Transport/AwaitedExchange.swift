@@ -3,21 +3,20 @@ import Foundation
 /// One exchange over a transport that can only be awaited: somebody's own, or one around another.
 ///
 /// Such a transport may know nothing of verdicts, and return a response that nobody wants, with its body. Then what it was
-/// to do at the head is done here.
+/// to do at the head is done here; the total timeout, which is the transport's to keep, does not end a question any more.
 struct AwaitedExchange: Sendable {
-    private let original: Exchange
-    private let exchange: Exchange
-
     private struct State {
-        /// The verdict on the head that came last.
-        var given: HeadVerdict?
+        /// The heads that were judged, and the verdicts.
+        var known: [(head: ResponseHead, verdict: HeadVerdict)] = []
         /// Whether the transport has returned. It may send on behind one's back.
         var isOver = false
     }
 
-    private let state = Locked(State())
+    private let original: Exchange
+    private let exchange: Exchange
     /// Where the body begins in its file.
     private let start: off_t
+    private let state = Locked(State())
 
     init(_ exchange: Exchange) {
         original = exchange
@@ -26,7 +25,7 @@ struct AwaitedExchange: Sendable {
         observed.verdict = { [state] head in
             guard !state.withLock({ $0.isOver }) else { return .refuse(CancellationError()) }
             let verdict = exchange.headArrived(head)
-            state.withLock { $0.given = verdict }
+            state.withLock { $0.known.append((head, verdict)) }
             return verdict
         }
         self.exchange = observed
@@ -35,25 +34,31 @@ struct AwaitedExchange: Sendable {
     func result(of transport: any Transport) async -> Result<TransportResponse, any Error> {
         do {
             let response = try await transport.send(exchange)
-            if let verdict = close() { return .success(try await obey(verdict, with: response)) }
-            return .success(try await judge(response))
+            let known = close()
+            let entry =
+                known.last { $0.head === response.head } ?? known.last { response.head.isLike($0.head) }
+            if let verdict = entry?.verdict { return .success(try await obey(verdict, with: response)) }
+            return .success(try await judge(response, isFirst: known.isEmpty))
         } catch {
-            if case .discard = close() { try? takeOut(into: nil) }
+            // What is in the file belongs there only if it was taken.
+            if case .take(nil)? = close().last?.verdict {} else { try? takeOut(into: nil) }
             return .failure(error)
         }
     }
 
-    /// No more heads are judged. Returns the verdict on the last one.
-    private func close() -> HeadVerdict? {
+    /// No more heads are judged.
+    private func close() -> [(head: ResponseHead, verdict: HeadVerdict)] {
         state.withLock { state in
             state.isOver = true
-            return state.given
+            return state.known
         }
     }
 
     /// Has a whole response judged as if its head had just come.
-    private func judge(_ response: TransportResponse) async throws -> TransportResponse {
-        guard case .file(let descriptor, _) = exchange.delivery else {
+    ///
+    /// - Parameter isFirst: Whether none was judged before. Then the file of a body that begins with it is not touched.
+    private func judge(_ response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
+        guard case .file(let descriptor, _) = exchange.delivery, !isFirst || start > 0 else {
             return try await obey(original.headArrived(response.head), with: response)
         }
         let body = try NamelessFile()
@@ -67,22 +72,16 @@ struct AwaitedExchange: Sendable {
     }
 
     private func obey(_ verdict: HeadVerdict, with response: TransportResponse) async throws -> TransportResponse {
-        var response = response
-        switch await verdict.settled {
+        let verdict = await verdict.settled
+        switch verdict {
         case .take(let delivery):
             if let descriptor = delivery?.descriptor { try takeOut(into: descriptor) }
-        case .discard:
+            return response
+        case .discard, .refuse, .ask:
             if case .stream(let stream) = response.body { stream.cancel() }
-            response.body = .data(Data())
             try takeOut(into: nil)
-        case .refuse(let error):
-            if case .stream(let stream) = response.body { stream.cancel() }
-            var failure = TransportError(refused: exchange.url, because: error)
-            failure.report = response.report
-            throw failure
-        case .ask: break
+            return try response.obeying(verdict, instead: exchange.delivery).get()
         }
-        return response
     }
 
     /// Takes what was written to the exchange's file out of it again, and puts it where it belongs, if it is not there.

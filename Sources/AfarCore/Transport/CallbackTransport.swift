@@ -3,10 +3,8 @@
 package protocol CallbackTransport: Transport {
     /// Makes an exchange ready. Nothing is sent yet.
     ///
-    /// The delivery may be a file whose descriptor is -1: then the verdict at the head names it.
-    ///
     /// - Throws: A ``TransportError`` when the exchange cannot be begun.
-    func prepare(_ exchange: Exchange) throws -> any PreparedExchange
+    func prepare(_ hop: Hop) throws -> any PreparedExchange
 }
 
 /// An exchange that is ready to be started.
@@ -20,16 +18,15 @@ package protocol PreparedExchange: AnyObject, Sendable {
     func cancel()
 }
 
-extension CallbackTransport {
-    /// Performs one exchange, for whoever waits for it.
-    package func response(to exchange: Exchange) async throws -> TransportResponse {
-        let prepared = try prepare(exchange)
+extension PreparedExchange {
+    /// Performs the exchange, for whoever waits for it; to be called once.
+    package func response() async throws -> TransportResponse {
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         return try await withTaskCancellationHandler {
-            prepared.start { outcome.fulfil($0) }
+            start { outcome.fulfil($0) }
             return try await outcome.value.get()
         } onCancel: {
-            prepared.cancel()
+            cancel()
         }
     }
 }

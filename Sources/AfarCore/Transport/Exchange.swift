@@ -47,7 +47,7 @@ public struct Exchange: Sendable {
     }
 
     /// For transports: what is to be done with a response whose head has come. To be called for each final response,
-    /// before the observer is notified of it and before any of its body is delivered.
+    /// after the observer was notified of its head and before any of its body is delivered.
     ///
     /// A transport that only wraps another need not call it, nor one that returns whole responses: then it is called when
     /// the response is returned.
@@ -79,6 +79,24 @@ public struct Exchange: Sendable {
 }
 
 extension Exchange {
+    /// Makes an exchange whose ``onHead`` is set.
+    @available(*, deprecated, message: "Set `verdict`.")
+    public init(
+        request: HTTPRequest,
+        body: RequestBody = .none,
+        delivery: ResponseDelivery = .collect(),
+        options: ExchangeOptions = ExchangeOptions(),
+        control: ExchangeControl = ExchangeControl(),
+        observer: (any ExchangeObserver)? = nil,
+        onHead: (@Sendable (ResponseHead) throws -> Void)?,
+        context: ExchangeContext = ExchangeContext()
+    ) {
+        self.init(
+            request: request, body: body, delivery: delivery, options: options, control: control, observer: observer,
+            context: context)
+        self.onHead = onHead
+    }
+
     /// Called with each final response's head; an error that it throws refuses the response.
     @available(*, deprecated, message: "Set `verdict`; a transport calls `headArrived(_:)`.")
     public var onHead: (@Sendable (ResponseHead) throws -> Void)? {

@@ -17,7 +17,10 @@ public struct ExchangeContext: Sendable {
 
     /// The value under a key, or the key's default.
     public subscript<Key: ExchangeContextKey>(key: Key.Type) -> Key.Value {
-        get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+        get {
+            guard let value = values[ObjectIdentifier(key)] else { return Key.defaultValue }
+            return value as? Key.Value ?? Key.defaultValue
+        }
         set { values[ObjectIdentifier(key)] = newValue }
     }
 }

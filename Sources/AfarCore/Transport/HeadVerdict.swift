@@ -4,7 +4,7 @@ public enum HeadVerdict: Sendable {
     /// the same kind as that.
     case take(ResponseDelivery? = nil)
     /// Nobody wants the body. Up to so many bytes of it are read, so that the connection can serve again. The response is
-    /// returned with an empty body, however the exchange ends.
+    /// returned with an empty body, however the body ends, but for a cancel.
     case discard(upTo: Int64)
     /// The exchange fails with ``TransportError/Code-swift.struct/cancelled``, and this as the cause.
     case refuse(any Error)

@@ -143,9 +143,10 @@ final class CurlLoop: @unchecked Sendable {
                 // Read here and not sent along: two threads may leave their messages in the wrong order.
                 transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
                 pauseChanged(transfer)
-            case .demand(let transfer):
+            case .demand(let transfer) where transfer.early == nil:
                 transfer.state.isReceivingPaused = false
                 pauseChanged(transfer)
+            case .demand: break
             case .bodyReady(let transfer):
                 transfer.state.isSendingPaused = false
                 pauseChanged(transfer)
@@ -427,6 +428,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.early = Transfer.EarlyEnd(code: code, report: report, failure: failure)
         transfer.state.isReceivingPaused = true
         transfer.state.pauseDidChange(at: now)
+        transfer.closeFeed()
         giveBackHandle(of: transfer, isDone: true)
         giveBackPlace(of: transfer)
     }

@@ -76,6 +76,6 @@ extension Transfer {
             Result { () throws(Fault) in try sink.write(bytes, evenIfFull: true) }
         }
         _ = try written.get()
-        exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
+        observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
     }
 }

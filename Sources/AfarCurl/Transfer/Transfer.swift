@@ -19,9 +19,12 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
+    var exchange: Exchange { hop.exchange }
+    var observer: (any ExchangeObserver)? { hop.observer }
+
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
-    let exchange: Exchange
+    private let hop: Hop
     let plan: RequestPlan
     let loop: CurlLoop
     let started = Date()
@@ -72,12 +75,14 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
     private(set) lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
-    init(_ exchange: Exchange, loop: CurlLoop) throws {
-        self.exchange = exchange
+    init(_ hop: Hop, loop: CurlLoop) throws {
+        self.hop = hop
         self.loop = loop
+        let exchange = hop.exchange
         plan = try RequestPlan(exchange)
         let isStreamed = if case .stream = exchange.delivery { true } else { false }
-        state = TransferState(options: exchange.options, isWatched: isStreamed, now: MonotonicClock.now)
+        state = TransferState(
+            options: exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed, now: MonotonicClock.now)
         reader = ResponseReader(url: plan.url, options: exchange.options)
         sink =
             switch exchange.delivery {
@@ -113,10 +118,15 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return completion
     }
 
-    /// Lets go of what would keep the transfer alive through its own callbacks.
-    func release() {
+    /// No more of the request's body is wanted.
+    func closeFeed() {
         feed?.close()
         feed = nil
+    }
+
+    /// Lets go of what would keep the transfer alive through its own callbacks.
+    func release() {
+        closeFeed()
         stream = nil
         sink = BodySink(collecting: 0)
     }
@@ -327,7 +337,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         case .none: break
         case .informational(let head):
             state.receiveInformational(at: loop.now)
-            exchange.observer?.exchangeDidReceiveInformational(head)
+            observer?.exchangeDidReceiveInformational(head)
         case .head(let head): try receive(head)
         }
     }
@@ -357,8 +367,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private func deliver(_ head: ResponseHead) throws(Fault) {
         noteSent()
         state.receiveHead(refuses: head.status >= 300, at: loop.now)
-        exchange.observer?.exchangeDidReceiveHead(head)
-        try obey(exchange.headArrived(head), about: head)
+        observer?.exchangeDidReceiveHead(head)
+        try obey(hop.headArrived(head), about: head)
     }
 
     /// The response is taken: a streamed one is returned at its head.
@@ -383,7 +393,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
         if sink.mayRefuse { loop.flushLater(self) }
         state.noteActivity(of: body.count, at: loop.now)
-        exchange.observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
+        observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
         return true
     }
 
@@ -421,13 +431,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return nil
         }
         state.noteActivity(of: count, at: loop.now)
-        exchange.observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
+        observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
         return count
     }
 
     /// A small body leaves with the head, so it has been sent when the answer comes.
     private func noteSent() {
-        guard feed == nil, let observer = exchange.observer, case .data(let data) = exchange.body else { return }
+        guard feed == nil, let observer, case .data(let data) = exchange.body else { return }
         observer.exchangeDidSend(bytes: Int64(data.count), expected: Int64(data.count))
     }
 

@@ -44,11 +44,11 @@ struct TransferState {
     private var activeBytes: Int64 = 0
 
     /// - Parameter isWatched: Whether somebody watches the body while it comes, and can end what takes too long.
-    init(options: ExchangeOptions, isWatched: Bool, now: UInt64) {
+    init(options: ExchangeOptions, totalTimeout: TimeInterval, isWatched: Bool, now: UInt64) {
         connectTimeout = options.connectTimeout
         idleTimeout = options.idleTimeout
-        totalTimeout = options.totalTimeout
-        totalDeadline = Self.deadline(after: options.totalTimeout, from: now)
+        self.totalTimeout = totalTimeout
+        totalDeadline = Self.deadline(after: totalTimeout, from: now)
         let bytes = options.minimumTransferRate * options.idleTimeout
         idleBytes = bytes > 0 && !isWatched ? Int64(min(bytes, 1e15)) : 0
     }

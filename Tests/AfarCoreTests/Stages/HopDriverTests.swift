@@ -15,7 +15,7 @@ struct HopDriverTests {
         var disposition: @Sendable (ResponseHead, Hop) -> Reply<Disposition> = { _, _ in .now(.pass) }
         var rescue: @Sendable (any Error, Hop) -> Reply<Rescue> = { error, _ in .now(.fail(error)) }
 
-        func begin(_ exchange: Exchange) -> (any StageRun)? {
+        func begin(_ hop: Hop) -> (any StageRun)? {
             log.append("\(name) begins")
             return Run(notes: self)
         }
@@ -222,7 +222,7 @@ struct HopDriverTests {
                         return .pass
                     }
                 })
-            let driver = HopDriver(exchange, through: [stage], over: ExchangeSender(mock)) { _ in .take() }
+            let driver = HopDriver(Hop(exchange), through: [stage], over: ExchangeSender(mock)) { _ in .take() }
             @Sendable func take(_ event: HopDriver.Event) {
                 switch event {
                 case .ended:
@@ -233,8 +233,7 @@ struct HopDriverTests {
                     driver.next(take)
                 }
             }
-            driver.next(take)
-            driver.start()
+            driver.start(take)
             let cancel = Task {
                 for _ in 0..<round % 40 { await Task.yield() }
                 driver.cancel()

@@ -218,7 +218,7 @@ struct ShimmedTests {
     @Test func withoutThreadsRequestsFailUntilThereAreSome() async throws {
         try await withServer { server in
             let exchange = Exchange(server.url("/get"))
-            let outcome = Shim.withoutThreads { Result { try transport.prepare(exchange) } }
+            let outcome = Shim.withoutThreads { Result { try transport.prepare(Hop(exchange)) } }
             let error = try await transportError { try outcome.get() }
             #expect(error.code == .outOfResources)
             #expect((error.underlying as? POSIXError)?.code == .EAGAIN)

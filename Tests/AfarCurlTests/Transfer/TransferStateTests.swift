@@ -14,7 +14,7 @@ struct TransferStateTests {
         options.minimumTransferRate = rate
         options.idleTimeout = idle
         options.totalTimeout = total
-        return TransferState(options: options, isWatched: isWatched, now: 0)
+        return TransferState(options: options, totalTimeout: options.totalTimeout, isWatched: isWatched, now: 0)
     }
 
     private func connected(

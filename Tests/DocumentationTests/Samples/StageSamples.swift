@@ -11,7 +11,7 @@ protocol CookieJar: Sendable {
 
 struct CookieStage: ExchangeStage {
     let jar: any CookieJar
-    func begin(_ exchange: Exchange) -> (any StageRun)? { Run(jar: jar) }
+    func begin(_ hop: Hop) -> (any StageRun)? { Run(jar: jar) }
     struct Run: StageRun {
         let jar: any CookieJar
         func before(_ hop: Hop) -> Reply<Departure> {

@@ -1,0 +1,45 @@
+import Foundation
+
+extension TransportResponse {
+    /// This response, which is whole, as a transport returns one that was judged at its head.
+    ///
+    /// - Parameter delivery: Where the body has to be if the verdict says nothing else.
+    func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<TransportResponse, any Error> {
+        switch verdict {
+        case .take(let other): return delivered(to: other ?? delivery)
+        case .discard, .ask: return .success(TransportResponse(head: head, body: .data(Data()), report: report))
+        case .refuse(let error):
+            var failure = TransportError(refused: head.url, because: error)
+            failure.report = report
+            return .failure(failure)
+        }
+    }
+
+    /// Puts a body that is in memory where it belongs.
+    private func delivered(to delivery: ResponseDelivery) -> Result<TransportResponse, any Error> {
+        guard case .data(let data) = body else { return .success(self) }
+        var response = self
+        switch delivery {
+        case .collect: break
+        case .file(let descriptor, _):
+            if let code = data.withUnsafeBytes({ $0.write(to: descriptor) }) {
+                return .failure(
+                    TransportError(
+                        .deliveryFailed, phase: .receiving, url: head.url,
+                        message: "the response's body could not be written", systemError: code))
+            }
+            response.body = .file(byteCount: Int64(data.count))
+        case .stream(let highWater):
+            let (stream, source) = ResponseBodyStream.make(highWater: highWater, onDemand: {}, onCancel: {})
+            if !data.isEmpty { source.yield(data) }
+            source.finish(throwing: nil, report: TransportReport())
+            response.body = .stream(stream)
+        }
+        return .success(response)
+    }
+}
+
+extension TransportReport {
+    /// Whether nothing was measured.
+    var isEmpty: Bool { transactions.isEmpty && redirects.isEmpty }
+}
