@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// JSON (RFC 8259) as text: checked, quoted, and indented without touching order, numbers or escapes.
@@ -108,7 +109,7 @@ private struct JSONReader {
         position += 1
         if byte == UInt8(ascii: "u") {
             for _ in 0..<4 {
-                guard let digit = peek, Character(Unicode.Scalar(digit)).isHexDigit else { throw NotJSON() }
+                guard let digit = peek, digit.isHexDigit else { throw NotJSON() }
                 position += 1
             }
         } else if !"\"\\/bfnrt".utf8.contains(byte) {

@@ -32,19 +32,5 @@ extension HTTPMethod {
 
 extension String {
     /// Whether this is a token in the sense of RFC 9110: what methods and header names are made of.
-    package var isHTTPToken: Bool {
-        !utf8.isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-                    UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                    UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-                    true
-                default: false
-                }
-            }
-    }
+    package var isHTTPToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }
