@@ -38,6 +38,7 @@ struct BasicAuthentication: AuthenticationScheme {
         let bytes = Data((isComposed ? pair.precomposedStringWithCanonicalMapping : pair).utf8)
         return "Basic \(bytes.base64EncodedString())"
     }
+
     /// Refuses a header that was to carry credentials and could not.
     static func check(_ header: HTTPHeader) throws {
         guard header.value == withoutCredentials, header.name.asciiLowercased == "authorization" else { return }

@@ -7,7 +7,7 @@ package struct RedirectRules: Sendable {
     package var maximum: Int
     /// Whether a redirect may lead from https to http.
     package var allowsInsecure: Bool
-    /// The headers that stay with the origin that they were meant for; and the name of a host is no other's.
+    /// The headers that stay with the origin that they were meant for. So does `Host`: the name of a host is no other's.
     private let sensitiveHeaders: SensitiveHeaders
 
     /// Fields about a body that goes with them (RFC 9110, section 15.4), beside those that begin with `Content-`.
