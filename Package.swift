@@ -34,7 +34,10 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
-        .target(name: "AfarCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]),
+        .systemLibrary(name: "CStack"),
+        .target(
+            name: "AfarCore", dependencies: ["CStack", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
         .target(
             name: "AfarSerializers",
             dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]

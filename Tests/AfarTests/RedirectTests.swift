@@ -102,11 +102,13 @@ struct RedirectTests {
         let port = try #require(server.url.port)
         let place = change == .port ? other.url("/anything") : URL(string: "http://localhost:\(port)/anything")
         let target = try #require(place).absoluteString
-        let secrets = ["authorization", "cookie", "proxy-authorization", "x-mine", "x-default"]
+        let secrets = ["authorization", "cookie", "proxy-authorization", "x-mine", "x-default", "x-api-key"]
         for status in [301, 302, 303, 307, 308] {
             let request = session.request(
                 server.url("/redirect-to?url=\(target)&status_code=\(status)"),
-                headers: ["Authorization": "hush", "Cookie": "hush", "X-Mine": "hush", "X-Open": "plain"])
+                headers: [
+                    "Authorization": "hush", "Cookie": "hush", "X-Mine": "hush", "X-Api-Key": "hush", "X-Open": "plain",
+                ])
             let echo = try await request.validate().serializingDecodable(Echo.self).value
             let first = try #require(server.lastRequest(path: "/redirect-to"))
             for name in secrets {

@@ -4,8 +4,24 @@ import AfarTestServer
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// A user name and a password in a URL.
 @Suite struct UserinfoTests {
+    /// Expects the error that authenticate(username:password:) brings for what Basic cannot carry.
+    private func expectRefusal(_ error: AFError?, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        guard case .sessionTaskFailed(let cause as URLError) = error else {
+            Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(cause.code == .userAuthenticationRequired, sourceLocation: sourceLocation)
+        let error = try #require(cause.userInfo[NSUnderlyingErrorKey] as? TransportError)
+        #expect(error.code == .invalidCredential, sourceLocation: sourceLocation)
+        #expect(error.phase == .queued, sourceLocation: sourceLocation)
+    }
+
     @Test(
         arguments: TransportKind.allCases,
         ["us%3Aer:p", "us%00er:p", "user:p%0A", "user:p%0D%0AX-Evil:%201", "%C2%9B:p"])
@@ -15,16 +31,8 @@ import Testing
         let session = kind.session()
         let request = session.request(url)
         let response = await request.serializingData().response
-        // The error that authenticate(username:password:) brings for such a pair.
-        guard case .sessionTaskFailed(let cause as URLError) = response.error else {
-            Issue.record("\(String(describing: response.error))")
-            return
-        }
-        #expect(cause.code == .userAuthenticationRequired)
-        let error = try #require(cause.userInfo[NSUnderlyingErrorKey] as? TransportError)
-        #expect(error.code == .invalidCredential)
-        #expect(error.phase == .queued)
-        #expect(!"\(response.error.debugDescription) \(cause)".contains(userinfo))
+        try expectRefusal(response.error)
+        #expect(!"\(response.error.debugDescription)".contains(userinfo))
         #expect(server.lastRequest(path: "/get") == nil)
         #expect(request.cURLDescription().hasPrefix("# There is no curl command"))
         await server.stop()
@@ -38,6 +46,36 @@ import Testing
         _ = await session.request(url).serializingData().response
         let sent = try #require(server.lastRequest(path: "/get"))
         #expect(sent.headers["authorization"] == "Basic \(Data(pair.sent.utf8).base64EncodedString())")
+        await server.stop()
+    }
+
+    @Test(
+        arguments: TransportKind.allCases,
+        [("us:er", "hush"), ("us\0er", "hush"), ("user", "hush\r\n"), ("user", "\u{9B}hush")])
+    func aHeaderOfWhatBasicCannotCarryIsRefusedTheSameWay(
+        kind: TransportKind, pair: (user: String, password: String)
+    ) async throws {
+        let server = try await TestServer.start()
+        let header = HTTPHeader.authorization(username: pair.user, password: pair.password)
+        #expect(header.value == "Basic")
+        let url = server.url("/get")
+        // Given by the caller, by an adapter, by the session.
+        let (session, other) = (kind.session(), kind.session { $0.headers.update(header) })
+        let asked = session.request(url, headers: [header])
+        let adapted = session.request(
+            url,
+            interceptor: Adapter { request, _, completion in
+                var request = request
+                request.headers.update(header)
+                completion(.success(request))
+            })
+        for request in [asked, adapted, other.request(url)] {
+            try expectRefusal(await request.serializingData().response.error)
+            #expect(request.cURLDescription().hasPrefix("# There is no curl command"))
+        }
+        let error = #expect(throws: AFError.self) { try URLRequest(url: url, method: .get, headers: [header]) }
+        try expectRefusal(error)
+        #expect(server.lastRequest(path: "/get") == nil)
         await server.stop()
     }
 

@@ -1,3 +1,5 @@
+import AfarCore
+
 /// Reads JSON once, from left to right, and writes it down anew.
 struct JSONReader {
     struct NotJSON: Error {}
@@ -75,7 +77,7 @@ struct JSONReader {
         position += 1
         if byte == UInt8(ascii: "u") {
             for _ in 0..<4 {
-                guard let digit = peek, Character(Unicode.Scalar(digit)).isHexDigit else { throw NotJSON() }
+                guard let digit = peek, digit.isHexDigit else { throw NotJSON() }
                 position += 1
             }
         } else if !"\"\\/bfnrt".utf8.contains(byte) {

@@ -1,4 +1,5 @@
 import Afar
+import AfarCore
 import Foundation
 import HTTPTypes
 
@@ -40,7 +41,7 @@ struct ResponsePrinter: BodyPrinter {
             let kind = type.isEmpty ? "binary data" : TerminalText.line(type)
             return style.paint("(\(size) of \(kind): not for a terminal, write it to a file with > name)", .dim) + "\n"
         }
-        let safe = TerminalText.safe(XMLText.isXML(type) ? XMLText.indented(text) ?? text : text)
+        let safe = TerminalText.safe(XMLText.isXML(head.mediaType) ? XMLText.indented(text) ?? text : text)
         let readable = JSONText.indented(safe, style: style) ?? safe
         return readable.hasSuffix("\n") ? readable : readable + "\n"
     }
@@ -48,7 +49,7 @@ struct ResponsePrinter: BodyPrinter {
     /// The body as text; nil where it is none. In a charset that a person has named it always is.
     private func text(of body: Data, _ head: ResponseHead) -> String? {
         let decoding = charset.map { TextDecoding(encoding: $0, malformedBytes: .replace) } ?? .automatic
-        return try? decoding.decode(body, contentType: head.values(for: .contentType).last).text
+        return try? decoding.decode(body, as: head.mediaType).text
     }
 
     /// A binary property list as XML.

@@ -54,9 +54,6 @@ struct SendingOptions: ParsableArguments {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
-        // They are hidden from people's eyes, so they do not go to other servers either.
-        configuration.secretHeaders = Set(
-            ((try? HTTPHeaders(arguments: headers)) ?? []).map(\.name).filter(Redaction.isSensitive))
         if let maxRedirects { configuration.maximumRedirects = maxRedirects }
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,

@@ -52,8 +52,8 @@ enum URLText {
         var text = ""
         for (index, byte) in bytes.enumerated() {
             let isEscape =
-                byte == UInt8(ascii: "%") && index + 2 < bytes.count && isHex(bytes[index + 1])
-                && isHex(bytes[index + 2])
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].isHexDigit
+                && bytes[index + 2].isHexDigit
             if isEscape || allowed.contains(byte) {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
@@ -66,11 +66,4 @@ enum URLText {
     /// What may stand in a path and in a query as it is (RFC 3986, sections 3.3 and 3.4).
     private static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
-
-    private static func isHex(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
-        }
-    }
 }

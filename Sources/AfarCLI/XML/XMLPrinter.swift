@@ -31,7 +31,7 @@ struct XMLPrinter: BodyPrinter {
                 : try XML.Document(body, contentType: type, options: options)
         } catch {
             let status = (200..<300).contains(head.status) ? "" : " It is \(StatusLine.text(of: head.status))."
-            let isPage = !readsHTML && type?.lowercased().contains("html") == true
+            let isPage = !readsHTML && head.mediaType.essence.contains("html")
             let hint = isPage ? " It is an HTML page: read it with --html." : ""
             let format = readsHTML ? "HTML" : "XML"
             throw Failure(.response, "The response from \(url) is no \(format): \(error).\(status)\(hint)")

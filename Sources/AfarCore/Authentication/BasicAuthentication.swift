@@ -14,6 +14,10 @@ struct BasicAuthentication: AuthenticationScheme {
             user: user, password: password, isComposed: isUTF8, url: exchange.url)
     }
 
+    /// The value of the header field where credentials cannot be carried and nothing can be thrown. No request that has it
+    /// is sent.
+    static let withoutCredentials = "Basic"
+
     /// The value of the header field.
     ///
     /// - Parameters:
@@ -24,17 +28,26 @@ struct BasicAuthentication: AuthenticationScheme {
     static func authorization(
         user: String, password: String, isComposed: Bool = false, url: String?
     ) throws(TransportError) -> String {
-        func refusal(_ message: String) -> TransportError {
-            TransportError(.invalidCredential, phase: .queued, url: url, message: message)
-        }
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
-            throw refusal("the user name has a colon, which ends a user name in Basic authentication")
+            throw refusal("the user name has a colon, which ends a user name in Basic authentication", url: url)
         }
         let pair = "\(user):\(password)"
         guard pair.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            throw refusal("the user name or the password has control characters")
+            throw refusal("the user name or the password has control characters", url: url)
         }
         let bytes = Data((isComposed ? pair.precomposedStringWithCanonicalMapping : pair).utf8)
         return "Basic \(bytes.base64EncodedString())"
+    }
+
+    /// Refuses a header that was to carry credentials and could not.
+    static func check(_ header: HTTPHeader) throws {
+        guard header.value == withoutCredentials, header.name.asciiLowercased == "authorization" else { return }
+        let error = refusal(
+            "the user name has a colon or control characters, or the password has control characters", url: nil)
+        throw AFError.sessionTaskFailed(error: error.urlError)
+    }
+
+    private static func refusal(_ message: String, url: String?) -> TransportError {
+        TransportError(.invalidCredential, phase: .queued, url: url, message: message)
     }
 }

@@ -23,7 +23,7 @@ extension Redaction {
         var word: [UInt8] = []
         var hasSensitiveWord = false
         func endWord() {
-            while let last = word.last, isDigit(last) { word.removeLast() }
+            while let last = word.last, last.isDigit { word.removeLast() }
             hasSensitiveWord = hasSensitiveWord || sensitiveWords.contains(word)
             word.removeAll(keepingCapacity: true)
         }
@@ -31,13 +31,13 @@ extension Redaction {
             let previous = index > name.startIndex ? name[name.index(before: index)] : 0
             let next = name.index(after: index) < name.endIndex ? name[name.index(after: index)] : 0
             let isUppercase = isUppercase(byte)
-            guard isUppercase || isLowercase(byte) || isDigit(byte) else {
+            guard isUppercase || isLowercase(byte) || byte.isDigit else {
                 endWord()
                 continue
             }
             // "apiKey", "s3Key", "DBPass"
             if isUppercase,
-                isLowercase(previous) || isDigit(previous) || (Self.isUppercase(previous) && isLowercase(next))
+                isLowercase(previous) || previous.isDigit || (Self.isUppercase(previous) && isLowercase(next))
             {
                 endWord()
             }
@@ -57,5 +57,4 @@ extension Redaction {
 
     private static func isUppercase(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
     private static func isLowercase(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

@@ -92,7 +92,7 @@ extension Redaction {
         }
         let port = text[name.endIndex...]
         // What has no digits after its colon may be a user name with a password that begins with a slash.
-        let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(isDigit)
+        let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
         return !name.isEmpty && (port.isEmpty || isPort)
     }
 
@@ -159,8 +159,8 @@ extension Redaction {
         bytes.reserveCapacity(text.count)
         var rest = text
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
-                let low = hexValue(rest[rest.startIndex + 1])
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexDigitValue,
+                let low = rest[rest.startIndex + 1].hexDigitValue
             {
                 bytes.append(high << 4 | low)
                 rest = rest.dropFirst(2)
@@ -169,14 +169,6 @@ extension Redaction {
             }
         }
         return bytes
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46, 0x61...0x66: (digit | 0x20) - 0x57
-        default: nil
-        }
     }
 
     /// What may follow a URL in a sentence, and shows nothing of a credential that it ends.
@@ -208,7 +200,7 @@ extension Redaction {
         byte == UInt8(ascii: "?") || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
     }
 
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x7A).contains(byte | 0x20) }
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte.isDigit || byte.isLetter }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {

@@ -10,8 +10,7 @@ package struct Redaction: Sendable {
     static let mask = "***"
 
     private let showsSecrets: Bool
-    /// Headers beside those whose names tell, in lower case.
-    private let sensitiveHeaders: Set<String>
+    private let sensitiveHeaders: SensitiveHeaders
 
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
     private static let headersOfOneURL: Set = ["location", "content-location", "referer"]
@@ -21,15 +20,14 @@ package struct Redaction: Sendable {
     ///   - sensitiveHeaders: The names of headers that are sensitive beside those whose names tell.
     package init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.showsSecrets = showsSecrets
-        self.sensitiveHeaders = Set(sensitiveHeaders.map { $0.lowercased() })
+        self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
     /// A header's value. Of credentials the scheme stays; in other values URLs are redacted.
     package func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
-        let lowercased = name.lowercased()
-        guard Self.isSensitive(name) || sensitiveHeaders.contains(lowercased) else {
-            return Self.headersOfOneURL.contains(lowercased) ? url(value) : text(value)
+        guard sensitiveHeaders.contains(name) else {
+            return Self.headersOfOneURL.contains(name.asciiLowercased) ? url(value) : text(value)
         }
         guard let space = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return Self.mask }
         let scheme = value[..<space]

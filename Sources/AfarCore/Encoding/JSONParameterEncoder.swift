@@ -27,7 +27,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The request with the parameters as its body. The content type `application/json` is set unless there is one.
     ///
     /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value cannot be encoded, with an
-    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep or contains itself.
+    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep, deeper than the stack has room for, or contains itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -35,8 +35,8 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
         guard let parameters else { return request }
         var request = request
         do {
-            try NestingProbe.check(parameters, userInfo: encoder.userInfo)
-            request.setBody(try encoder.encode(parameters), contentType: "application/json")
+            let body = try NestingLimit.encode(parameters, userInfo: encoder.userInfo) { try encoder.encode($0) }
+            request.setBody(body, contentType: "application/json")
         } catch {
             throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
         }

@@ -3,7 +3,8 @@ public import Foundation
 extension AFError {
     /// Parameters are nested so deep that writing them could exhaust the stack. No server reads such depths either.
     public struct ParametersNestedTooDeep: Error, Sendable {
-        /// How many arrays and objects may be nested in each other: 128.
+        /// How many arrays and objects may be nested in each other: 128. Values that encode themselves may have to do with
+        /// fewer where the thread's stack has no room for more.
         public static let limit = 128
 
         /// The name of the parameter that is nested too deep; nil where the parameters are an array.
@@ -20,7 +21,8 @@ extension AFError.ParametersNestedTooDeep: LocalizedError {
     /// What was wrong, for a person.
     public var errorDescription: String? {
         let subject = parameter.map { "The parameter \($0.debugDescription) is" } ?? "The parameters are"
-        return "\(subject) nested more than \(Self.limit) levels deep. Send them flatter, or as text that you encode."
+        return
+            "\(subject) nested more than \(Self.limit) levels deep, or deeper than the stack has room for. Send them flatter, or as text that you encode."
     }
 }
 

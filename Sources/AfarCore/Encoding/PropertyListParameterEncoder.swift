@@ -21,7 +21,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The request with the parameters as its body. The content type `application/x-plist` is set unless there is one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded, with an
-    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep or contains itself.
+    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep, deeper than the stack has room for, or contains itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -29,8 +29,8 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
         guard let parameters else { return request }
         var request = request
         do {
-            try NestingProbe.check(parameters, userInfo: encoder.userInfo)
-            request.setBody(try encoder.encode(parameters), contentType: "application/x-plist")
+            let body = try NestingLimit.encode(parameters, userInfo: encoder.userInfo) { try encoder.encode($0) }
+            request.setBody(body, contentType: "application/x-plist")
         } catch {
             throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
         }

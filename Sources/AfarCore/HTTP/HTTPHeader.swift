@@ -1,5 +1,3 @@
-import Foundation
-
 /// One header of a request or response: a name and a value.
 public struct HTTPHeader: Equatable, Hashable, Sendable {
     /// The name, written as it was given.
@@ -42,9 +40,15 @@ extension HTTPHeader {
         HTTPHeader(name: "Accept-Encoding", value: value)
     }
 
-    /// An `Authorization` header with the `Basic` scheme.
+    /// An `Authorization` header with the `Basic` scheme (RFC 7617), in UTF-8.
+    ///
+    /// A user name with a colon would be another user's to the server, and control characters are not allowed. For these the
+    /// header has no credentials: its value is `Basic`. A request that has it fails before anything is sent, with the error
+    /// that ``Request/authenticate(username:password:persistence:)`` brings for such a pair: an `AFError.sessionTaskFailed`
+    /// with the `URLError` `userAuthenticationRequired`.
     public static func authorization(username: String, password: String) -> HTTPHeader {
-        authorization("Basic \(Data("\(username):\(password)".utf8).base64EncodedString())")
+        let value = try? BasicAuthentication.authorization(user: username, password: password, url: nil)
+        return authorization(value ?? BasicAuthentication.withoutCredentials)
     }
 
     /// An `Authorization` header with the `Bearer` scheme.

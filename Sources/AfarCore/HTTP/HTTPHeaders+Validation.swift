@@ -3,14 +3,16 @@ extension HTTPHeaders {
     ///
     /// Foundation's `URLRequest` drops such a header without a word, so this must come before they are put into one.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`.
+    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`;
+    ///   `sessionTaskFailed` for what ``HTTPHeader/authorization(username:password:)`` could not write.
     package func validate() throws {
         for header in self { try header.validate() }
     }
 }
 
 extension HTTPHeader {
-    /// Refuses a name that is no token, and a value with control characters other than the tab.
+    /// Refuses a name that is no token, a value with control characters other than the tab, and Basic credentials that
+    /// could not be written.
     package func validate() throws {
         guard name.isHTTPToken else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
@@ -18,6 +20,7 @@ extension HTTPHeader {
         guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
         }
+        try BasicAuthentication.check(self)
     }
 }
 
@@ -32,19 +35,5 @@ extension HTTPMethod {
 
 extension String {
     /// Whether this is a token in the sense of RFC 9110: what methods and header names are made of.
-    package var isHTTPToken: Bool {
-        !utf8.isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-                    UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                    UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-                    true
-                default: false
-                }
-            }
-    }
+    package var isHTTPToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }

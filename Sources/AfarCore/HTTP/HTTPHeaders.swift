@@ -136,7 +136,7 @@ extension HTTPHeaders: CustomStringConvertible {
 extension String {
     /// Whether two header names are the same: ASCII letters in any case, everything else byte by byte.
     fileprivate func isSameHeaderName(as other: String) -> Bool {
-        func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
-        return utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
+        utf8.count == other.utf8.count
+            && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 }

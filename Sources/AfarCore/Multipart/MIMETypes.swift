@@ -30,16 +30,11 @@ package enum MIMETypes {
         var types: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace).map(String.init)
-            guard let type = words.first, isType(type) else { continue }
+            guard let type = words.first, MediaType.isWellFormed(type) else { continue }
             for pathExtension in words.dropFirst().map({ $0.lowercased() }) where types[pathExtension] == nil {
                 types[pathExtension] = type
             }
         }
         return types
-    }
-
-    private static func isType(_ text: String) -> Bool {
-        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-        return halves.count == 2 && halves.allSatisfy { String($0).isHTTPToken }
     }
 }

@@ -23,11 +23,6 @@ struct MultipartBoundary {
     var parameterValue: String { text.isHTTPToken ? text : "\"\(text)\"" }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "'()+_,-./:=? ".utf8.contains(byte)
-        }
+        byte.isLetter || byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
     }
 }

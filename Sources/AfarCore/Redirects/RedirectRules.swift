@@ -1,5 +1,5 @@
 import Foundation
-package import HTTPTypes
+import HTTPTypes
 
 /// The rules about redirects: how a response and a request make the next request, and what it must not carry.
 package struct RedirectRules: Sendable {
@@ -7,13 +7,8 @@ package struct RedirectRules: Sendable {
     package var maximum: Int
     /// Whether a redirect may lead from https to http.
     package var allowsInsecure: Bool
-    /// The headers that stay with the origin that they were meant for.
-    package var secrets: Set<HTTPField.Name>
-
-    /// Fields that tell a server who asks; and the name of a host is no other's.
-    private static let alwaysSecret: Set<HTTPField.Name> = [
-        .authorization, .cookie, .proxyAuthorization, HTTPField.Name("Host"),
-    ].compactSet
+    /// The headers that stay with the origin that they were meant for. So does `Host`: the name of a host is no other's.
+    private let sensitiveHeaders: SensitiveHeaders
 
     /// Fields about a body that goes with them (RFC 9110, section 15.4), beside those that begin with `Content-`.
     private static let aboutBody: Set<HTTPField.Name> = [
@@ -23,7 +18,7 @@ package struct RedirectRules: Sendable {
     package init(maximum: Int = 20, allowsInsecure: Bool = false, secretHeaders: Set<String> = []) {
         self.maximum = maximum
         self.allowsInsecure = allowsInsecure
-        secrets = Self.alwaysSecret.union(secretHeaders.compactMap { HTTPField.Name($0) })
+        sensitiveHeaders = SensitiveHeaders(secretHeaders)
     }
 
     // MARK: From a response to a proposal
@@ -123,7 +118,8 @@ package struct RedirectRules: Sendable {
         let losesReferer = last.scheme == "https" && next.scheme != "https"
         let losesBody = proposal.body.isNone && (!proposal.originalBody.isNone || next.method != last.method)
         func mustGo(_ name: HTTPField.Name) -> Bool {
-            leaves && secrets.contains(name) || losesReferer && name == .referer
+            leaves && (name.canonicalName == "host" || sensitiveHeaders.contains(name.rawName))
+                || losesReferer && name == .referer
                 || losesBody && (Self.aboutBody.contains(name) || name.canonicalName.hasPrefix("content-"))
         }
         guard fields.contains(where: { mustGo($0.name) }) else { return }

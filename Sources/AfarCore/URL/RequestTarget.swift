@@ -80,7 +80,7 @@ package struct RequestTarget: Sendable, Hashable {
             }
             let address = text[(text.startIndex + 1)..<close]
             guard address.contains(UInt8(ascii: ":")),
-                address.allSatisfy({ isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
+                address.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
             else { throw Ambiguity("what stands in brackets is no IPv6 address") }
             return "[\(lowercased(address))]" + (try port(text[(close + 1)...]))
         }
@@ -111,11 +111,11 @@ package struct RequestTarget: Sendable, Hashable {
         guard let end = host.lastIndex(where: { $0 != dot }) else { return }
         let start = host[...end].lastIndex(of: dot).map { $0 + 1 } ?? host.startIndex
         let last = host[start...end]
-        guard isDigit(host[start]) else { return }
+        guard host[start].isDigit else { return }
         let isHex =
             last.count > 1 && last[last.startIndex + 1] | 0x20 == UInt8(ascii: "x")
-            && last.dropFirst(2).allSatisfy(isHexDigit)
-        guard isHex || last.allSatisfy(isDigit) else { return }
+            && last.dropFirst(2).allSatisfy(\.isHexDigit)
+        guard isHex || last.allSatisfy(\.isDigit) else { return }
         guard isQuad(host) else { throw Ambiguity("its host is a number that can be read as several addresses") }
     }
 
@@ -136,9 +136,8 @@ package struct RequestTarget: Sendable, Hashable {
     // MARK: Bytes
 
     private static func lowercased(_ text: ArraySlice<UInt8>) -> String {
-        let isUppercase: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }
-        guard text.contains(where: isUppercase) else { return String(decoding: text, as: UTF8.self) }
-        return String(decoding: text.map { isUppercase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        guard text.contains(where: { $0.asciiLowercased != $0 }) else { return String(decoding: text, as: UTF8.self) }
+        return String(decoding: text.map(\.asciiLowercased), as: UTF8.self)
     }
 
     /// The number that decimal digits stand for, nil when they are none or it is too large.
@@ -146,7 +145,7 @@ package struct RequestTarget: Sendable, Hashable {
         guard !digits.isEmpty else { return nil }
         var number: UInt32 = 0
         for digit in digits {
-            guard isDigit(digit) else { return nil }
+            guard digit.isDigit else { return nil }
             number = number * 10 + UInt32(digit - 0x30)
             guard number <= limit else { return nil }
         }
@@ -157,14 +156,10 @@ package struct RequestTarget: Sendable, Hashable {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
-
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-        default: false
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: byte.isLetter || byte.isDigit
         }
     }
 }

@@ -83,14 +83,12 @@ package struct URLReference: Sendable {
     }
 
     private static func isScheme(_ text: Substring) -> Bool {
-        guard let first = text.utf8.first, isLetter(first) else { return false }
+        guard let first = text.utf8.first, first.isLetter else { return false }
         return text.utf8.allSatisfy { byte in
-            isLetter(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+            byte.isLetter || byte.isDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
                 || byte == UInt8(ascii: ".")
         }
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
     /// ASCII without spaces and control characters, and with no `%` that begins nothing.
     private static func escaped(_ text: String) -> String {
@@ -100,14 +98,10 @@ package struct URLReference: Sendable {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(bytes.count)
         for (index, byte) in bytes.enumerated() {
-            let beginsEscape = index + 2 < bytes.count && isHexDigit(bytes[index + 1]) && isHexDigit(bytes[index + 2])
+            let beginsEscape = index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
             let mayStay = byte == UInt8(ascii: "%") ? beginsEscape : byte > 0x20 && byte < 0x7F
             escaped += mayStay ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: escaped, as: UTF8.self)
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
     }
 }

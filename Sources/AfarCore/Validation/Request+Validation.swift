@@ -40,7 +40,7 @@ extension Request {
         validate(statusCode: 200..<300)
         append { request, head, hasBody in
             guard hasBody(), let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
-            try ResponseRules.check(contentTypeOf: head, isIn: ResponseRules.mediaTypes(in: accept))
+            try ResponseRules.check(contentTypeOf: head, isIn: MediaType.ranges(in: accept))
         }
         return self
     }

@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// Finds where a text is no JSON (RFC 8259). It runs when a parser has failed, to tell what the parser does not.
@@ -143,7 +144,7 @@ struct JSONFaultFinder {
         if letter == UInt8(ascii: "u") {
             let digits = bytes[min(index, bytes.count)...].prefix(4)
             index += 4
-            if digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) { return }
+            if digits.count == 4, digits.allSatisfy(\.isHexDigit) { return }
         } else if let letter, "\"\\/bfnrt".utf8.contains(letter) {
             return
         }

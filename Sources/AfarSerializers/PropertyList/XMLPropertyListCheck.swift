@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// Counts how deep the elements of an XML property list are nested. Where it could see another nesting than Foundation's
@@ -9,7 +10,7 @@ struct XMLPropertyListCheck {
     static func check(_ data: Data) throws(PropertyListError) {
         let encoding: TextEncoding
         do {
-            encoding = try TextDecoding.automatic.encoding(of: data, contentType: "application/xml")
+            encoding = try TextDecoding.automatic.encoding(of: data, as: MediaType("application/xml"))
         } catch {
             throw PropertyListError(.malformed(error.errorDescription ?? "\(error)"))
         }

@@ -6,7 +6,7 @@ extension TextDecoding {
     /// Makes text of a response's body.
     func decode(_ bytes: Data, of head: ResponseHead?) throws -> DecodedText {
         do {
-            return try decode(bytes, contentType: head?.values(for: .contentType).last)
+            return try decode(bytes, as: head?.mediaType ?? MediaType(nil))
         } catch {
             throw AFError.responseSerializationFailed(
                 reason: .textDecodingFailed(encoding: error.encoding?.stringEncoding, error: error))

@@ -1,3 +1,4 @@
+package import AfarCore
 public import Foundation
 
 /// How bytes become text: which encoding they are taken for, and what happens to bytes that are none.
@@ -67,7 +68,14 @@ public struct TextDecoding: Sendable, Hashable {
     ///   - contentType: The value of the response's Content-Type.
     /// - Throws: A ``TextDecodingError``.
     public func decode(_ bytes: Data, contentType: String? = nil) throws(TextDecodingError) -> DecodedText {
-        let choice = try choice(for: bytes, MediaType(contentType))
+        try decode(bytes, as: MediaType(contentType))
+    }
+
+    /// Makes text of bytes of a type.
+    ///
+    /// - Throws: A ``TextDecodingError``.
+    package func decode(_ bytes: Data, as type: MediaType) throws(TextDecodingError) -> DecodedText {
+        let choice = try choice(for: bytes, type)
         var decoder = TextDecoder(choice.encoding)
         var text = decoder.decode(bytes)
         let rest = decoder.finish()
@@ -88,8 +96,8 @@ public struct TextDecoding: Sendable, Hashable {
     /// The encoding of bytes that may be only the first of all, at least 1,024 if there are so many.
     ///
     /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
-    package func encoding(of bytes: Data, contentType: String?) throws(TextDecodingError) -> TextEncoding {
-        try choice(for: bytes, MediaType(contentType)).encoding
+    package func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
+        try choice(for: bytes, type).encoding
     }
 
     private struct Choice {

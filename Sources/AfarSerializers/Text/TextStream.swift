@@ -7,7 +7,7 @@ struct TextStream: Sendable {
     private let decoder = Locked(TextDecoder(.utf8))
 
     func begin(_ head: ResponseHead) {
-        let label = MediaType(head.values(for: .contentType).last).charset
+        let label = head.mediaType.charset
         let encoding = label.flatMap { TextEncoding(label: $0) } ?? .utf8
         decoder.withLock { $0 = TextDecoder(encoding, findsByteOrderMarks: true) }
     }

@@ -1,3 +1,4 @@
+import AfarCore
 import AfarSerializers
 import Foundation
 
@@ -5,17 +6,17 @@ import Foundation
 /// and what looks at the bytes before libxml2 does cannot be deceived.
 struct SourceEncoding: Sendable {
     private let decoding: TextDecoding
-    private let contentType: String?
+    private let charset: String?
 
     init(_ options: XML.ParsingOptions, _ contentType: String?) {
         decoding = TextDecoding(encoding: options.encoding)
-        self.contentType = contentType
+        charset = MediaType(contentType).charset
     }
 
     /// The encoding of a document that begins so.
     func encoding(of beginning: Data) throws(XML.Error) -> TextEncoding {
         do throws(TextDecodingError) {
-            return try decoding.encoding(of: beginning, contentType: mediaType("application/xml"))
+            return try decoding.encoding(of: beginning, as: MediaType(essence: "application/xml", charset: charset))
         } catch {
             throw XML.Error(error)
         }
@@ -27,7 +28,7 @@ struct SourceEncoding: Sendable {
         decoding.malformedBytes = .replace
         decoding.unknownCharsets = .passOver
         do throws(TextDecodingError) {
-            return try decoding.decode(page, contentType: mediaType("text/html")).text
+            return try decoding.decode(page, as: MediaType(essence: "text/html", charset: charset)).text
         } catch {
             throw XML.Error(error)
         }
@@ -40,12 +41,6 @@ struct SourceEncoding: Sendable {
         } catch {
             throw XML.Error(error)
         }
-    }
-
-    /// The Content-Type's parameters, which hold the charset, with the type that the bytes are read as.
-    private func mediaType(_ type: String) -> String {
-        let parameters = contentType.flatMap { text in text.firstIndex(of: ";").map { text[$0...] } }
-        return type + (parameters ?? "")
     }
 }
 

@@ -54,16 +54,28 @@ struct ParametersNestedTooDeepTests {
 
     /// What the work gives on a thread with 512 KB of stack, which is what a dispatch queue's has on Apple's platforms.
     static func onSmallStack<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) throws -> Result {
-        let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
+        try onStack(of: 512 * 1024, work)
+    }
+
+    /// What the work gives on a thread with a stack of so many bytes.
+    static func onStack<Result: Sendable>(
+        of size: Int, _ work: @escaping @Sendable () throws -> Result
+    ) throws -> Result {
+        let outcome = Locked<Swift.Result<Result?, any Error>?>(nil)
+        // The thread has to leave nothing of it to be released there after the caller is gone: that takes stack too.
+        let pending = Locked<(@Sendable () throws -> Result)?>(work)
         let done = DispatchSemaphore(value: 0)
         let thread = Thread {
-            outcome.withLock { $0 = Swift.Result { try work() } }
+            let result = Swift.Result { try pending.withLock { $0 }?() }
+            outcome.withLock { $0 = result }
             done.signal()
         }
-        thread.stackSize = 512 * 1024
+        thread.stackSize = size
         thread.start()
         done.wait()
-        return try #require(outcome.withLock { $0 }).get()
+        pending.withLock { $0 = nil }
+        let result = try #require(outcome.withLock { $0 })
+        return try #require(try result.get())
     }
 
     @Test("objects may be nested to the limit, and no deeper")

@@ -7,7 +7,9 @@ import Testing
 
 /// What is sent after a redirect, and what is not.
 struct RedirectRulesTests {
-    private let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "X-Mine"]
+    private let secrets = [
+        "Authorization", "Cookie", "Proxy-Authorization", "X-Mine", "X-Api-Key", "x-auth-token", "MyKey", "X-CSRFToken",
+    ]
 
     /// Sends a request that is redirected once. Returns what was sent.
     private func requests(
@@ -99,6 +101,20 @@ struct RedirectRulesTests {
         let sent = try await requests(
             for: .to("http://one/", fields: values), answer: .redirect(to: location))
         for name in secrets { #expect(sent[1][name] == "hush", "\(name)") }
+    }
+
+    @Test func whatIsHiddenFromEyesIsWhatStaysBehind() async throws {
+        let names = [
+            "Authorization", "Cookie", "X-Api-Key", "X-Mine", "X-Amz-Security-Token", "Client-Secret", "X-User-Pwd",
+            "Idempotency-Key", "Sec-WebSocket-Key", "Surrogate-Key", "Accept", "X-Note", "X-Keyboard", "Via",
+        ]
+        let redaction = Redaction(sensitiveHeaders: ["x-mine"])
+        let values = Dictionary(uniqueKeysWithValues: names.map { ($0, "plain") })
+        let sent = try await requests(for: .to("http://one/", fields: values), answer: .redirect(to: "http://two/"))
+        for name in names {
+            #expect((sent[1][name] == nil) == (redaction.value("plain", of: name) == "***"), "\(name)")
+        }
+        #expect(names.filter { sent[1][$0] != nil } == Array(names[7...]))
     }
 
     @Test func whatWasLeftBehindDoesNotComeBack() async throws {

@@ -68,6 +68,20 @@ import Testing
         #expect(error?.responseContentType == "text/html")
     }
 
+    @Test func ofSeveralContentTypesTheLastCountsAsItDoesForText() async {
+        var answer = MockResponse(fields: [.contentType: "text/html"], body: Data("x".utf8))
+        answer.fields.append(HTTPField(name: .contentType, value: "application/json"))
+        #expect(await response(to: answer) { $0.validate(contentType: ["application/json"]) }.error == nil)
+        let error = await response(to: answer) { $0.validate(contentType: ["text/html"]) }.error
+        #expect(error?.responseContentType == "application/json")
+    }
+
+    @Test func aCommaInQuotesEndsNoMediaRange() async {
+        let accept = #"application/json;profile="a, text/*;b", image/png"#
+        let error = await response(to: .text("x"), accept: accept) { $0.validate() }.error
+        #expect(error?.acceptableContentTypes == [#"application/json;profile="a, text/*;b""#, "image/png"])
+    }
+
     @Test func plainValidateGoesByTheAcceptHeader() async {
         #expect(await response(to: .text("x"), accept: "application/json") { $0.validate() }.error != nil)
         #expect(await response(to: .text("x"), accept: "image/png, text/*;q=0.5") { $0.validate() }.error == nil)

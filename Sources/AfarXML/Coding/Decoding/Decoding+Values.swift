@@ -1,3 +1,4 @@
+import AfarCore
 import CLibxml2
 import Foundation
 
