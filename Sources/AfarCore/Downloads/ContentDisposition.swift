@@ -11,43 +11,14 @@ package struct ContentDisposition {
         fileName = parameters["filename*"].flatMap(Self.extendedValue) ?? parameters["filename"]
     }
 
-    /// What follows the disposition's type: "; name=value", the value a token or in quotes. The first of a name counts.
+    /// What follows the disposition's type. The first of a name counts.
     private static func parameters(_ value: String) -> [String: String] {
+        var scanner = FieldScanner(value)
         var parameters: [String: String] = [:]
-        var rest = value.drop { $0 != ";" }.dropFirst()
-        while !rest.isEmpty {
-            let name = rest.prefix { $0 != "=" && $0 != ";" }
-            rest = rest[name.endIndex...]
-            var text = ""
-            if rest.first == "=" {
-                rest = rest.dropFirst().drop { $0.isWhitespace }
-                text = rest.first == "\"" ? quoted(&rest) : token(&rest)
-            }
-            let key = name.trimmingCharacters(in: .whitespaces).lowercased()
-            if parameters[key] == nil { parameters[key] = text }
-            rest = rest.drop { $0 != ";" }.dropFirst()
+        while let parameter = scanner.parameter() {
+            if parameters[parameter.name] == nil { parameters[parameter.name] = parameter.value }
         }
         return parameters
-    }
-
-    private static func token(_ rest: inout Substring) -> String {
-        let token = rest.prefix { $0 != ";" }
-        rest = rest[token.endIndex...]
-        return token.trimmingCharacters(in: .whitespaces)
-    }
-
-    /// A string in quotes, where a backslash takes the next character as it is.
-    private static func quoted(_ rest: inout Substring) -> String {
-        rest = rest.dropFirst()
-        var text = ""
-        while let character = rest.popFirst(), character != "\"" {
-            if character == "\\", let next = rest.popFirst() {
-                text.append(next)
-            } else {
-                text.append(character)
-            }
-        }
-        return text
     }
 
     /// "UTF-8'en'%e2%82%ac%20rates" (RFC 8187, section 3.2); nil in a charset that is none of its two, or in none.
@@ -69,11 +40,10 @@ package struct ContentDisposition {
                 bytes.append(byte)
                 continue
             }
-            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit),
-                let value = UInt8(digits, radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
         }
         return bytes
     }

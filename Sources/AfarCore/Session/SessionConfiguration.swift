@@ -47,8 +47,9 @@ public struct SessionConfiguration: Sendable {
     public var maximumRedirects = 20
     /// Whether a redirect may lead from https to http. The default is false: such a redirect fails the request.
     public var allowsInsecureRedirects = false
-    /// The names of headers that hold secrets of yours: an API key, say. Like `Authorization`, `Cookie` and
-    /// `Proxy-Authorization`, they do not go with a redirect to another scheme, host or port. Case does not matter.
+    /// The names of headers that hold secrets of yours, where the names do not tell: `X-Customer`, say. Like `Authorization`,
+    /// `Cookie`, `X-Api-Key` and all others whose names tell of a credential, they are hidden in logs, and do not go with a
+    /// redirect to another scheme, host or port. Case does not matter.
     public var secretHeaders: Set<String> = []
 
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.

@@ -17,7 +17,9 @@ struct ContentDispositionTests {
         ("attachment; filename = spaced.txt ", "spaced.txt"), (#"attachment; filename="never closed"#, "never closed"),
         ("attachment; filename=first; filename=second", "first"),
         (#"attachment; x="filename=no"; filename=yes"#, "yes"),
-        (#"attachment; filename="" "#, ""),
+        (#"attachment; filename="" "#, ""), ("attachment; filename; filename=; filename=x", "x"),
+        // To a Character these are no semicolon and no quote.
+        ("attachment;\u{301}x=y; filename=a.txt;\u{301}b", "a.txt"), ("attachment; filename=\"a.txt\"\u{301}", "a.txt"),
     ])
     func namesAreRead(value: String, name: String) {
         #expect(ContentDisposition(value).fileName == name)
