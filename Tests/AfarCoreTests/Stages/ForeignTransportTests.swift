@@ -82,7 +82,6 @@ struct ForeignTransportTests {
     }
 
     @Test func aRefusalIsObeyed() async throws {
-        struct Refused: Error {}
         var exchange = try Exchange.to("http://mock/b")
         exchange.verdict = { _ in .refuse(Refused()) }
         let sent = exchange
@@ -160,6 +159,132 @@ struct ForeignTransportTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == "there")
         #expect(response.response?.value(forHTTPHeaderField: "Server") == "mine")
     }
+
+    /// The response that is returned counts, not the one whose head came last.
+    @Test func whatHedgesHasTheResponseTakenThatItReturns() async throws {
+        struct Hedging: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let first = try await base.send(exchange)
+                _ = try? await base.send(exchange)
+                return first
+            }
+        }
+        let count = Locked(0)
+        let mock = MockTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? .text("first") : .redirect(to: "/b")
+        }
+        let response = try await StagedTransport(Hedging(base: mock), RedirectStage()).send(.to("http://mock/a"))
+        #expect(response.text == "first")
+        #expect(mock.requests.count == 2)
+    }
+
+    /// As a cache around the transport does, or a page for those who are offline.
+    @Test func aResponseMadeUpInsteadOfARedirectIsTaken() async throws {
+        struct Instead: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let response = try await base.send(exchange)
+                guard response.head.status == 302 else { return response }
+                return TransportResponse(
+                    head: ResponseHead(status: 200, url: exchange.url), body: .data(Data("mine".utf8)))
+            }
+        }
+        let mock = MockTransport { _ in .redirect(to: "/b") }
+        let session = Session(transport: Instead(base: mock))
+        let response = await session.request("http://mock/a").serializingResponse(using: Bytes()).response
+        #expect(response.value == Data("mine".utf8))
+        #expect(mock.requests.count == 1)
+    }
+
+    /// It tells the observer, but asks for no verdict before it returns.
+    @Test func progressIsSeenWhileItComes() async throws {
+        struct Telling: Transport {
+            let capabilities = TransportCapabilities.mock
+            let mayReturn: Deferred<Bool>
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let head = ResponseHead(status: 200, url: exchange.url)
+                exchange.observer?.exchangeDidReceiveHead(head)
+                exchange.observer?.exchangeDidReceive(bytes: 3, expected: 5)
+                _ = await mayReturn.value
+                return TransportResponse(head: head, body: .data(Data("there".utf8)))
+            }
+        }
+        let (witness, mayReturn) = (Witness(), Deferred<Bool>())
+        var exchange = try Exchange.to("http://mock/a")
+        exchange.observer = witness
+        let sent = exchange
+        let task = Task {
+            try await StagedTransport(Telling(mayReturn: mayReturn), RedirectStage()).send(sent)
+        }
+        while witness.log.entries.count < 2 { await Task.yield() }
+        #expect(witness.log.entries == ["head 200", "received 3"])
+        mayReturn.fulfil(true)
+        #expect(try await task.value.text == "there")
+        #expect(witness.log.entries == ["head 200", "received 3"])
+    }
+
+    /// Its reports are empty.
+    @Test func theRedirectsOfWhatMeasuresNothingAreReported() async throws {
+        let response = try await StagedTransport(Whole(answer: Self.redirecting), RedirectStage())
+            .send(.to("http://mock/a"))
+        #expect(response.report.redirects.map(\.request.path) == ["/b"])
+    }
+
+    /// An error page that came over the part of a download, and broke off, is not part of it.
+    @Test func whatWasWrittenAndNotTakenIsNoPartOfADownload() async throws {
+        struct Breaking: Transport {
+            let capabilities = TransportCapabilities.mock
+            let requests = Locked<[Exchange]>([])
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let number = requests.withLock { requests in
+                    requests.append(exchange)
+                    return requests.count
+                }
+                guard case .file(let descriptor, _) = exchange.delivery else { throw Refused() }
+                func write(_ text: String) { _ = Data(text.utf8).withUnsafeBytes { $0.write(to: descriptor) } }
+                let etag: HTTPFields = [.eTag: "\"v1\"", .contentLength: "9"]
+                switch number {
+                case 1:
+                    exchange.headArrived(ResponseHead(status: 200, fields: etag, url: exchange.url))
+                    write("part")
+                    throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "broken")
+                case 2:
+                    exchange.headArrived(ResponseHead(status: 503, url: exchange.url))
+                    write("an error page")
+                    throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "broken")
+                default:
+                    #expect(exchange.request.headerFields[.range] == "bytes=4-")
+                    let fields: HTTPFields = [.eTag: "\"v1\"", .contentRange: "bytes 4-8/9", .contentLength: "5"]
+                    let head = ResponseHead(status: 206, fields: fields, url: exchange.url)
+                    exchange.headArrived(head)
+                    write("there")
+                    return TransportResponse(head: head, body: .file(byteCount: 5))
+                }
+            }
+        }
+        let session = Session(transport: Breaking())
+        let first = await session.download("http://mock/a").serializingDownloadedFileURL().response
+        let second = await session.download(resumingWith: try #require(first.resumeData))
+            .serializingDownloadedFileURL().response
+        let third = await session.download(resumingWith: try #require(second.resumeData))
+            .serializingDownloadedFileURL().response
+        let file = try third.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "partthere")
+    }
+
+    private struct Refused: Error {}
 
     @Test func taskLocalsReachItInEveryHop() async throws {
         enum Local { @TaskLocal static var value = "" }

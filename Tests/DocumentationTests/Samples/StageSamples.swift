@@ -18,7 +18,8 @@ struct CookieStage: ExchangeStage {
             guard let cookies = jar.header(for: hop.exchange.url) else { return .now(.send) }
             var exchange = hop.exchange
             exchange.request.headerFields[.cookie] = cookies
-            return .now(.change(exchange))  // Seen by the stages after this one only, so no redirect carries it elsewhere.
+            // Seen by the stages after this one only, so no redirect carries it elsewhere.
+            return .now(.change(exchange))
         }
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
             jar.store(head.values(for: .setCookie), from: hop.exchange.url)
