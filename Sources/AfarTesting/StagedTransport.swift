@@ -16,7 +16,9 @@ package struct StagedTransport: Transport {
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         let tasks = Locked((isCancelled: false, running: [Task<Void, Never>]()))
-        let driver = HopDriver(Hop(exchange), through: stages, over: ExchangeSender(base), judge: exchange.headArrived)
+        let driver = HopDriver(Hop(exchange), through: stages, over: ExchangeSender(base)) { head in
+            (exchange.headArrived(head), nil)
+        }
         @Sendable func take(_ event: HopDriver.Event) {
             switch event {
             case .ended(let result): outcome.fulfil(result)

@@ -10,7 +10,7 @@ extension RequestPipeline {
     func knownAnswer(to question: Attempt.Question) -> Attempt.Event? {
         switch question {
         case .resumption: request.mustWait ? nil : .done
-        case .headDisposition: asksAboutHead ? nil : .done
+        case .headDisposition: request.mutable.withLock { $0.headAnswer == nil } ? .done : nil
         case .progress: request.owesProgress ? nil : .done
         case .adapter, .response, .body, .retrier, .delay: nil
         }
@@ -112,20 +112,10 @@ extension RequestPipeline {
         } catch {
             return take(.ended(.failure(error)))
         }
-        let driver = HopDriver(hop, through: context.stages, over: context.sender) { [self] head in judge(head) }
+        let driver = HopDriver(hop, through: context.stages, over: context.sender, judge: request.judge)
         self.driver = driver
         willRun(driver)
         driver.start { [self] event in take(event) }
-    }
-
-    /// Called while the task waits for the response.
-    private func judge(_ head: ResponseHead) -> HeadVerdict {
-        let (verdict, asking) = request.judge(head)
-        if let asking {
-            asksAboutHead = true
-            driver?.wait(for: asking)
-        }
-        return verdict
     }
 
     /// Takes what the driver tells, while the task waits for that.

@@ -36,7 +36,7 @@ extension RequestPipeline {
     }
 
     private func begin() {
-        (previousFailure, failure, asksAboutHead) = (failure, nil, false)
+        (previousFailure, failure) = (failure, nil)
         request.prepareForAttempt()
     }
 

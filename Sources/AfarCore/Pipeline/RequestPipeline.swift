@@ -65,8 +65,6 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) var driver: HopDriver?
     /// The number of the wait for what the driver tells.
     @exclusivity(unchecked) var driverWait = 0
-    /// Whether somebody is asked about the response's head.
-    @exclusivity(unchecked) var asksAboutHead = false
     /// What a stage of the exchange waits for.
     @exclusivity(unchecked) var stageWork: (@Sendable () async -> Void)?
     @exclusivity(unchecked) var sendDate = Date()
@@ -233,12 +231,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Keeps what the answer brings.
     private func takeAnswer() -> Attempt.Event {
-        let (answer, spent) = wait.withLock { [driver] wait -> (Answer?, HopDriver?) in
-            // Each holds the other.
-            let spent = driver == nil ? wait.driver.take() : nil
-            return (wait.answer.take(), spent)
-        }
-        withExtendedLifetime(spent) {}
+        let answer = wait.withLock { $0.answer.take() }
         switch answer?.content {
         case .urlRequest(let adapted): urlRequest = adapted
         case .adaptationFailure(let error):

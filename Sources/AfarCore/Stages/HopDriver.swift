@@ -16,8 +16,9 @@ package final class HopDriver: @unchecked Sendable {
         case ended(Result<TransportResponse, any Error>)
     }
 
-    /// Decides about the response that is to be the exchange's.
-    package typealias Judge = @Sendable (ResponseHead) -> HeadVerdict
+    /// Decides about the response that is to be the exchange's. It may give something to be waited for, too, beside the
+    /// exchange.
+    package typealias Judge = @Sendable (ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?)
 
     /// The longest body that is read only to keep the connection.
     private static let longestBodyToSkip: Int64 = 64 * 1024
@@ -60,9 +61,6 @@ package final class HopDriver: @unchecked Sendable {
         }
         if let event { receive(event) }
     }
-
-    /// Has something waited for beside the exchange.
-    package func wait(for work: @escaping @Sendable () async -> Void) { post(.waits(work)) }
 
     /// Tells the owner of something, unless all is over.
     private func post(_ event: Event) {
@@ -182,7 +180,9 @@ package final class HopDriver: @unchecked Sendable {
             }
         }
         if let observer { show(head, to: observer) }
-        return finalJudge(head)
+        let (decision, asking) = finalJudge(head)
+        if let asking { post(.waits(asking)) }
+        return decision
     }
 
     /// Notes what a stage wants, which is done when the response has ended.

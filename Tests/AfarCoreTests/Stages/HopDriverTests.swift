@@ -222,7 +222,7 @@ struct HopDriverTests {
                         return .pass
                     }
                 })
-            let driver = HopDriver(Hop(exchange), through: [stage], over: ExchangeSender(mock)) { _ in .take() }
+            let driver = HopDriver(Hop(exchange), through: [stage], over: ExchangeSender(mock)) { _ in (.take(), nil) }
             @Sendable func take(_ event: HopDriver.Event) {
                 switch event {
                 case .ended:
