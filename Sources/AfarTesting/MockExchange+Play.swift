@@ -124,12 +124,3 @@ extension MockExchange {
         }
     }
 }
-
-extension ResponseDelivery {
-    fileprivate var limit: Int64? {
-        switch self {
-        case .collect(let limit), .file(_, let limit): limit
-        case .stream: nil
-        }
-    }
-}

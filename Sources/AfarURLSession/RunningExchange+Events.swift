@@ -243,13 +243,4 @@ extension ResponseHead {
 
 extension ResponseDelivery {
     var isCollecting: Bool { if case .collect = self { true } else { false } }
-
-    fileprivate var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
-
-    fileprivate var limit: Int64? {
-        switch self {
-        case .collect(let limit), .file(_, let limit): limit
-        case .stream: nil
-        }
-    }
 }

@@ -70,9 +70,8 @@ extension RedirectRules {
                     .cancelled, phase: .receiving, url: hop.exchange.url,
                     message: "cancelled while a redirect was decided on"))
         }
-        do throws(TransportError) {
-            return try decision.map { d throws(TransportError) in try follow(d, after: hop) } ?? .pass
-        } catch { return .fail(error) }
+        guard let decision else { return .pass }
+        do throws(TransportError) { return try follow(decision, after: hop) } catch { return .fail(error) }
     }
 
     fileprivate func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> Disposition {

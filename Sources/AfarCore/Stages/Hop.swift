@@ -78,6 +78,9 @@ package final class Hop: @unchecked Sendable {
             .timedOut, "the total timeout of \(exchange.options.totalTimeout.formatted()) s passed\(place)")
     }
 
+    /// The error of a hop that nobody wants any more.
+    var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
+
     /// An error for a hop that was not sent.
     func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
         TransportError(code, phase: .queued, url: exchange.url, message: message)

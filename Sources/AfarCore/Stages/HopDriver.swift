@@ -137,7 +137,7 @@ package final class HopDriver: @unchecked Sendable {
             return state.isCancelled
         }
         guard !isCancelled else {
-            return complete(.failure(hop.failure(.cancelled, "the exchange was cancelled")))
+            return complete(.failure(hop.cancellation))
         }
         if let prepared {
             prepared.start { [self] result in arrive(result) }
@@ -221,8 +221,7 @@ package final class HopDriver: @unchecked Sendable {
         case .replace(let other): take(other, before: level)
         case .fail(let error): complete(.failure(error))
         case .follow where isCancelled:
-            let hop = withState { $0.route.hop }
-            complete(.failure(hop.failure(.cancelled, "the exchange was cancelled")))
+            complete(.failure(withState { $0.route.hop }.cancellation))
         case .follow(let exchange, let reason):
             let over = withState { state in
                 if case .redirect(let redirect) = reason { state.report.redirects.append(redirect) }

@@ -20,7 +20,7 @@ struct AwaitedExchange: Sendable {
 
     init(_ exchange: Exchange) {
         original = exchange
-        start = if case .file(let descriptor, _) = exchange.delivery { lseek(descriptor, 0, SEEK_CUR) } else { 0 }
+        start = exchange.delivery.descriptor.map { lseek($0, 0, SEEK_CUR) } ?? 0
         var observed = exchange
         observed.verdict = { [state] head in
             guard !state.withLock({ $0.isOver }) else { return .refuse(CancellationError()) }
@@ -58,7 +58,7 @@ struct AwaitedExchange: Sendable {
     ///
     /// - Parameter isFirst: Whether none was judged before. Then the file of a body that begins with it is not touched.
     private func judge(_ response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
-        guard case .file(let descriptor, _) = exchange.delivery, !isFirst || start > 0 else {
+        guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
             return try await obey(original.headArrived(response.head), with: response)
         }
         let body = try NamelessFile()
@@ -86,7 +86,7 @@ struct AwaitedExchange: Sendable {
 
     /// Takes what was written to the exchange's file out of it again, and puts it where it belongs, if it is not there.
     private func takeOut(into destination: Int32?) throws(TransportError) {
-        guard case .file(let descriptor, _) = exchange.delivery else { return }
+        guard let descriptor = exchange.delivery.descriptor else { return }
         let end = lseek(descriptor, 0, SEEK_END)
         guard end > start else { return }
         if let destination, lseek(destination, 0, SEEK_CUR) == 0 {
@@ -130,10 +130,6 @@ extension HeadVerdict {
             }
         }
     }
-}
-
-extension ResponseDelivery {
-    fileprivate var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
 }
 
 /// A file for a moment.

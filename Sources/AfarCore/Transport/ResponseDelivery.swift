@@ -12,3 +12,16 @@ public enum ResponseDelivery: Sendable, Hashable {
     /// read, the transport stops reading from the network until the reader has caught up.
     case stream(highWater: Int = 256 * 1024)
 }
+
+extension ResponseDelivery {
+    /// How many bytes the body may have; nil when there is no limit.
+    package var limit: Int64? {
+        switch self {
+        case .collect(let limit), .file(_, let limit): limit
+        case .stream: nil
+        }
+    }
+
+    /// The file that the body goes into; nil when it goes elsewhere.
+    package var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
+}

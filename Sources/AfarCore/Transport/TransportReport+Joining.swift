@@ -1,4 +1,7 @@
 extension TransportReport {
+    /// Whether nothing was measured.
+    var isEmpty: Bool { transactions.isEmpty && redirects.isEmpty }
+
     /// Goes on with the report of what came after.
     mutating func append(_ next: TransportReport) {
         transactions += next.transactions

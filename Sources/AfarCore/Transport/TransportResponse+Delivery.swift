@@ -38,8 +38,3 @@ extension TransportResponse {
         return .success(response)
     }
 }
-
-extension TransportReport {
-    /// Whether nothing was measured.
-    var isEmpty: Bool { transactions.isEmpty && redirects.isEmpty }
-}

@@ -32,11 +32,7 @@ struct AuthenticationStageTests {
     @Test func aChallengeIsAnswered() async throws {
         let (mock, witness, heads) = (Self.locked(), Witness(), Log())
         var exchange = try exchange()
-        exchange.observer = witness
-        exchange.verdict = { head in
-            heads.append("\(head.status)")
-            return .take()
-        }
+        exchange.watch(by: witness, noting: heads)
         let response = try await StagedTransport(mock, AuthenticationStage()).send(exchange)
         #expect(response.text == "in")
         #expect(response.report.transactions.count == 2)
@@ -62,11 +58,7 @@ struct AuthenticationStageTests {
         let mock = MockTransport { _ in .challenge(challenge) }
         let (witness, heads) = (Witness(), Log())
         var exchange = try exchange()
-        exchange.observer = witness
-        exchange.verdict = { head in
-            heads.append("\(head.status)")
-            return .take()
-        }
+        exchange.watch(by: witness, noting: heads)
         let response = try await StagedTransport(mock, AuthenticationStage()).send(exchange)
         #expect(response.head.status == 401)
         #expect(response.text == "no")

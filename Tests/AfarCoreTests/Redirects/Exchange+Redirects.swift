@@ -25,6 +25,17 @@ extension Exchange {
     }
 }
 
+extension Exchange {
+    /// Has somebody see what comes, and the statuses of the heads that are taken noted.
+    mutating func watch(by observer: any ExchangeObserver, noting heads: Log) {
+        self.observer = observer
+        verdict = { head in
+            heads.append("\(head.status)")
+            return .take()
+        }
+    }
+}
+
 extension MockResponse {
     /// A response that leads elsewhere, with a body that nobody should see.
     static func redirect(_ status: Int = 302, to location: String) -> MockResponse {

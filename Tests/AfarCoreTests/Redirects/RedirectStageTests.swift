@@ -26,11 +26,7 @@ struct RedirectStageTests {
     @Test func onlyTheLastResponseIsSeen() async throws {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")
-        exchange.observer = witness
-        exchange.verdict = { head in
-            heads.append("\(head.status)")
-            return .take()
-        }
+        exchange.watch(by: witness, noting: heads)
         let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(exchange)
         #expect(response.head.url == "http://mock/c")
         #expect(response.text == "there")
@@ -78,11 +74,7 @@ struct RedirectStageTests {
     @Test func aRedirectThatIsNotFollowedIsTheResponseWithAllThatBelongsToIt() async throws {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")
-        exchange.observer = witness
-        exchange.verdict = { head in
-            heads.append("\(head.status)")
-            return .take()
-        }
+        exchange.watch(by: witness, noting: heads)
         exchange.context[RedirectPolicyKey.self] = Self.refusal
         let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(exchange)
         #expect(response.head.status == 302)
