@@ -63,7 +63,7 @@ struct AuthenticationStageTests {
         #expect(response.head.status == 401)
         #expect(response.text == "unauthorized")
         #expect(heads.entries == ["401"])
-        #expect(witness.log.entries.filter { !$0.hasPrefix("sent") } == ["head 401", "received 2"])
+        #expect(witness.log.entries.filter { !$0.hasPrefix("sent") } == ["head 401", "received 12"])
         #expect(mock.requests.count == 1)
     }
 
