@@ -13,10 +13,10 @@ package final class Deferred<Value: Sendable>: WorkBorrower, @unchecked Sendable
     private typealias Waiting = UnsafeContinuation<Void, Never>
 
     private let lock = Lock()
-    private var settled: Value?
-    private var lent: (@Sendable () -> Void)?
-    private var firstWaiting: Waiting?
-    private var othersWaiting: [Waiting] = []
+    @exclusivity(unchecked) private var settled: Value?
+    @exclusivity(unchecked) private var lent: (@Sendable () -> Void)?
+    @exclusivity(unchecked) private var firstWaiting: Waiting?
+    @exclusivity(unchecked) private var othersWaiting: [Waiting] = []
 
     package init() {}
 
