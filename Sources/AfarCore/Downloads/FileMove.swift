@@ -4,20 +4,17 @@ import Foundation
 struct FileMove {
     let source: URL
     let destination: URL
-    let options: DownloadRequest.Options
-
-    init(from source: URL, to destination: URL, options: DownloadRequest.Options) {
-        self.source = source
-        self.destination = destination
-        self.options = options
-    }
+    /// Whether the directories that lead to the destination are made.
+    let createsDirectories: Bool
+    /// Whether a file that is there already gives way.
+    let replacesFile: Bool
 
     /// - Throws: A `CocoaError`. The source is then as it was.
     func perform() throws {
         guard destination.isFileURL else {
             throw failure(.fileWriteUnsupportedScheme, "The destination is no file URL. Make one with URL(filePath:).")
         }
-        if options.contains(.createIntermediateDirectories) {
+        if createsDirectories {
             try FileManager.default.createDirectory(
                 at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
         }
@@ -32,7 +29,7 @@ struct FileMove {
 
     /// Gives the file the destination's name. Returns the `errno` of a failure.
     private func put(_ path: String) -> Int32? {
-        if options.contains(.removePreviousFile) {
+        if replacesFile {
             return rename(path, destination.path) == 0 ? nil : errno
         }
         // A link, unlike a rename, never takes the place of another file.

@@ -130,10 +130,15 @@ package final class TemporaryFile: Sendable {
 
     /// Moves the file to where it belongs.
     ///
+    /// - Parameters:
+    ///   - createsDirectories: Whether the directories that lead there are made.
+    ///   - replacesFile: Whether a file that is there already gives way.
     /// - Throws: A `CocoaError` that says what stands against it. The file is then still here.
-    func move(to destination: URL, options: DownloadRequest.Options) throws {
+    func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
         guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
-        try FileMove(from: url, to: destination, options: options).perform()
+        try FileMove(
+            source: url, destination: destination, createsDirectories: createsDirectories, replacesFile: replacesFile
+        ).perform()
         keep()
         rmdir(directory)
     }

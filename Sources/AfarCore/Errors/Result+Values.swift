@@ -1,3 +1,6 @@
+/// A result whose failure is an ``AFError``.
+public typealias AFResult<Success> = Result<Success, AFError>
+
 extension Result where Success == Void {
     /// A success that carries nothing, as a validator says it.
     public static var success: Self { .success(()) }

@@ -10,7 +10,7 @@ extension LoggingMonitor {
     /// Notes the head.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
-        let request = request(of: dataTask)
+        let request = dataTask.afarRequest
         note(
             request, "answered \(response.statusCode)",
             lines(response.headers.sorted(), of: request, after: "<"))
@@ -23,19 +23,19 @@ extension LoggingMonitor {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        note(self.request(of: task), "redirected by \(response.statusCode) to \(request.line)")
+        note(task.afarRequest, "redirected by \(response.statusCode) to \(request.line)")
     }
 
     /// Notes it.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
-        note(request(of: task), "asked for credentials (\(challenge.protectionSpace.authenticationMethod))")
+        note(task.afarRequest, "asked for credentials (\(challenge.protectionSpace.authenticationMethod))")
     }
 
     /// Notes it.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        note(request(of: task), "waits for a network")
+        note(task.afarRequest, "waits for a network")
     }
 
     /// Notes it.
@@ -45,8 +45,6 @@ extension LoggingMonitor {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        note(request(of: downloadTask), "goes on after \(Quantity.bytes(fileOffset))")
+        note(downloadTask.afarRequest, "goes on after \(Quantity.bytes(fileOffset))")
     }
-
-    private func request(of task: URLSessionTask) -> Request? { (task as? any RequestTask)?.attempt?.request }
 }

@@ -141,7 +141,7 @@ extension DownloadRequest {
         { request in
             let download = request as? DownloadRequest
             let serialized = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
-            let response = DownloadResponse(serialized, of: download)
+            let response = DownloadResponse(serialized, of: download?.files ?? DownloadFiles())
             if let download, let events = request.events { tell(events, download, response) }
             return response
         }

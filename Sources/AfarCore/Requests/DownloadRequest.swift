@@ -61,6 +61,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         var cancelsResumably = false
         var waiting: [ResumeDataHandler] = []
         var mustAskAgain = false
+
+        var temporaryURL: URL? { delivery?.url ?? file?.url }
+
+        /// What there is to go on with, when nothing is in flight.
+        var resumableAtRest: ResumeData? { delivery == nil ? resumable : nil }
     }
 
     /// What the download began with.
@@ -101,10 +106,22 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public var fileURL: URL? { transfer.withLock { $0.fileURL } }
 
     /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
-    public var temporaryURL: URL? { transfer.withLock { $0.delivery?.url ?? $0.file?.url } }
+    public var temporaryURL: URL? { transfer.withLock { $0.temporaryURL } }
 
     /// Where the file was moved to; nil before, and without a destination.
     public var destinationURL: URL? { transfer.withLock { $0.destinationURL } }
+
+    /// All of these at one moment.
+    var files: DownloadFiles {
+        var (files, resumable) = transfer.withLock { transfer in
+            let files = DownloadFiles(
+                fileURL: transfer.fileURL, temporaryURL: transfer.temporaryURL,
+                destinationURL: transfer.destinationURL)
+            return (files, transfer.resumableAtRest)
+        }
+        files.resumeData = resumable?.encoded()
+        return files
+    }
 
     // MARK: Going on later
 
@@ -127,7 +144,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public var resumeData: Data? { resumable?.encoded() }
 
     /// The same, not encoded.
-    private var resumable: ResumeData? { transfer.withLock { $0.delivery == nil ? $0.resumable : nil } }
+    private var resumable: ResumeData? { transfer.withLock { $0.resumableAtRest } }
 
     /// What could be gone on from if the process ended now. For the tool, which keeps it on disk.
     package var resumableInFlight: ResumeData? { transfer.withLock { $0.delivery?.resumable } }
@@ -279,7 +296,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             let (url, options) = destination(file.url, response)
             events?.request(self, didCreateDestinationURL: url)
             do {
-                try file.move(to: url, options: options)
+                try file.move(
+                    to: url, createsDirectories: options.contains(.createIntermediateDirectories),
+                    replacesFile: options.contains(.removePreviousFile))
             } catch {
                 file.keep()
                 transfer.withLock { $0.fileURL = nil }

@@ -82,10 +82,3 @@ extension Request {
             result: result)
     }
 }
-
-/// A response whose error is an `AFError`, or can be made one.
-protocol SettledResponse: SendableMetatype {
-    var error: AFError? { get }
-    /// The same response with this error in place of its result.
-    func failing(with error: AFError) -> Self
-}

@@ -7,9 +7,6 @@ public import Foundation
 /// A data response whose failure is an ``AFError``.
 public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
-/// A result whose failure is an ``AFError``.
-public typealias AFResult<Success> = Result<Success, AFError>
-
 /// What a ``DataRequest`` came to: the request sent, the response, its bytes, and the value made of them or the error.
 public struct DataResponse<Success, Failure: Error> {
     /// The request that was sent, as adapted.

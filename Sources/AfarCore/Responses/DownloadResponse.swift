@@ -69,12 +69,12 @@ public struct DownloadResponse<Success, Failure: Error> {
         origin = .given(response, metrics)
     }
 
-    init(_ serialized: Serialized<Success>, of download: DownloadRequest?) where Failure == AFError {
+    init(_ serialized: Serialized<Success>, of files: DownloadFiles) where Failure == AFError {
         request = serialized.request
-        fileURL = download?.fileURL
-        temporaryURL = download?.temporaryURL
-        destinationURL = download?.destinationURL
-        resumeData = download?.resumeData
+        fileURL = files.fileURL
+        temporaryURL = files.temporaryURL
+        destinationURL = files.destinationURL
+        resumeData = files.resumeData
         timeline = serialized.timeline
         serializationDuration = serialized.duration
         result = serialized.result

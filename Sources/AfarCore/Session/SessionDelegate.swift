@@ -149,5 +149,5 @@ open class SessionDelegate: @unchecked Sendable {
     public var runningRequests: [Request] { running.all }
 
     /// The request that a task stands for, while somebody holds it; nil for a task that is not from here.
-    public subscript(task: URLSessionTask) -> Request? { (task as? any RequestTask)?.attempt?.request }
+    public subscript(task: URLSessionTask) -> Request? { task.afarRequest }
 }

@@ -85,6 +85,11 @@ extension Request {
     }
 }
 
+extension URLSessionTask {
+    /// The request that the task stands for, while somebody holds it; nil for a task that is not from here.
+    var afarRequest: Request? { (self as? any RequestTask)?.attempt?.request }
+}
+
 extension Request.Mutable {
     /// The tasks of all attempts so far; those that are missing are made.
     mutating func requestTasks(of request: Request) -> [any RequestTask] {

@@ -30,7 +30,11 @@ import Testing
     }
 
     private func move(to destination: URL, _ options: DownloadRequest.Options = []) throws {
-        try FileMove(from: source, to: destination, options: options).perform()
+        try FileMove(
+            source: source, destination: destination,
+            createsDirectories: options.contains(.createIntermediateDirectories),
+            replacesFile: options.contains(.removePreviousFile)
+        ).perform()
     }
 
     private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
@@ -79,7 +83,10 @@ import Testing
         // A pipe, so that the copy waits in the middle.
         let pipe = scratch.url.appendingPathComponent("pipe")
         try #require(mkfifo(pipe.path, 0o600) == 0 && chmod(pipe.path, 0o644) == 0)
-        let move = Task.detached { try FileMove(from: pipe, to: destination, options: []).perform() }
+        let move = Task.detached {
+            try FileMove(source: pipe, destination: destination, createsDirectories: false, replacesFile: false)
+                .perform()
+        }
         let writer = open(pipe.path, O_WRONLY)
         try #require(writer >= 0)
         while try other.names.isEmpty { await Task.yield() }
