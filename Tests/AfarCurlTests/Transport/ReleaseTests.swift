@@ -26,6 +26,12 @@ extension TransportTests {
                 }
             }
 
+            /// Lets one transport come and go: the first in a process makes things that stay, and so does the first sleep.
+            static func settle() async throws {
+                try await withServer { server in _ = try await CurlTransport().send(Exchange(server.url("/get"))) }
+                repeat { try await Task.sleep(for: .milliseconds(1)) } while Resources().threads > 0
+            }
+
             /// Threads end a moment after they are told to.
             func areBack() async throws -> Bool {
                 for _ in 0..<200 {
@@ -38,9 +44,8 @@ extension TransportTests {
 
         @Test func transportsGiveBackWhatTheyTook() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let server = try await TestServer.start()
-                _ = try await CurlTransport().send(Exchange(server.url("/get")))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 for _ in 0..<50 {
                     let transport = CurlTransport()
@@ -54,9 +59,8 @@ extension TransportTests {
 
         @Test func cancelledExchangesGiveBackWhatTheyTook() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let server = try await TestServer.start()
-                _ = try await CurlTransport().send(Exchange(server.url("/get")))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 var generator = SeededGenerator(seed: 5)
                 for round in 0..<3 {
@@ -84,10 +88,9 @@ extension TransportTests {
         /// The maker of a request's body may go on after its exchange is over, and even after the transport is.
         @Test func aMakerThatHangsKeepsNothing() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n"
                 let server = try await RawServer.start([.respond(answer), .receiveAll, .close])
-                _ = try? await CurlTransport().send(Exchange(server.url))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 let held = Locked<[UnsafeContinuation<Void, Never>]>([])
                 for _ in 0..<10 {
@@ -109,9 +112,8 @@ extension TransportTests {
 
         @Test func aStreamThatOutlivesItsTransportKeepsNothingWhenDropped() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let server = try await TestServer.start()
-                _ = try await CurlTransport().send(Exchange(server.url("/get")))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 var streams: [ResponseBodyStream] = []
                 for _ in 0..<10 {
