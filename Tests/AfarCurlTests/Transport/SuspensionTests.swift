@@ -202,8 +202,8 @@ extension TransportTests {
                 let stream = try await transport.send(exchange).stream
                 let reader = Task { for try await _ in stream {} }
                 let control = exchange.control
-                for _ in 0..<200 {
-                    DispatchQueue.concurrentPerform(iterations: 8) { index in
+                for _ in 0..<100 {
+                    DispatchQueue.concurrentPerform(iterations: 1_000) { index in
                         if index.isMultiple(of: 2) { control.suspend() } else { control.resume() }
                     }
                     try await transport.catchUp()
