@@ -8,6 +8,7 @@ let package = Package(
     products: [
         .library(name: "Afar", targets: ["Afar"]),
         .library(name: "AfarCore", targets: ["AfarCore"]),
+        .library(name: "AfarTransport", targets: ["AfarTransport"]),
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
         .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
@@ -34,9 +35,15 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
+        .target(
+            name: "AfarTransport", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
         .systemLibrary(name: "CStack"),
         .target(
-            name: "AfarCore", dependencies: ["CStack", .product(name: "HTTPTypes", package: "swift-http-types")]
+            name: "AfarCore",
+            dependencies: [
+                "AfarTransport", "CStack", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .target(
             name: "AfarSerializers",
@@ -62,11 +69,11 @@ let package = Package(
         ),
         .target(
             name: "AfarCurl",
-            dependencies: ["AfarCore", "CLibcurl", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarTransport", "CLibcurl", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .target(
             name: "AfarURLSession",
-            dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .target(
             name: "AfarLogging",
@@ -82,7 +89,7 @@ let package = Package(
         ),
         .target(
             name: "AfarTesting",
-            dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarCore", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .target(name: "AfarTestServer"),
         .target(
@@ -108,6 +115,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarTransportTests",
+            dependencies: [
+                "AfarTransport", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(

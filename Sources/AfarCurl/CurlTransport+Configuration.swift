@@ -1,4 +1,3 @@
-public import AfarCore
 public import Foundation
 
 extension CurlTransport {
@@ -17,12 +16,5 @@ extension CurlTransport {
 
         /// Makes the default configuration.
         public init() {}
-
-        /// Takes over what a session's configuration says about connections. As many are kept as one host may have, 64
-        /// at least.
-        public init(_ configuration: SessionConfiguration) {
-            maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
-            maximumIdleConnections = max(maximumIdleConnections, maximumConnectionsPerHost)
-        }
     }
 }

@@ -1,4 +1,4 @@
-public import AfarCore
+public import AfarTransport
 import CLibcurl
 import Foundation
 

@@ -41,5 +41,8 @@ public struct MockRequest: Sendable {
         return fields
     }
 
+    /// The value of the header field of a name, whose case does not matter; nil when there is none.
+    public subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+
     private var target: String { exchange.request.path ?? "/" }
 }

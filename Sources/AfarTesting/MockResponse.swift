@@ -63,6 +63,26 @@ public struct MockResponse: Sendable {
         .data(Data(text.utf8), type: "application/json", status: status)
     }
 
+    /// A redirect, with the body that servers send with one for people: "moved".
+    ///
+    /// - Parameters:
+    ///   - status: Its status. The default is 302.
+    ///   - location: The value of its `Location`.
+    public static func redirect(_ status: Int = 302, to location: String) -> MockResponse {
+        var response = text("moved", status: status)
+        response.fields[.location] = location
+        return response
+    }
+
+    /// A 401 that asks for credentials, with the body "unauthorized".
+    ///
+    /// - Parameter challenge: The value of its `WWW-Authenticate`: `Basic realm="members"`, say. An empty one is left out.
+    public static func challenge(_ challenge: String) -> MockResponse {
+        var response = text("unauthorized", status: 401)
+        if !challenge.isEmpty { response.fields[.wwwAuthenticate] = challenge }
+        return response
+    }
+
     /// No response: the exchange fails.
     public static func failure(_ code: TransportError.Code) -> MockResponse {
         var response = MockResponse()

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 /// Where the bytes of a response's body go.

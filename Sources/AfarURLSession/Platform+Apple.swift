@@ -1,5 +1,5 @@
 #if !canImport(FoundationNetworking)
-    import AfarCore
+    import AfarTransport
     import Foundation
 
     /// How `URLSession` behaves here: Apple's own.

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 import HTTPTypes
 

@@ -1,4 +1,4 @@
-public import AfarCore
+public import AfarTransport
 import HTTPTypes
 
 #if canImport(FoundationNetworking)

@@ -20,7 +20,10 @@ extension HTTPHeader {
         guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
         }
-        try BasicAuthentication.check(self)
+        guard value == BasicAuthentication.withoutCredentials, name.asciiLowercased == "authorization" else { return }
+        let refusal = BasicAuthentication.refusal(
+            "the user name has a colon or control characters, or the password has control characters", url: nil)
+        throw AFError.sessionTaskFailed(error: refusal.urlError)
     }
 }
 
@@ -31,9 +34,4 @@ extension HTTPMethod {
             throw AFError.urlRequestValidationFailed(reason: .invalidMethod(rawValue))
         }
     }
-}
-
-extension String {
-    /// Whether this is a token in the sense of RFC 9110: what methods and header names are made of.
-    package var isHTTPToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }

@@ -367,3 +367,13 @@ private struct ResumedRequest: URLRequestConvertible {
 
     func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: secretHeaders) }
 }
+
+extension TransportError {
+    /// `urlError`, with what a download needs to go on.
+    fileprivate func urlError(resumeData: Data?) -> URLError {
+        let error = urlError
+        guard let resumeData else { return error }
+        return URLError(
+            error.code, userInfo: error.userInfo.merging([AFError.resumeDataKey: resumeData]) { _, new in new })
+    }
+}

@@ -16,7 +16,8 @@ extension HTTPRequest {
     ///   authentication cannot carry, the one that `authenticate(username:password:)` brings for such a pair.
     package init(_ urlRequest: URLRequest, bodyLength: Int64?) throws {
         guard let url = urlRequest.url else { throw AFError.invalidURL(url: "") }
-        let target = try RequestTarget(url)
+        let target: RequestTarget
+        do { target = try RequestTarget(url) } catch { throw AFError(error, of: url) }
         let methodName = urlRequest.httpMethod ?? "GET"
         guard let method = HTTPRequest.Method(methodName) else {
             throw AFError.urlRequestValidationFailed(reason: .invalidMethod(methodName))
@@ -45,5 +46,16 @@ extension HTTPRequest {
             }
         }
         return fields
+    }
+}
+
+extension AFError {
+    fileprivate init(_ fault: RequestTarget.Fault, of url: URL) {
+        switch fault {
+        case .incomplete: self = .invalidURL(url: url)
+        case .unsupportedScheme(let scheme): self = .urlRequestValidationFailed(reason: .unsupportedScheme(scheme))
+        case .ambiguous(let reason):
+            self = .urlRequestValidationFailed(reason: .ambiguousURL(url, reason: reason))
+        }
     }
 }

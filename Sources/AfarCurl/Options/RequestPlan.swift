@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import CLibcurl
 import Foundation
 import HTTPTypes

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 /// Where a request's body comes from while libcurl sends it.

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 /// Carries the chunks of a streamed request body from the task that makes them to the loop that sends them. One chunk

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 /// Where a response's body goes, and how much of it has come.

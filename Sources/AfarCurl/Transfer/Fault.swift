@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 /// A cause for failure that Afar itself found, before or beside what libcurl says. It outranks libcurl's code.

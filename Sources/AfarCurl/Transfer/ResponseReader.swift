@@ -1,4 +1,4 @@
-package import AfarCore
+package import AfarTransport
 import Foundation
 package import HTTPTypes
 

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarTransport
 import Foundation
 
 /// Where a transfer stands in its life: a pure value, driven by its loop, that does no I/O.

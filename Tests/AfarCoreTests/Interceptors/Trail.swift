@@ -8,17 +8,6 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Notes what happens, in order.
-final class Log: Sendable {
-    private let state = Locked<[String]>([])
-
-    var entries: [String] { state.withLock { $0 } }
-
-    func append(_ entry: String) {
-        state.withLock { $0.append(entry) }
-    }
-}
-
 extension URLRequest {
     /// What adapters have left in the header `X-Trail`.
     var trail: String? { value(forHTTPHeaderField: "X-Trail") }

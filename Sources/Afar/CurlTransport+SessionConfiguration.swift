@@ -1,0 +1,14 @@
+#if canImport(AfarCurl)
+    public import AfarCore
+    public import AfarCurl
+
+    extension CurlTransport.Configuration {
+        /// Takes over what a session's configuration says about connections. As many are kept as one host may have, 64
+        /// at least.
+        public init(_ configuration: SessionConfiguration) {
+            self.init()
+            maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+            maximumIdleConnections = max(maximumIdleConnections, maximumConnectionsPerHost)
+        }
+    }
+#endif

@@ -1,0 +1,55 @@
+/// What a byte of a header field or a URL is, by the names of RFC 5234, appendix B.1.
+extension UInt8 {
+    /// DIGIT.
+    @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
+
+    /// ALPHA.
+    @inlinable package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+
+    /// HEXDIG, in either case.
+    @inlinable package var isHexDigit: Bool { hexDigitValue != nil }
+
+    /// The value of a hexadecimal digit in either case; nil for any other byte.
+    @inlinable package var hexDigitValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46, 0x61...0x66: (self | 0x20) - 0x57
+        default: nil
+        }
+    }
+
+    /// A to Z in lower case, and all else as it is.
+    package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+
+    /// A space or a tab: what RFC 9110, section 5.6.3, calls white space.
+    var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
+
+    /// What tokens consist of (RFC 9110, section 5.6.2).
+    var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: isLetter || isDigit
+        }
+    }
+
+    /// What `token68` consists of before its padding (RFC 9110, section 11.2).
+    var isToken68Character: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"),
+            UInt8(ascii: "/"):
+            true
+        default: isLetter || isDigit
+        }
+    }
+}
+
+extension String {
+    /// A to Z in lower case, and all else as it is: Unicode's own rules would make a k of the Kelvin sign.
+    package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
+
+    /// Whether this is a token (RFC 9110, section 5.6.2): what methods and names of header fields are.
+    package var isHTTPToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
+}

@@ -1,0 +1,246 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarTransport
+
+/// In which order stages see what is sent and what comes, and that every exchange ends once.
+struct HopDriverTests {
+    /// Notes what it sees, and says what it was told to.
+    private struct Notes: ExchangeStage {
+        let name: String
+        let log: Log
+        var departure: @Sendable (Hop) -> Reply<Departure> = { _ in .now(.send) }
+        var disposition: @Sendable (ResponseHead, Hop) -> Reply<Disposition> = { _, _ in .now(.pass) }
+        var rescue: @Sendable (any Error, Hop) -> Reply<Rescue> = { error, _ in .now(.fail(error)) }
+
+        func begin(_ hop: Hop) -> (any StageRun)? {
+            log.append("\(name) begins")
+            return Run(notes: self)
+        }
+
+        struct Run: StageRun {
+            let notes: Notes
+
+            func before(_ hop: Hop) -> Reply<Departure> {
+                notes.log.append("\(notes.name) before \(hop.exchange.request.path ?? "")")
+                return notes.departure(hop)
+            }
+
+            func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+                notes.log.append("\(notes.name) head \(head.status)")
+                return notes.disposition(head, hop)
+            }
+
+            func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
+                notes.log.append("\(notes.name) failed")
+                return notes.rescue(error, hop)
+            }
+
+            func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
+                let word =
+                    switch result {
+                    case .success: "completed"
+                    case .failure: "failed"
+                    case nil: "dropped"
+                    }
+                notes.log.append("\(notes.name) ended \(hop.exchange.request.path ?? ""): \(word)")
+            }
+        }
+    }
+
+    /// Sends a request for "/next" in place of one that was answered with 503.
+    @Sendable private static func next(_ head: ResponseHead, _ hop: Hop) -> Reply<Disposition> {
+        guard head.status == 503 else { return .now(.pass) }
+        var exchange = hop.exchange
+        exchange.request.path = "/next"
+        return .now(.follow(exchange, .challenge))
+    }
+
+    private let mock = MockTransport { request in
+        request.path == "/next" ? .text("there") : .text("busy", status: 503)
+    }
+
+    @Test func stagesAreAskedInOrderAndDeeperOnesBeginAnew() async throws {
+        let log = Log()
+        let (outer, inner) = (Notes(name: "outer", log: log, disposition: Self.next), Notes(name: "inner", log: log))
+        let response = try await StagedTransport(mock, outer, inner).send(.to("http://mock/first"))
+        #expect(response.text == "there")
+        #expect(
+            log.entries == [
+                "outer begins", "outer before /first", "inner begins", "inner before /first", "inner head 503",
+                "outer head 503", "outer ended /first: dropped", "inner ended /first: dropped", "outer before /next",
+                "inner begins", "inner before /next", "inner head 200", "outer head 200",
+                "outer ended /next: completed", "inner ended /next: completed",
+            ])
+    }
+
+    @Test func anInnerStageKeepsItsResponseFromTheOuterOne() async throws {
+        let log = Log()
+        let (outer, inner) = (Notes(name: "outer", log: log), Notes(name: "inner", log: log, disposition: Self.next))
+        _ = try await StagedTransport(mock, outer, inner).send(.to("http://mock/first"))
+        #expect(!log.entries.contains("outer head 503"))
+        #expect(log.entries.count { $0.hasPrefix("outer before") } == 1)
+    }
+
+    @Test func whatAStageChangesIsSeenByThoseAfterItOnly() async throws {
+        let log = Log()
+        let outer = Notes(
+            name: "outer", log: log,
+            departure: { hop in
+                var exchange = hop.exchange
+                exchange.request.path = "/next"
+                return .wait { [exchange] in .change(exchange) }
+            })
+        let response = try await StagedTransport(mock, outer, Notes(name: "inner", log: log))
+            .send(.to("http://mock/first"))
+        #expect(response.text == "there")
+        #expect(log.entries.filter { $0.contains("before") } == ["outer before /first", "inner before /next"])
+    }
+
+    /// As a cache does.
+    @Test(arguments: [true, false])
+    func aStageMayAnswerWithoutTheNetwork(isLater: Bool) async throws {
+        let log = Log()
+        let kept = TransportResponse(
+            head: ResponseHead(status: 200, url: "http://mock/first"), body: .data(Data("kept".utf8)))
+        let cache = Notes(
+            name: "cache", log: log, departure: { _ in isLater ? .wait { .answer(kept) } : .now(.answer(kept)) })
+        let stages: [any ExchangeStage] = [Notes(name: "outer", log: log), cache, Notes(name: "inner", log: log)]
+        let response = try await StagedTransport(mock, stages[0], stages[1], stages[2]).send(.to("http://mock/first"))
+        #expect(response.text == "kept")
+        #expect(mock.requests.isEmpty)
+        #expect(log.entries.filter { $0.contains("head") } == ["outer head 200"])
+        #expect(!log.entries.contains("inner begins"))
+    }
+
+    /// As a cache does with a 304.
+    @Test func aStageMayReplaceAResponse() async throws {
+        let kept = TransportResponse(
+            head: ResponseHead(status: 200, url: "http://mock/first"), body: .data(Data("kept".utf8)))
+        let cache = Notes(name: "cache", log: Log(), disposition: { _, _ in .now(.replace(kept)) })
+        let response = try await StagedTransport(mock, cache).send(.to("http://mock/first"))
+        #expect(response.text == "kept")
+        #expect(response.report.transactions.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func aFailureCanBeMadeGood(isLater: Bool) async throws {
+        let attempts = Locked(0)
+        let transport = MockTransport { _ in
+            let count = attempts.withLock { count in
+                count += 1
+                return count
+            }
+            return count < 3 ? .failure(.connectionLost) : .text("at last")
+        }
+        let log = Log()
+        let stage = Notes(name: "again", log: log, rescue: { _, _ in isLater ? .wait { .again } : .now(.again) })
+        let response = try await StagedTransport(transport, Notes(name: "outer", log: log), stage)
+            .send(.to("http://mock/"))
+        #expect(response.text == "at last")
+        #expect(response.report.transactions.count == 3)
+        #expect(log.entries.count { $0 == "again ended /: failed" } == 2)
+        #expect(!log.entries.contains("outer failed"))
+    }
+
+    @Test func aFailureThatNobodyMakesGoodIsToldToAll() async throws {
+        let log = Log()
+        let transport = MockTransport { _ in .failure(.connectionLost) }
+        let error = await transportFailure {
+            _ = try await StagedTransport(transport, Notes(name: "outer", log: log), Notes(name: "inner", log: log))
+                .send(.to("http://mock/"))
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(
+            log.entries.suffix(4) == ["inner failed", "outer failed", "outer ended /: failed", "inner ended /: failed"])
+    }
+
+    @Test func anErrorOfAStagesIsTheExchangesWithTheReport() async throws {
+        struct Unwanted: Error {}
+        let stage = Notes(
+            name: "strict", log: Log(),
+            disposition: { _, hop in
+                .now(.fail(TransportError(.invalidUse, phase: .receiving, url: nil, message: "no")))
+            })
+        let error = await transportFailure { _ = try await StagedTransport(mock, stage).send(.to("http://mock/")) }
+        #expect(error?.code == .invalidUse)
+        #expect(error?.report.transactions.count == 1)
+    }
+
+    // MARK: Ends
+
+    /// Whatever waits when it comes: one end, and soon.
+    @Test(arguments: ["before", "head", "failed", "transport"])
+    func aCancelEndsTheExchangeOnce(at place: String) async throws {
+        let arrived = Deferred<Bool>()
+        @Sendable func forever<Answer: Sendable>(_ answer: Answer) -> Reply<Answer> {
+            .wait {
+                arrived.fulfil(true)
+                let never = Deferred<Bool>()
+                await withTaskCancellationHandler {
+                    _ = await never.value
+                } onCancel: {
+                    never.fulfil(true)
+                }
+                return answer
+            }
+        }
+        let transport = MockTransport { _ in
+            if place == "failed" { return .failure(.connectionLost) }
+            if place == "transport" {
+                arrived.fulfil(true)
+                try await Task.sleep(for: .seconds(600))
+            }
+            return .text("there")
+        }
+        let log = Log()
+        let stage = Notes(
+            name: "slow", log: log,
+            departure: { _ in place == "before" ? forever(.send) : .now(.send) },
+            disposition: { _, _ in place == "head" ? forever(.pass) : .now(.pass) },
+            rescue: { error, _ in place == "failed" ? forever(.again) : .now(.fail(error)) })
+        let task = Task { try await StagedTransport(transport, stage).send(.to("http://mock/")) }
+        _ = await arrived.value
+        task.cancel()
+        let error = await transportFailure { _ = try await task.value }
+        #expect(error?.code == (place == "failed" ? .connectionLost : .cancelled))
+        #expect(log.entries.filter { $0.contains("ended") } == ["slow ended /: failed"])
+    }
+
+    @Test func thatNothingIsToldTwiceHoldsInEveryOrder() async throws {
+        for round in 0..<200 {
+            let exchange = try Exchange.to("http://mock/first")
+            let ends = Locked(0)
+            let ended = Deferred<Bool>()
+            let stage = Notes(
+                name: "ask", log: Log(),
+                disposition: { head, hop in
+                    .wait {
+                        if case .now(let disposition) = Self.next(head, hop) { return disposition }
+                        return .pass
+                    }
+                })
+            let driver = HopDriver(Hop(exchange), through: [stage], over: ExchangeSender(mock)) { _ in (.take(), nil) }
+            @Sendable func take(_ event: HopDriver.Event) {
+                switch event {
+                case .ended:
+                    ends.withLock { $0 += 1 }
+                    ended.fulfil(true)
+                case .waits(let work):
+                    Task(operation: work)
+                    driver.next(take)
+                }
+            }
+            driver.start(take)
+            let cancel = Task {
+                for _ in 0..<round % 40 { await Task.yield() }
+                driver.cancel()
+            }
+            _ = await ended.value
+            await cancel.value
+            #expect(ends.withLock { $0 } == 1)
+        }
+    }
+}
