@@ -184,7 +184,7 @@ extension RequestPipeline {
         case .serialize(let handler):
             self.handler = handler
             return .handlerTaken
-        case .release(let releases):
+        case .release(let releases, spent: _):
             self.releases = releases
             return .allSerialized
         case .done:
