@@ -189,7 +189,7 @@ extension RequestPipeline {
             return .allSerialized
         case .done:
             request.cleanUp()
-            context.delegate.running.remove(request)
+            context.remove(request)
             return .done
         }
     }

@@ -38,7 +38,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     let request: Request
-    let context: SessionContext
+    let context: SessionState
     private let wait = Locked(Wait())
     /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
@@ -79,7 +79,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
     init(_ request: Request, forLateHandlers isLate: Bool = false) {
         self.request = request
-        context = request.context
+        context = request.session
         attempt = Attempt(forLateHandlers: isLate)
     }
 
@@ -160,11 +160,11 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// Where a step has to run; nil when it may run right here.
     private func queue(for work: Attempt.Work) -> DispatchQueue? {
         switch work {
-        case .makeURLRequest: context.requestQueue
-        case .makeBody: request.hasBodyToMake ? context.requestQueue ?? request.queueForBody : nil
+        case .makeURLRequest: context.queues.request
+        case .makeBody: request.hasBodyToMake ? context.queues.request ?? request.queueForBody : nil
         case .presentFile: request.queueForPresenting
         case .commit: request.queueForKeeping
-        case .serialize: context.serializationQueue ?? queueForUsersCode
+        case .serialize: context.queues.serialization ?? queueForUsersCode
         case .validate: queueForUsersCode
         default: nil
         }

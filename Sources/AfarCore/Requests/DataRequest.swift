@@ -28,7 +28,7 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     override func openDelivery() throws -> ResponseDelivery {
-        try received.withLock { $0.stream != nil } || context.delegate.takesBodies ? .stream() : super.openDelivery()
+        try received.withLock { $0.stream != nil } || session.delegate.takesBodies ? .stream() : super.openDelivery()
     }
 
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {

@@ -33,13 +33,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     init(
         convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?
     ) {
         self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
         super.init(
-            convertible: convertible, context: context, interceptor: interceptor,
+            convertible: convertible, session: session, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 

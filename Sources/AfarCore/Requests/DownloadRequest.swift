@@ -75,7 +75,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     init(
         _ downloadable: Downloadable,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         destination: Destination?
@@ -88,12 +88,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             convertible = request
             transfer = Locked(Transfer())
         case .resumeData(let data):
-            let resumed = ResumedRequest(data, secretHeaders: context.secretHeaders)
+            let resumed = ResumedRequest(data, secretHeaders: session.configuration.secretHeaders)
             convertible = resumed
             transfer = Locked(Transfer(resumable: try? resumed.data.get()))
         }
         super.init(
-            convertible: convertible, context: context, interceptor: interceptor,
+            convertible: convertible, session: session, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
@@ -179,7 +179,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             if transfer.delivery != nil { transfer.waiting.append(completionHandler) }
             return transfer.delivery == nil
         }
-        if isOver { context.rootQueue.async { [self] in completionHandler(resumeData) } }
+        if isOver { session.queues.root.async { [self] in completionHandler(resumeData) } }
         return self
     }
 
@@ -201,7 +201,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     override func complete(_ urlRequest: inout URLRequest) throws {
         var original = urlRequest
         // Resume data is made of it, which holds no secrets.
-        for name in context.secretHeaders { original.setValue(nil, forHTTPHeaderField: name) }
+        for name in session.configuration.secretHeaders { original.setValue(nil, forHTTPHeaderField: name) }
         let resumable = transfer.withLock { [original] transfer in
             transfer.original = original
             return transfer.resumable
@@ -257,12 +257,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     private var file: URL? { transfer.withLock { $0.file }?.url }
 
     override var queueForPresenting: DispatchQueue? {
-        context.delegate.takesFiles && file != nil ? context.rootQueue : nil
+        session.delegate.takesFiles && file != nil ? session.queues.root : nil
     }
 
     override func presentFile() {
         guard let file else { return }
-        context.delegate.show(file, of: self)
+        session.delegate.show(file, of: self)
     }
 
     private func didResume(at offset: Int64, expected: Int64?) {
@@ -352,7 +352,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             return transfer.waiting
         }
         guard !waiting.isEmpty else { return }
-        context.rootQueue.async { [self] in
+        session.queues.root.async { [self] in
             let data = resumeData
             for handler in waiting { handler(data) }
         }

@@ -38,7 +38,7 @@ extension Request {
         }
         if mustDrain {
             RequestPipeline(self, forLateHandlers: true).start(atOnce: false)
-        } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
+        } else if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized {
             resume()
         }
     }
@@ -77,7 +77,8 @@ extension Request {
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
         return Serialized(
-            request: request, origin: .network(head, attempt, secretHeaders: context.secretHeaders), timeline: timeline,
+            request: request, origin: .network(head, attempt, secretHeaders: session.configuration.secretHeaders),
+            timeline: timeline,
             duration: ended - began,
             result: result)
     }

@@ -17,7 +17,7 @@ public class Request: @unchecked Sendable {
     /// Changes a `URLRequest` just after it was made from the caller's values.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-    let context: SessionContext
+    let session: SessionState
     /// Makes the `URLRequest`, anew for each attempt.
     public let convertible: any URLRequestConvertible
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
@@ -30,14 +30,14 @@ public class Request: @unchecked Sendable {
 
     init(
         convertible: any URLRequestConvertible,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         isPlain: Bool = false
     ) {
         self.isPlain = isPlain
         self.convertible = convertible
-        self.context = context
+        self.session = session
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
         mutable = Locked(Mutable(interceptor: interceptor))
     }
@@ -45,7 +45,7 @@ public class Request: @unchecked Sendable {
     // MARK: What the kinds of requests fill in
 
     /// Decides where the response's body goes, once for each attempt.
-    func openDelivery() throws -> ResponseDelivery { .collect(limit: context.responseBodyLimit) }
+    func openDelivery() throws -> ResponseDelivery { .collect(limit: session.configuration.maximumResponseBodySize) }
 
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
@@ -184,105 +184,12 @@ public class Request: @unchecked Sendable {
     /// Who waits for the response.
     var borrower: (any WorkBorrower)? { mutable.withLock { $0.borrower } }
 
-    // MARK: Life cycle
-
-    /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
-    @discardableResult
-    public func resume() -> Self {
-        let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
-        alignControl()
-        waiting?()
-        startPipeline()
-        return self
-    }
-
-    /// Holds the request where it is. One that has not been sent will wait; one in flight stops reading and sending
-    /// where the transport can do that.
-    @discardableResult
-    public func suspend() -> Self {
-        mutable.withLock { _ = move(&$0, to: .suspended) }
-        alignControl()
-        return self
-    }
-
-    /// Suspends or resumes the exchange as the request's state has it. Calls from several threads may overtake each
-    /// other, so each looks again when it has done something.
-    func alignControl() {
-        while true {
-            let (control, isSuspended) = mutable.withLock { ($0.control, $0.state == .suspended) }
-            guard let control, control.isSuspended != isSuspended else { return }
-            if isSuspended { control.suspend() } else { control.resume() }
-        }
-    }
-
     /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
     /// to one that is finished.
     @discardableResult
     public func cancel() -> Self {
         cancel(because: .explicitlyCancelled)
         return self
-    }
-
-    /// Ends the request for good, with an error. Does nothing to one that is finished.
-    func cancel(because error: AFError) {
-        let ending = mutable.withLock { state in
-            guard move(&state, to: .cancelled) else { return nil as Ending? }
-            state.end = error
-            return state.takeEnding()
-        }
-        guard let ending else { return }
-        ending.carryOut()
-        startPipeline()
-    }
-
-    /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
-    func end(with error: AFError) {
-        let ending = mutable.withLock { state in
-            guard state.mayGoOn else { return nil as Ending? }
-            state.end = error
-            return state.takeEnding()
-        }
-        ending?.carryOut()
-    }
-
-    /// Starts the one task of this request, once.
-    func startPipeline() {
-        let pipeline = mutable.withLock { state -> RequestPipeline? in
-            guard !state.isStarted else { return nil }
-            state.isStarted = true
-            state.startTime = Date.timeIntervalSinceReferenceDate
-            let pipeline = RequestPipeline(self)
-            state.pipeline = pipeline
-            return pipeline
-        }
-        guard let pipeline else { return }
-        context.willStart(self)
-        if let end = context.end { self.end(with: end) }
-        if context.delegate.takesPart(in: self) { letDelegateTakePart() }
-        pipeline.start(atOnce: isPlain && !isIntercepted && context.requestQueue == nil)
-    }
-
-    /// Whether the request was ended from outside: nothing is to be handed on any more.
-    var hasEnded: Bool { mutable.withLock { $0.end != nil } }
-
-    typealias Waiting = @Sendable () -> Void
-
-    /// Whether the request is not to be sent yet.
-    var mustWait: Bool { mutable.withLock { $0.mustWait } }
-
-    /// Calls a closure once the request is to run: at once, or when it is resumed or ended.
-    func whenResumed(_ proceed: @escaping Waiting) {
-        let mustWait = mutable.withLock { state in
-            if state.mustWait { state.waiting = proceed }
-            return state.mustWait
-        }
-        if !mustWait { proceed() }
-    }
-
-    /// Returns once the request is to run.
-    func waitUntilResumed() async {
-        guard mustWait else { return }
-        await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
     }
 }
 

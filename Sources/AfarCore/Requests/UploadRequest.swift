@@ -37,7 +37,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     init(
         convertible: any UploadConvertible,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         fileManager: FileManager
@@ -45,7 +45,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         upload = convertible
         self.fileManager = fileManager
         super.init(
-            convertible: convertible, context: context, interceptor: interceptor,
+            convertible: convertible, session: session, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 

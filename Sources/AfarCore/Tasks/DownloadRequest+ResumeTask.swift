@@ -16,7 +16,7 @@ extension DownloadRequest {
     ///   - data: What ``resumeData`` gave.
     ///   - session: Not used: no `URLSession` carries requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
-        let request = try? ResumeData(decoding: data).urlRequestForRest(without: context.secretHeaders)
+        let request = try? ResumeData(decoding: data).urlRequestForRest(without: self.session.configuration.secretHeaders)
         return makeTask(resuming: self, with: request)
     }
 }
