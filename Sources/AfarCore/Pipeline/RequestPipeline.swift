@@ -161,9 +161,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func queue(for work: Attempt.Work) -> DispatchQueue? {
         switch work {
         case .makeURLRequest: context.queues.request
-        case .makeBody: request.hasBodyToMake ? context.queues.request ?? request.queueForBody : nil
-        case .presentFile: request.queueForPresenting
-        case .commit: request.queueForKeeping
+        case .makeBody, .presentFile, .commit: request.queue(for: work)
         case .serialize: context.queues.serialization ?? queueForUsersCode
         case .validate: queueForUsersCode
         default: nil

@@ -40,10 +40,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
         super.init(
             convertible: convertible, session: session, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
-
-    override var alwaysCountsBytes: Bool { true }
 
     override func openDelivery() throws -> ResponseDelivery { .stream() }
 

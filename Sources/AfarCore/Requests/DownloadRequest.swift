@@ -94,7 +94,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
         super.init(
             convertible: convertible, session: session, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
 
     // MARK: Files
@@ -185,10 +185,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: One attempt
 
-    override var alwaysCountsBytes: Bool { true }
-
-    package override var bytesBefore: Int64 { transfer.withLock { $0.delivery }?.offset ?? 0 }
-
     override func prepareForAttempt() {
         super.prepareForAttempt()
         transfer.withLock { transfer in
@@ -229,7 +225,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         guard let delivery = transfer.withLock({ $0.delivery }) else { return super.judge(head) }
         do {
             let other = try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
-            if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
+            let offset = delivery.offset
+            mutable.withLock { $0.bytesBefore = offset }
+            if offset > 0 { didResume(at: offset, expected: head.contentLength) }
             return (.take(other.map { .file(descriptor: $0) }), announce(head))
         } catch {
             return (.refuse(error), nil)
@@ -256,11 +254,25 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// The file, before it is moved.
     private var file: URL? { transfer.withLock { $0.file }?.url }
 
-    override var queueForPresenting: DispatchQueue? {
-        session.delegate.takesFiles && file != nil ? session.queues.root : nil
+    override func queue(for step: Attempt.Work) -> DispatchQueue? {
+        switch step {
+        case .presentFile: session.delegate.takesFiles && file != nil ? session.queues.root : nil
+        // To another file system a file is copied, which may take long.
+        case .commit: destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
+        default: nil
+        }
     }
 
-    override func presentFile() {
+    override func perform(_ step: Attempt.Work) throws(AFError) {
+        switch step {
+        case .presentFile: presentFile()
+        case .validate: try runValidators()
+        case .commit: try keepFile()
+        default: break
+        }
+    }
+
+    private func presentFile() {
         guard let file else { return }
         session.delegate.show(file, of: self)
     }
@@ -273,7 +285,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             expectedTotalBytes: expected.map { offset + $0 } ?? -1)
     }
 
-    override func runValidators() throws(AFError) {
+    private func runValidators() throws(AFError) {
         let (validators, fileURL) = transfer.withLock { ($0.validators, $0.fileURL) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request
@@ -285,12 +297,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// To another file system a file is copied, which may take long.
-    override var queueForKeeping: DispatchQueue? {
-        destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
-    }
-
-    override func keepResponse() throws(AFError) {
+    private func keepFile() throws(AFError) {
         guard let file = transfer.withLock({ $0.file }) else { return }
         if let destination, let response {
             let (url, options) = destination(file.url, response)
@@ -330,12 +337,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))
     }
 
-    override func abandonDelivery() {
+    override func abandonAttempt() -> Bool {
         breakOff()
         tellWaiting()
+        return transfer.withLock { $0.mustAskAgain }
     }
-
-    override var mustGoAgain: Bool { transfer.withLock { $0.mustAskAgain } }
 
     /// Ends the writing, and keeps what there is to go on with, unless the owner of the request wants nothing more.
     private func breakOff() {

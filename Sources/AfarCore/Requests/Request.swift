@@ -22,6 +22,8 @@ public class Request: @unchecked Sendable {
     public let convertible: any URLRequestConvertible
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
     let isPlain: Bool
+    /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
+    private let countsBytes: Bool
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: Locked<Mutable>
@@ -33,8 +35,10 @@ public class Request: @unchecked Sendable {
         session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        isPlain: Bool = false
+        isPlain: Bool = false,
+        countsBytes: Bool = false
     ) {
+        self.countsBytes = countsBytes
         self.isPlain = isPlain
         self.convertible = convertible
         self.session = session
@@ -88,18 +92,19 @@ public class Request: @unchecked Sendable {
     /// Tells what this kind of request has to tell when an attempt is sent.
     func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
 
-    /// Shows what was received to who wants to see it before it is validated.
-    func presentFile() {}
+    /// Where a step of ``perform(_:)`` has to be carried out; nil when it takes no time, and may be carried out anywhere.
+    func queue(for step: Attempt.Work) -> DispatchQueue? { nil }
 
-    /// Where that is shown; nil when nobody wants to see it.
-    var queueForPresenting: DispatchQueue? { nil }
+    /// Carries out what this kind of request does in one of these steps: it makes the body if that is apart from the
+    /// `URLRequest`, shows a file before it is validated, runs the validators, keeps the response.
+    func perform(_ step: Attempt.Work) throws(AFError) {}
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
-        if alwaysCountsBytes { countBytes() }
+        if countsBytes { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
             state.sent = nil
@@ -108,6 +113,7 @@ public class Request: @unchecked Sendable {
             state.headAnswer = nil
             state.isRefusedAtHead = false
             state.failure = nil
+            state.bytesBefore = 0
             return (state.sending, state.receiving)
         }
         sending?.forget()
@@ -118,16 +124,9 @@ public class Request: @unchecked Sendable {
     func failure(after error: TransportError) -> AFError { .sessionTaskFailed(error: error.urlError) }
 
     /// The attempt failed: what it has brought is of no more use.
-    func abandonDelivery() {}
-
-    /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
-    var mustGoAgain: Bool { false }
-
-    /// The response has passed the validators and is here to stay.
-    func keepResponse() throws(AFError) {}
-
-    /// Where the response is kept; nil when that takes no time.
-    var queueForKeeping: DispatchQueue? { nil }
+    ///
+    /// - Returns: Whether it has shown what to ask for instead. No retrier is to be bothered with that.
+    func abandonAttempt() -> Bool { false }
 
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
@@ -139,17 +138,8 @@ public class Request: @unchecked Sendable {
         withExtendedLifetime(spent) {}
     }
 
-    /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
-    var alwaysCountsBytes: Bool { false }
-
-    /// How many bytes of the whole were there before the body that the exchange brings.
-    package var bytesBefore: Int64 { 0 }
-
     /// Adds a validator that every kind of request has.
     func append(_ rule: @escaping Rule) {}
-
-    /// Runs the validators in the order in which they were added; the first failure wins.
-    func runValidators() throws(AFError) {}
 
     /// Makes what is to be sent from the caller's values.
     ///
@@ -171,15 +161,6 @@ public class Request: @unchecked Sendable {
             throw failure
         }
     }
-
-    /// Makes the body, if it is apart from the `URLRequest`.
-    func prepareBody() throws(AFError) {}
-
-    /// Whether there is a body to be made yet, apart from the `URLRequest`.
-    var hasBodyToMake: Bool { false }
-
-    /// Where the body is made if the session has no queue for that; nil when it is made in no time.
-    var queueForBody: DispatchQueue? { nil }
 
     /// Who waits for the response.
     var borrower: (any WorkBorrower)? { mutable.withLock { $0.borrower } }
