@@ -57,12 +57,12 @@ extension Request {
 
     /// Who is asked about challenges; nil when the credential decides alone.
     var challengeHandler: ChallengeHandlerKey.Handler? {
-        guard context.delegate.decidesAboutChallenges else { return nil }
+        guard session.delegate.decidesAboutChallenges else { return nil }
         return { [self] head, challenge, own in
             // After a redirect elsewhere there is nothing to propose.
             let proposed = own == nil ? nil : credential
             let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
-            guard let known, let (disposition, answer) = await context.delegate.answer(to: known, of: self) else {
+            guard let known, let (disposition, answer) = await session.delegate.answer(to: known, of: self) else {
                 return ChallengeAnswer(proposed)
             }
             return switch disposition {

@@ -3,14 +3,14 @@ public import Foundation
 // What Alamofire's requests are handed by their session.
 extension Request {
     /// The session's ``Session/rootQueue``.
-    public var underlyingQueue: DispatchQueue { context.rootQueue }
+    public var underlyingQueue: DispatchQueue { session.queues.root }
 
     /// The session's ``Session/serializationQueue``.
-    public var serializationQueue: DispatchQueue { context.shownSerializationQueue }
+    public var serializationQueue: DispatchQueue { session.queues.shownSerialization }
 
     /// Who is notified of this request's events: the session's monitors, and then those of
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {
-        mutable.withLock { $0.eventMonitor } ?? context.listeners
+        mutable.withLock { $0.eventMonitor } ?? session.listeners
     }
 }

@@ -35,7 +35,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
-        cURLDescription(on: context.rootQueue, redactingSecrets: false, calling: handler)
+        cURLDescription(on: session.queues.root, redactingSecrets: false, calling: handler)
     }
 
     /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
@@ -49,7 +49,7 @@ extension Request {
     public func cURLDescription(
         redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
-        cURLDescription(on: context.rootQueue, redactingSecrets: redactingSecrets, calling: handler)
+        cURLDescription(on: session.queues.root, redactingSecrets: redactingSecrets, calling: handler)
     }
 
     /// Calls a closure with the command line for curl, once: as soon as a `URLRequest` has been made for sending, or when
@@ -109,7 +109,7 @@ extension Request {
     private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
         do {
             return try curlCommand(for: urlRequest).text(
-                Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: context.secretHeaders))
+                Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.secretHeaders))
         } catch {
             return Self.noCommand
         }
@@ -122,7 +122,7 @@ extension Request {
         let body = CurlCommand.Body(requestBody)
         let request = try HTTPRequest(urlRequest, bodyLength: requestBody.length)
         var headers = HTTPHeaders()
-        for field in try context.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
+        for field in try session.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
         // Not those of `request`: the user and password of its URL stand in the URL here.
@@ -139,7 +139,7 @@ extension Request {
         {
             command.credential = (user, password)
         }
-        if mayFollowRedirects { command.maximumRedirects = context.maximumRedirects }
+        if mayFollowRedirects { command.maximumRedirects = session.configuration.maximumRedirects }
         command.isDecoding = headers["Accept-Encoding"] != nil
         command.suppressedHeaders = ["User-Agent"]
         if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }

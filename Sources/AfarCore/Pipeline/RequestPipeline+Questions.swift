@@ -88,14 +88,14 @@ extension RequestPipeline {
         let work: @Sendable () -> Void = { [self] in
             // Only the interceptor may hold the session, or a session would live as long as its answer takes.
             let mayGoOn = request.mutable.withLock { $0.mayGoOn }
-            if mayGoOn, let session = context.session, let interceptor = request.interceptors.dropFirst(number).first {
+            if mayGoOn, let session = context.owner, let interceptor = request.interceptors.dropFirst(number).first {
                 ask(interceptor, session)
             } else {
                 answer(wait, with: ending)
             }
             context.interceptors.unlock()
         }
-        if let queue = context.requestQueue { run(on: queue, work) } else { work() }
+        if let queue = context.queues.request { run(on: queue, work) } else { work() }
     }
 
     // MARK: Sending

@@ -13,13 +13,10 @@ extension RequestPipeline {
             case .begin: begin()
             case .makeURLRequest: return .made(adapters: try makeURLRequest())
             case .checkAdapted: try checkAdapted()
-            case .makeBody: try request.prepareBody()
+            case .makeBody, .presentFile, .validate, .commit: try request.perform(work)
             case .makeExchange: try makeExchange()
             case .runStage: runStage()
             case .receive: try receive()
-            case .presentFile: request.presentFile()
-            case .validate: try request.runValidators()
-            case .commit: try request.keepResponse()
             case .complete: return complete()
             case .beginRetry: try beginRetry()
             case .finish: finish()
@@ -145,13 +142,13 @@ extension RequestPipeline {
             request.didCompleteAttempt()
             return .completed(hasFailed: false, retriers: 0)
         }
-        request.abandonDelivery()
+        let mustRestart = request.abandonAttempt()
         self.failure = request.mutable.withLock { state in
             state.failure = failure
             return state.end ?? failure
         }
         request.didCompleteAttempt()
-        return request.mustGoAgain ? .mustRestart : .completed(hasFailed: true, retriers: retrierCount)
+        return mustRestart ? .mustRestart : .completed(hasFailed: true, retriers: retrierCount)
     }
 
     /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time.
@@ -184,12 +181,12 @@ extension RequestPipeline {
         case .serialize(let handler):
             self.handler = handler
             return .handlerTaken
-        case .release(let releases):
+        case .release(let releases, spent: _):
             self.releases = releases
             return .allSerialized
         case .done:
             request.cleanUp()
-            context.delegate.running.remove(request)
+            context.remove(request)
             return .done
         }
     }

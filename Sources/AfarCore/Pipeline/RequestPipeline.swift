@@ -38,7 +38,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     let request: Request
-    let context: SessionContext
+    let context: SessionState
     /// Touched under the request's lock only.
     @exclusivity(unchecked) private var wait = Wait()
     /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
@@ -80,7 +80,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
     init(_ request: Request, forLateHandlers isLate: Bool = false) {
         self.request = request
-        context = request.context
+        context = request.session
         attempt = Attempt(forLateHandlers: isLate)
     }
 
@@ -161,11 +161,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// Where a step has to run; nil when it may run right here.
     private func queue(for work: Attempt.Work) -> DispatchQueue? {
         switch work {
-        case .makeURLRequest: context.requestQueue
-        case .makeBody: request.hasBodyToMake ? context.requestQueue ?? request.queueForBody : nil
-        case .presentFile: request.queueForPresenting
-        case .commit: request.queueForKeeping
-        case .serialize: context.serializationQueue ?? queueForUsersCode
+        case .makeURLRequest: context.queues.request
+        case .makeBody, .presentFile, .commit: request.queue(for: work)
+        case .serialize: context.queues.serialization ?? queueForUsersCode
         case .validate: queueForUsersCode
         default: nil
         }

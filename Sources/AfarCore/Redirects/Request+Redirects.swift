@@ -26,7 +26,7 @@ extension Request {
 
     /// Who decides about redirects; nil when they are just followed.
     private func effectiveRedirectHandler(over own: (any RedirectHandler)?) -> (any RedirectHandler)? {
-        own ?? context.redirectHandler ?? context.delegate.redirectHandler(on: context.rootQueue)
+        own ?? session.redirectHandler ?? session.delegate.redirectHandler(on: session.queues.root)
     }
 
     /// Whether redirects are followed, or may be.

@@ -28,7 +28,7 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     override func openDelivery() throws -> ResponseDelivery {
-        try received.withLock { $0.stream != nil } || context.delegate.takesBodies ? .stream() : super.openDelivery()
+        try received.withLock { $0.stream != nil } || session.delegate.takesBodies ? .stream() : super.openDelivery()
     }
 
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
@@ -53,7 +53,11 @@ public class DataRequest: Request, @unchecked Sendable {
         didReceive(data)
     }
 
-    override func runValidators() throws(AFError) {
+    override func perform(_ step: Attempt.Work) throws(AFError) {
+        if case .validate = step { try runValidators() }
+    }
+
+    private func runValidators() throws(AFError) {
         let (validators, data) = received.withLock { ($0.validators, $0.data) }
         guard !validators.isEmpty, let head = responseHead else { return }
         let request = request

@@ -27,7 +27,7 @@ extension DataStreamRequest {
             Consumer(
                 begin: parser.begin,
                 consume: { request, chunk in
-                    for result in await request.onQueue(request.context.serializationQueue, { parser.parse(chunk) }) {
+                    for result in await request.onQueue(request.session.queues.serialization, { parser.parse(chunk) }) {
                         guard !request.hasEnded else { return }
                         if !parser.isTrivial { request.didParse(result) }
                         if case .failure = result, request.automaticallyCancelOnStreamError { request.cancel() }

@@ -33,17 +33,15 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     init(
         convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?
     ) {
         self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
         super.init(
-            convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            convertible: convertible, session: session, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
-
-    override var alwaysCountsBytes: Bool { true }
 
     override func openDelivery() throws -> ResponseDelivery { .stream() }
 

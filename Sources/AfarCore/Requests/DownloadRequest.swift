@@ -43,39 +43,22 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     typealias Validator = @Sendable (URLRequest?, ResponseHead, URL?) throws -> Void
-    typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
-    private struct Transfer {
+    private struct Own {
         var validators: [Validator] = []
-        /// The request as its owner made it, before adapters.
-        var original: URLRequest?
-        /// Where the body goes while it comes.
-        var delivery: DownloadDelivery?
-        /// The file with a body that is whole, while it is ours.
-        var file: TemporaryFile?
-        var fileURL: URL?
-        var destinationURL: URL?
-        /// What the next attempt, or another request, can go on from.
-        var resumable: ResumeData?
         /// Whether a cancel is to leave something to go on from.
         var cancelsResumably = false
-        var waiting: [ResumeDataHandler] = []
-        var mustAskAgain = false
-
-        var temporaryURL: URL? { delivery?.url ?? file?.url }
-
-        /// What there is to go on with, when nothing is in flight.
-        var resumableAtRest: ResumeData? { delivery == nil ? resumable : nil }
     }
 
     /// What the download began with.
     public let downloadable: Downloadable
     private let destination: Destination?
-    private let transfer: Locked<Transfer>
+    private let sink: DownloadSink
+    private let own = Locked(Own())
 
     init(
         _ downloadable: Downloadable,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         destination: Destination?
@@ -86,15 +69,15 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         switch downloadable {
         case .request(let request):
             convertible = request
-            transfer = Locked(Transfer())
+            sink = DownloadSink()
         case .resumeData(let data):
-            let resumed = ResumedRequest(data, secretHeaders: context.secretHeaders)
+            let resumed = ResumedRequest(data, secretHeaders: session.configuration.secretHeaders)
             convertible = resumed
-            transfer = Locked(Transfer(resumable: try? resumed.data.get()))
+            sink = DownloadSink(resuming: try? resumed.data.get())
         }
         super.init(
-            convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            convertible: convertible, session: session, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
 
     // MARK: Files
@@ -103,25 +86,16 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///
     /// When validation failed, the file is there as long as this request is. When it could not be moved, this is nil, and
     /// the whole file is at the error's ``AFError/sourceURL``, for the caller to move or remove.
-    public var fileURL: URL? { transfer.withLock { $0.fileURL } }
+    public var fileURL: URL? { sink.fileURL }
 
     /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
-    public var temporaryURL: URL? { transfer.withLock { $0.temporaryURL } }
+    public var temporaryURL: URL? { sink.temporaryURL }
 
     /// Where the file was moved to; nil before, and without a destination.
-    public var destinationURL: URL? { transfer.withLock { $0.destinationURL } }
+    public var destinationURL: URL? { sink.destinationURL }
 
     /// All of these at one moment.
-    var files: DownloadFiles {
-        var (files, resumable) = transfer.withLock { transfer in
-            let files = DownloadFiles(
-                fileURL: transfer.fileURL, temporaryURL: transfer.temporaryURL,
-                destinationURL: transfer.destinationURL)
-            return (files, transfer.resumableAtRest)
-        }
-        files.resumeData = resumable?.encoded()
-        return files
-    }
+    var files: DownloadFiles { sink.files }
 
     // MARK: Going on later
 
@@ -141,16 +115,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// `Authorization`, `Cookie` or `Proxy-Authorization`, and no header whose name speaks of tokens, keys, secrets or
     /// passwords. Let an interceptor or the session's own headers add them again. A URL that is itself a secret (a signed
     /// one, say) is in the data, so keep that as you would keep the URL.
-    public var resumeData: Data? { resumable?.encoded() }
-
-    /// The same, not encoded.
-    private var resumable: ResumeData? { transfer.withLock { $0.resumableAtRest } }
+    public var resumeData: Data? { sink.resumeData }
 
     /// What could be gone on from if the process ended now. For the tool, which keeps it on disk.
-    package var resumableInFlight: ResumeData? { transfer.withLock { $0.delivery?.resumable } }
+    package var resumableInFlight: ResumeData? { sink.resumableInFlight }
 
     /// Lets the download begin with a part, as resume data would. To be called before it starts.
-    package func goOn(with data: ResumeData) { transfer.withLock { $0.resumable = data } }
+    package func goOn(with data: ResumeData) { sink.resume(from: data) }
 
     /// Ends the download for good, and drops what has arrived of it.
     @discardableResult
@@ -162,7 +133,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///   finished, if there is something to go on with.
     @discardableResult
     public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
-        if shouldProduceResumeData { transfer.withLock { $0.cancelsResumably = true } }
+        if shouldProduceResumeData { own.withLock { $0.cancelsResumably = true } }
         super.cancel()
         return self
     }
@@ -175,94 +146,72 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     @discardableResult
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
         cancel(producingResumeData: true)
-        let isOver = transfer.withLock { transfer in
-            if transfer.delivery != nil { transfer.waiting.append(completionHandler) }
-            return transfer.delivery == nil
+        if !sink.whenSettled(completionHandler) {
+            session.queues.root.async { [self] in completionHandler(resumeData) }
         }
-        if isOver { context.rootQueue.async { [self] in completionHandler(resumeData) } }
         return self
     }
 
     // MARK: One attempt
 
-    override var alwaysCountsBytes: Bool { true }
-
-    package override var bytesBefore: Int64 { transfer.withLock { $0.delivery }?.offset ?? 0 }
-
     override func prepareForAttempt() {
         super.prepareForAttempt()
-        transfer.withLock { transfer in
-            // One that was kept because it could not be moved; it will come again.
-            transfer.file?.takeBack()
-            (transfer.file, transfer.fileURL, transfer.mustAskAgain) = (nil, nil, false)
-        }
+        sink.begin()
     }
 
     override func complete(_ urlRequest: inout URLRequest) throws {
-        var original = urlRequest
-        // Resume data is made of it, which holds no secrets.
-        for name in context.secretHeaders { original.setValue(nil, forHTTPHeaderField: name) }
-        let resumable = transfer.withLock { [original] transfer in
-            transfer.original = original
-            return transfer.resumable
-        }
-        guard let resumable else { return }
-        let delivery = try DownloadDelivery(resuming: resumable, with: &urlRequest)
-        transfer.withLock { transfer in
-            transfer.delivery = delivery
-            if delivery == nil { transfer.resumable = nil }
-        }
+        try sink.complete(&urlRequest, hiding: session.configuration.secretHeaders)
     }
 
     override func openDelivery() throws -> ResponseDelivery {
-        if let delivery = transfer.withLock({ $0.delivery }) { return .file(descriptor: delivery.descriptor) }
         do throws(TransportError) {
-            let delivery = try DownloadDelivery()
-            transfer.withLock { $0.delivery = delivery }
-            return .file(descriptor: delivery.descriptor)
+            return try sink.open()
         } catch {
             throw failure(after: error)
         }
     }
 
     override func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
-        guard let delivery = transfer.withLock({ $0.delivery }) else { return super.judge(head) }
-        do {
-            let other = try delivery.receive(head, to: transfer.withLock { $0.original }, sent: lastRequest)
-            if delivery.offset > 0 { didResume(at: delivery.offset, expected: head.contentLength) }
-            return (.take(other.map { .file(descriptor: $0) }), announce(head))
-        } catch {
-            return (.refuse(error), nil)
-        }
+        let verdict = sink.verdict(at: head, sent: lastRequest)
+        guard case .take = verdict else { return (verdict, nil) }
+        let offset = sink.offset
+        mutable.withLock { $0.bytesBefore = offset }
+        if offset > 0 { didResume(at: offset, expected: head.contentLength) }
+        return (verdict, announce(head))
     }
 
     override func receive(_ response: TransportResponse) throws {
         try super.receive(response)
-        guard let delivery = transfer.withLock({ $0.delivery }) else { return }
         do throws(TransportError) {
-            let (file, resumable) = try delivery.finish()
-            transfer.withLock { transfer in
-                (transfer.file, transfer.fileURL) = (file, file.url)
-                (transfer.delivery, transfer.resumable) = (nil, resumable)
-            }
-            if let events, let task = lastTask as? URLSessionDownloadTask {
-                events.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file.url)
-            }
+            guard let file = try sink.finish(), let events, let task = lastTask as? URLSessionDownloadTask
+            else { return }
+            events.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
         } catch {
             throw failure(after: error)
         }
     }
 
-    /// The file, before it is moved.
-    private var file: URL? { transfer.withLock { $0.file }?.url }
-
-    override var queueForPresenting: DispatchQueue? {
-        context.delegate.takesFiles && file != nil ? context.rootQueue : nil
+    override func queue(for step: Attempt.Work) -> DispatchQueue? {
+        switch step {
+        case .presentFile: session.delegate.takesFiles && sink.wholeFile != nil ? session.queues.root : nil
+        // To another file system a file is copied, which may take long.
+        case .commit: destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
+        default: nil
+        }
     }
 
-    override func presentFile() {
-        guard let file else { return }
-        context.delegate.show(file, of: self)
+    override func perform(_ step: Attempt.Work) throws(AFError) {
+        switch step {
+        case .presentFile: presentFile()
+        case .validate: try runValidators()
+        case .commit: try keepFile()
+        default: break
+        }
+    }
+
+    private func presentFile() {
+        guard let file = sink.wholeFile else { return }
+        session.delegate.show(file, of: self)
     }
 
     private func didResume(at offset: Int64, expected: Int64?) {
@@ -273,10 +222,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             expectedTotalBytes: expected.map { offset + $0 } ?? -1)
     }
 
-    override func runValidators() throws(AFError) {
-        let (validators, fileURL) = transfer.withLock { ($0.validators, $0.fileURL) }
+    private func runValidators() throws(AFError) {
+        let validators = own.withLock { $0.validators }
         guard !validators.isEmpty, let head = responseHead else { return }
-        let request = request
+        let (request, fileURL) = (self.request, sink.fileURL)
         for validator in validators {
             try validate(head, with: { try validator(request, head, fileURL) }) { events, response, result in
                 events.request(
@@ -285,31 +234,23 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// To another file system a file is copied, which may take long.
-    override var queueForKeeping: DispatchQueue? {
-        destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
-    }
-
-    override func keepResponse() throws(AFError) {
-        guard let file = transfer.withLock({ $0.file }) else { return }
+    private func keepFile() throws(AFError) {
+        guard let file = sink.wholeFile else { return }
         if let destination, let response {
-            let (url, options) = destination(file.url, response)
+            let (url, options) = destination(file, response)
             events?.request(self, didCreateDestinationURL: url)
             do {
-                try file.move(
+                try sink.move(
                     to: url, createsDirectories: options.contains(.createIntermediateDirectories),
                     replacesFile: options.contains(.removePreviousFile))
             } catch {
-                file.keep()
-                transfer.withLock { $0.fileURL = nil }
-                let failure = AFError.downloadedFileMoveFailed(error: error, source: file.url, destination: url)
+                let failure = AFError.downloadedFileMoveFailed(error: error, source: file, destination: url)
                 didFinish(with: .failure(failure))
                 throw failure
             }
-            transfer.withLock { ($0.fileURL, $0.destinationURL) = (url, url) }
         } else {
-            file.keep()
-            events?.request(self, didCreateDestinationURL: file.url)
+            sink.keep()
+            events?.request(self, didCreateDestinationURL: file)
         }
         if let fileURL { didFinish(with: .success(fileURL)) }
         tellWaiting()
@@ -323,36 +264,31 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     // MARK: Breaking off
 
     override func failure(after error: TransportError) -> AFError {
-        if error.underlying is DownloadDelivery.Again { transfer.withLock { $0.mustAskAgain = true } }
-        breakOff()
+        sink.interrupt(by: error.underlying, keeping: mayKeepPart)
         // What the judge found wrong says more than that the head was refused.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))
     }
 
-    override func abandonDelivery() {
-        breakOff()
+    override func abandonAttempt() -> Bool {
+        sink.interrupt(keeping: mayKeepPart)
         tellWaiting()
+        return sink.mustRestart
     }
 
-    override var mustGoAgain: Bool { transfer.withLock { $0.mustAskAgain } }
-
-    /// Ends the writing, and keeps what there is to go on with, unless the owner of the request wants nothing more.
-    private func breakOff() {
-        let isCancelled = if case .explicitlyCancelled = mutable.withLock({ $0.end }) { true } else { false }
-        let (delivery, mayKeep) = transfer.withLock { ($0.delivery, $0.cancelsResumably || !isCancelled) }
-        guard let delivery else { return }
-        let resumable = delivery.breakOff(keeping: mayKeep)
-        transfer.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
+    /// Whether what there is to go on with is kept: not when the owner of the request wants nothing more.
+    private var mayKeepPart: Bool {
+        if case .explicitlyCancelled = mutable.withLock({ $0.end }) {
+            own.withLock { $0.cancelsResumably }
+        } else {
+            true
+        }
     }
 
     private func tellWaiting() {
-        let waiting = transfer.withLock { transfer in
-            defer { transfer.waiting = [] }
-            return transfer.waiting
-        }
+        let waiting = sink.takeWaiting()
         guard !waiting.isEmpty else { return }
-        context.rootQueue.async { [self] in
+        session.queues.root.async { [self] in
             let data = resumeData
             for handler in waiting { handler(data) }
         }
@@ -370,7 +306,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     func append(_ validator: @escaping Validator) {
-        transfer.withLock { $0.validators.append(validator) }
+        own.withLock { $0.validators.append(validator) }
     }
 }
 

@@ -19,8 +19,9 @@ struct HandlerQueue<Subject> {
 
     enum Step {
         case serialize(Handler)
-        /// Nothing is left to serialize: release these, then look again.
-        case release([Release])
+        /// Nothing is left to serialize: release these, then look again. The handlers are through; they hold serializers of
+        /// the user's, which are not to be let go of under a lock.
+        case release([Release], spent: [Handler])
         /// Nothing is left at all; nobody is draining any more.
         case done
     }
@@ -73,12 +74,10 @@ struct HandlerQueue<Subject> {
             next += 1
             return .serialize(handlers[next - 1])
         }
-        handlers = []
-        next = 0
         if releases.isEmpty, !farewells.isEmpty { swap(&releases, &farewells) }
         guard releases.isEmpty else {
-            defer { releases = [] }
-            return .release(releases)
+            defer { (handlers, next, releases) = ([], 0, []) }
+            return .release(releases, spent: handlers)
         }
         isDraining = false
         return .done

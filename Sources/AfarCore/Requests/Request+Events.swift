@@ -12,7 +12,7 @@ extension Request {
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         isMonitored.store(true, ordering: .relaxed)
         mutable.withLock { state in
-            let others = state.eventMonitor ?? context.listeners
+            let others = state.eventMonitor ?? session.listeners
             state.eventMonitor = CompositeEventMonitor(monitors: others.monitors + [eventMonitor])
         }
         return self
@@ -20,12 +20,12 @@ extension Request {
 
     /// Who listens to this request; nil when nobody does.
     var events: CompositeEventMonitor? {
-        guard isMonitored.load(ordering: .relaxed) || context.eventMonitor != nil else { return nil }
+        guard isMonitored.load(ordering: .relaxed) || session.eventMonitor != nil else { return nil }
         return mutable.withLock { events(in: $0) }
     }
 
     /// The same, under the lock.
-    func events(in state: Mutable) -> CompositeEventMonitor? { state.eventMonitor ?? context.eventMonitor }
+    func events(in state: Mutable) -> CompositeEventMonitor? { state.eventMonitor ?? session.eventMonitor }
 
     /// Moves the request to a state that its user wants, and tells who listens. It happens under the lock, so that nobody
     /// hears of what follows before this.
@@ -100,7 +100,7 @@ extension Request {
             await waitUntilResumed()
             guard !hasEnded else { continue }
             didReceive(chunk)
-            if await !context.delegate.take(chunk, of: self) { await consume(chunk) }
+            if await !session.delegate.take(chunk, of: self) { await consume(chunk) }
         }
     }
 

@@ -38,7 +38,7 @@ extension Request {
         }
         if mustDrain {
             RequestPipeline(self, forLateHandlers: true).start(atOnce: false)
-        } else if shouldAutomaticallyResume ?? context.startRequestsImmediately, isInitialized {
+        } else if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized {
             resume()
         }
     }
@@ -79,8 +79,8 @@ extension Request {
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
         let details = ResponseDetails(
-            request: request, origin: .network(head, attempt, secretHeaders: context.secretHeaders), data: data,
-            timeline: timeline, serializationDuration: ended - began)
+            request: request, origin: .network(head, attempt, secretHeaders: session.configuration.secretHeaders),
+            data: data, timeline: timeline, serializationDuration: ended - began)
         return (result, details)
     }
 }

@@ -42,10 +42,10 @@ extension Request {
     // MARK: For the pipeline
 
     /// The session's interceptor and the request's own, in the order in which they have their say.
-    var interceptors: [any RequestInterceptor] { [context.interceptor, interceptor].compactMap { $0 } }
+    var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
 
     /// Whether there is any.
-    var isIntercepted: Bool { context.interceptor != nil || interceptor != nil }
+    var isIntercepted: Bool { session.interceptor != nil || interceptor != nil }
 
     /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {

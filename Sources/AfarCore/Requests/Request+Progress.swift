@@ -94,14 +94,16 @@ extension Request {
         mutable.withLock { $0.sending != nil || $0.receiving != nil }
     }
 
+    /// How many bytes of the whole were there before the body that the attempt brings.
+    package var bytesBefore: Int64 { mutable.withLock { $0.bytesBefore } }
+
     func didSend(bytes: Int64, expected: Int64?) {
         mutable.withLock { $0.sending }?.update(completed: bytes, total: expected)
     }
 
     func didReceive(bytes: Int64, expected: Int64?) {
-        guard let receiving = mutable.withLock({ $0.receiving }) else { return }
-        let before = bytesBefore
-        receiving.update(completed: before + bytes, total: expected.map { before + $0 })
+        let (receiving, before) = mutable.withLock { ($0.receiving, $0.bytesBefore) }
+        receiving?.update(completed: before + bytes, total: expected.map { before + $0 })
     }
 
     /// Whether a progress handler is still to be called, or runs.

@@ -106,7 +106,7 @@ extension Request {
 
     /// Has the session's delegate asked before anybody else.
     func letDelegateTakePart() {
-        let listener = context.delegate.headListener(for: self)
+        let listener = session.delegate.headListener(for: self)
         if let listener { mutable.withLock { $0.headListeners.insert(listener, at: 0) } }
     }
 

@@ -67,6 +67,8 @@ extension Request {
         var headListeners: [HeadListener] = []
         /// When the listeners have said what they say to the head; nil before they are asked.
         var headAnswer: Deferred<Bool>?
+        /// How many bytes of the whole were there before the body that the attempt brings.
+        var bytesBefore: Int64 = 0
         /// Whether the request was ended by who was asked about the head, so that nothing of the body is handed on.
         var isRefusedAtHead = false
         var attempts: [AttemptReport] = []

@@ -17,11 +17,13 @@ public class Request: @unchecked Sendable {
     /// Changes a `URLRequest` just after it was made from the caller's values.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-    let context: SessionContext
+    let session: SessionState
     /// Makes the `URLRequest`, anew for each attempt.
     public let convertible: any URLRequestConvertible
     /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
     let isPlain: Bool
+    /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
+    private let countsBytes: Bool
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: Locked<Mutable>
@@ -30,14 +32,16 @@ public class Request: @unchecked Sendable {
 
     init(
         convertible: any URLRequestConvertible,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
-        isPlain: Bool = false
+        isPlain: Bool = false,
+        countsBytes: Bool = false
     ) {
+        self.countsBytes = countsBytes
         self.isPlain = isPlain
         self.convertible = convertible
-        self.context = context
+        self.session = session
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
         mutable = Locked(Mutable(interceptor: interceptor))
     }
@@ -45,7 +49,7 @@ public class Request: @unchecked Sendable {
     // MARK: What the kinds of requests fill in
 
     /// Decides where the response's body goes, once for each attempt.
-    func openDelivery() throws -> ResponseDelivery { .collect(limit: context.responseBodyLimit) }
+    func openDelivery() throws -> ResponseDelivery { .collect(limit: session.configuration.maximumResponseBodySize) }
 
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
@@ -88,18 +92,19 @@ public class Request: @unchecked Sendable {
     /// Tells what this kind of request has to tell when an attempt is sent.
     func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
 
-    /// Shows what was received to who wants to see it before it is validated.
-    func presentFile() {}
+    /// Where a step of ``perform(_:)`` has to be carried out; nil when it takes no time, and may be carried out anywhere.
+    func queue(for step: Attempt.Work) -> DispatchQueue? { nil }
 
-    /// Where that is shown; nil when nobody wants to see it.
-    var queueForPresenting: DispatchQueue? { nil }
+    /// Carries out what this kind of request does in one of these steps: it makes the body if that is apart from the
+    /// `URLRequest`, shows a file before it is validated, runs the validators, keeps the response.
+    func perform(_ step: Attempt.Work) throws(AFError) {}
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
-        if alwaysCountsBytes { countBytes() }
+        if countsBytes { countBytes() }
         let (sending, receiving) = mutable.withLock { state in
             state.endTask()
             state.sent = nil
@@ -108,6 +113,7 @@ public class Request: @unchecked Sendable {
             state.headAnswer = nil
             state.isRefusedAtHead = false
             state.failure = nil
+            state.bytesBefore = 0
             return (state.sending, state.receiving)
         }
         sending?.forget()
@@ -118,16 +124,9 @@ public class Request: @unchecked Sendable {
     func failure(after error: TransportError) -> AFError { .sessionTaskFailed(error: error.urlError) }
 
     /// The attempt failed: what it has brought is of no more use.
-    func abandonDelivery() {}
-
-    /// Whether the attempt that failed has shown what to ask for instead. No retrier is to be bothered with that.
-    var mustGoAgain: Bool { false }
-
-    /// The response has passed the validators and is here to stay.
-    func keepResponse() throws(AFError) {}
-
-    /// Where the response is kept; nil when that takes no time.
-    var queueForKeeping: DispatchQueue? { nil }
+    ///
+    /// - Returns: Whether it has shown what to ask for instead. No retrier is to be bothered with that.
+    func abandonAttempt() -> Bool { false }
 
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
@@ -139,17 +138,8 @@ public class Request: @unchecked Sendable {
         withExtendedLifetime(spent) {}
     }
 
-    /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
-    var alwaysCountsBytes: Bool { false }
-
-    /// How many bytes of the whole were there before the body that the exchange brings.
-    package var bytesBefore: Int64 { 0 }
-
     /// Adds a validator that every kind of request has.
     func append(_ rule: @escaping Rule) {}
-
-    /// Runs the validators in the order in which they were added; the first failure wins.
-    func runValidators() throws(AFError) {}
 
     /// Makes what is to be sent from the caller's values.
     ///
@@ -172,48 +162,8 @@ public class Request: @unchecked Sendable {
         }
     }
 
-    /// Makes the body, if it is apart from the `URLRequest`.
-    func prepareBody() throws(AFError) {}
-
-    /// Whether there is a body to be made yet, apart from the `URLRequest`.
-    var hasBodyToMake: Bool { false }
-
-    /// Where the body is made if the session has no queue for that; nil when it is made in no time.
-    var queueForBody: DispatchQueue? { nil }
-
     /// Who waits for the response.
     var borrower: (any WorkBorrower)? { mutable.withLock { $0.borrower } }
-
-    // MARK: Life cycle
-
-    /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
-    @discardableResult
-    public func resume() -> Self {
-        let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
-        alignControl()
-        waiting?()
-        startPipeline()
-        return self
-    }
-
-    /// Holds the request where it is. One that has not been sent will wait; one in flight stops reading and sending
-    /// where the transport can do that.
-    @discardableResult
-    public func suspend() -> Self {
-        mutable.withLock { _ = move(&$0, to: .suspended) }
-        alignControl()
-        return self
-    }
-
-    /// Suspends or resumes the exchange as the request's state has it. Calls from several threads may overtake each
-    /// other, so each looks again when it has done something.
-    func alignControl() {
-        while true {
-            let (control, isSuspended) = mutable.withLock { ($0.control, $0.state == .suspended) }
-            guard let control, control.isSuspended != isSuspended else { return }
-            if isSuspended { control.suspend() } else { control.resume() }
-        }
-    }
 
     /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
     /// to one that is finished.
@@ -221,68 +171,6 @@ public class Request: @unchecked Sendable {
     public func cancel() -> Self {
         cancel(because: .explicitlyCancelled)
         return self
-    }
-
-    /// Ends the request for good, with an error. Does nothing to one that is finished.
-    func cancel(because error: AFError) {
-        let ending = mutable.withLock { state in
-            guard move(&state, to: .cancelled) else { return nil as Ending? }
-            state.end = error
-            return state.takeEnding()
-        }
-        guard let ending else { return }
-        ending.carryOut()
-        startPipeline()
-    }
-
-    /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
-    func end(with error: AFError) {
-        let ending = mutable.withLock { state in
-            guard state.mayGoOn else { return nil as Ending? }
-            state.end = error
-            return state.takeEnding()
-        }
-        ending?.carryOut()
-    }
-
-    /// Starts the one task of this request, once.
-    func startPipeline() {
-        let pipeline = mutable.withLock { state -> RequestPipeline? in
-            guard !state.isStarted else { return nil }
-            state.isStarted = true
-            state.startTime = Date.timeIntervalSinceReferenceDate
-            let pipeline = RequestPipeline(self)
-            state.pipeline = pipeline
-            return pipeline
-        }
-        guard let pipeline else { return }
-        context.willStart(self)
-        if let end = context.end { self.end(with: end) }
-        if context.delegate.takesPart(in: self) { letDelegateTakePart() }
-        pipeline.start(atOnce: isPlain && !isIntercepted && context.requestQueue == nil)
-    }
-
-    /// Whether the request was ended from outside: nothing is to be handed on any more.
-    var hasEnded: Bool { mutable.withLock { $0.end != nil } }
-
-    typealias Waiting = @Sendable () -> Void
-
-    /// Whether the request is not to be sent yet.
-    var mustWait: Bool { mutable.withLock { $0.mustWait } }
-
-    /// Calls a closure once the request is to run: at once, or when it is resumed or ended.
-    func whenResumed(_ proceed: @escaping Waiting) {
-        let mustWait = mutable.withLock { state in
-            if state.mustWait { state.waiting = proceed }
-            return state.mustWait
-        }
-        if !mustWait { proceed() }
-    }
-
-    /// Returns once the request is to run.
-    func waitUntilResumed() async {
-        guard mustWait else { return }
-        await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
     }
 }
 

@@ -37,7 +37,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
     init(
         convertible: any UploadConvertible,
-        context: SessionContext,
+        session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
         fileManager: FileManager
@@ -45,18 +45,25 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         upload = convertible
         self.fileManager = fileManager
         super.init(
-            convertible: convertible, context: context, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume)
+            convertible: convertible, session: session, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
 
     /// Where the body comes from; nil until it has been made, after the first `URLRequest` and its adapters.
     public var uploadable: Uploadable? { made.withLock { $0.uploadable } }
 
-    override var alwaysCountsBytes: Bool { true }
+    override func queue(for step: Attempt.Work) -> DispatchQueue? {
+        guard case .makeBody = step, uploadable == nil else { return super.queue(for: step) }
+        // Encoding a form reads files and streams, which may take long.
+        let formQueue = upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
+        return session.queues.request ?? formQueue
+    }
 
-    override var hasBodyToMake: Bool { uploadable == nil }
+    override func perform(_ step: Attempt.Work) throws(AFError) {
+        if case .makeBody = step { try makeBody() } else { try super.perform(step) }
+    }
 
-    override func prepareBody() throws(AFError) {
+    private func makeBody() throws(AFError) {
         guard uploadable == nil else { return }
         do {
             let uploadable = try makeUploadable()
@@ -67,11 +74,6 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             events?.request(self, didFailToCreateUploadableWithError: failure)
             throw failure
         }
-    }
-
-    /// Encoding a form reads files and streams, which may take long.
-    override var queueForBody: DispatchQueue? {
-        upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
     }
 
     private func makeUploadable() throws -> Uploadable {

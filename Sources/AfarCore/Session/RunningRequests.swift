@@ -1,50 +1,42 @@
-/// The requests that have been started and are not over.
-final class RunningRequests: Sendable {
+/// What has been started and is not over, and who waits for some of that to end: a pure value.
+///
+/// What is to be called is returned, since nobody's code is called under the lock that this stands behind.
+struct RunningRequests<Subject: AnyObject & Sendable> {
+    typealias Proceed = @Sendable () -> Void
+
     private struct Waiting {
-        var requests: Set<ObjectIdentifier>
-        let proceed: @Sendable () -> Void
+        var subjects: Set<ObjectIdentifier>
+        let proceed: Proceed
     }
 
-    private struct State {
-        var requests: [ObjectIdentifier: Request] = [:]
-        var waiting: [Waiting] = []
+    private var subjects: [ObjectIdentifier: Subject] = [:]
+    private var waiting: [Waiting] = []
 
-        /// Takes out those who have nothing to wait for any more.
-        mutating func takeReady() -> [Waiting] {
-            let ready = waiting.filter(\.requests.isEmpty)
-            if !ready.isEmpty { waiting.removeAll(where: \.requests.isEmpty) }
-            return ready
-        }
+    var all: [Subject] { Array(subjects.values) }
+
+    mutating func insert(_ subject: Subject) { subjects[ObjectIdentifier(subject)] = subject }
+
+    /// - Returns: What is to be called now.
+    mutating func remove(_ subject: Subject) -> [Proceed] {
+        subjects[ObjectIdentifier(subject)] = nil
+        guard !waiting.isEmpty else { return [] }
+        for index in waiting.indices { waiting[index].subjects.remove(ObjectIdentifier(subject)) }
+        return takeReady()
     }
 
-    private let state = Locked(State())
-
-    func insert(_ request: Request) {
-        state.withLock { $0.requests[ObjectIdentifier(request)] = request }
+    /// Has a closure called when none of these is running any more.
+    ///
+    /// - Returns: What is to be called now.
+    mutating func whenOver(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {
+        let running = Set(subjects.map(ObjectIdentifier.init)).intersection(self.subjects.keys)
+        waiting.append(Waiting(subjects: running, proceed: proceed))
+        return takeReady()
     }
 
-    func remove(_ request: Request) {
-        let ready = state.withLock { state in
-            state.requests[ObjectIdentifier(request)] = nil
-            guard !state.waiting.isEmpty else { return [] as [Waiting] }
-            for index in state.waiting.indices { state.waiting[index].requests.remove(ObjectIdentifier(request)) }
-            return state.takeReady()
-        }
-        for waiting in ready { waiting.proceed() }
-    }
-
-    var all: [Request] { state.withLock { Array($0.requests.values) } }
-
-    /// Those of one session.
-    func requests(of context: SessionContext) -> Set<Request> { Set(all.filter { $0.context === context }) }
-
-    /// Calls a closure when none of these is running any more; at once, if none is.
-    func whenOver(_ requests: Set<Request>, _ proceed: @escaping @Sendable () -> Void) {
-        let ready = state.withLock { state in
-            let running = Set(requests.map(ObjectIdentifier.init)).intersection(state.requests.keys)
-            state.waiting.append(Waiting(requests: running, proceed: proceed))
-            return state.takeReady()
-        }
-        for waiting in ready { waiting.proceed() }
+    /// Takes out those who have nothing to wait for any more.
+    private mutating func takeReady() -> [Proceed] {
+        let ready = waiting.filter(\.subjects.isEmpty)
+        if !ready.isEmpty { waiting.removeAll(where: \.subjects.isEmpty) }
+        return ready.map(\.proceed)
     }
 }

@@ -7,7 +7,7 @@ extension Session {
     /// - Parameter action: Called once, on the ``rootQueue``.
     @preconcurrency
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-        rootQueue.async { [context] in action(context.delegate.running.requests(of: context)) }
+        rootQueue.async { [state] in action(Set(state.running)) }
     }
 
     /// Cancels the requests that have been started and are not over.
@@ -20,10 +20,9 @@ extension Session {
     public func cancelAllRequests(
         completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
     ) {
-        let running = context.delegate.running
-        let requests = running.requests(of: context)
+        let requests = state.running
         for request in requests { request.cancel() }
         guard let completion else { return }
-        running.whenOver(requests) { queue.async(execute: completion) }
+        state.whenOver(requests) { queue.async(execute: completion) }
     }
 }

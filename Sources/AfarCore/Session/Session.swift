@@ -9,7 +9,7 @@ public import Foundation
 /// Keep a session as long as its requests run: when it is released, they fail with ``AFError/sessionDeinitialized``. All
 /// methods may be called from any thread.
 open class Session: @unchecked Sendable {
-    // Sendable because nothing changes after init.
+    // Sendable because it holds its state only, which is.
 
     /// When a request's `URLRequest` is made and adapted.
     public enum RequestSetup: Sendable {
@@ -22,34 +22,7 @@ open class Session: @unchecked Sendable {
     /// Changes a `URLRequest` just after it was made from the caller's values.
     public typealias RequestModifier = Request.RequestModifier
 
-    /// What carries the requests.
-    public let transport: any Transport
-    /// The hub of this session's events.
-    public let delegate: SessionDelegate
-    /// The configuration that the session was made with.
-    public let configuration: SessionConfiguration
-    /// The queue on which the ``delegate``'s closures are called.
-    public let rootQueue: DispatchQueue
-    /// Whether a request starts when its first handler is added.
-    public let startRequestsImmediately: Bool
-    /// When a request's `URLRequest` is made.
-    public let requestSetup: RequestSetup
-    /// The queue on which `URLRequest`s are made, if the session was given one. Otherwise each request makes its own, and
-    /// this is a queue on top of ``rootQueue`` that Afar puts nothing onto.
-    public let requestQueue: DispatchQueue
-    /// The queue on which serializers run, if the session was given one. Otherwise each request runs its own, and this is a
-    /// queue on top of ``rootQueue`` that Afar puts nothing onto.
-    public let serializationQueue: DispatchQueue
-    /// Adapts and retries every request, before the request's own interceptor.
-    public let interceptor: (any RequestInterceptor)?
-    /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
-    public let redirectHandler: (any RedirectHandler)?
-    /// Hears what happens to every request: the monitors that the session was made with.
-    public let eventMonitor: CompositeEventMonitor
-    /// Knows whether there is a network; nil when nobody is asked.
-    public let connectivity: (any ConnectivityProvider)?
-
-    let context: SessionContext
+    let state: SessionState
 
     /// Makes a session.
     ///
@@ -81,36 +54,52 @@ open class Session: @unchecked Sendable {
         transport: any Transport,
         connectivity: (any ConnectivityProvider)? = nil
     ) {
-        self.configuration = configuration
-        self.delegate = delegate
-        self.rootQueue = rootQueue
-        self.startRequestsImmediately = startRequestsImmediately
-        self.requestSetup = requestSetup
-        self.requestQueue =
-            requestQueue ?? DispatchQueue(label: "\(rootQueue.label).requestQueue", target: rootQueue)
-        self.serializationQueue =
-            serializationQueue ?? DispatchQueue(label: "\(rootQueue.label).serializationQueue", target: rootQueue)
-        self.interceptor = interceptor
-        self.redirectHandler = redirectHandler
-        eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
-        self.transport = transport
-        self.connectivity = connectivity
-        context = SessionContext(
+        state = SessionState(
             configuration: configuration, transport: transport, connectivity: connectivity, delegate: delegate,
-            interceptor: interceptor, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
-            startRequestsImmediately: startRequestsImmediately, rootQueue: rootQueue,
-            requestQueue: requestQueue, serializationQueue: serializationQueue,
-            shownSerializationQueue: self.serializationQueue)
-        context.attach(self)
+            queues: SessionQueues(root: rootQueue, request: requestQueue, serialization: serializationQueue),
+            startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, interceptor: interceptor,
+            redirectHandler: redirectHandler, eventMonitors: eventMonitors)
+        state.owner = self
     }
 
-    deinit { context.end(with: .sessionDeinitialized) }
+    deinit { state.end(with: .sessionDeinitialized) }
+
+    // MARK: What it was made with
+
+    /// What carries the requests.
+    public var transport: any Transport { state.transport }
+    /// The hub of this session's events.
+    public var delegate: SessionDelegate { state.delegate }
+    /// The configuration that the session was made with.
+    public var configuration: SessionConfiguration { state.configuration }
+    /// The queue on which the ``delegate``'s closures are called.
+    public var rootQueue: DispatchQueue { state.queues.root }
+    /// Whether a request starts when its first handler is added.
+    public var startRequestsImmediately: Bool { state.startRequestsImmediately }
+    /// When a request's `URLRequest` is made.
+    public var requestSetup: RequestSetup { state.requestSetup }
+    /// The queue on which `URLRequest`s are made, if the session was given one. Otherwise each request makes its own, and
+    /// this is a queue on top of ``rootQueue`` that Afar puts nothing onto.
+    public var requestQueue: DispatchQueue { state.queues.shownRequest }
+    /// The queue on which serializers run, if the session was given one. Otherwise each request runs its own, and this is a
+    /// queue on top of ``rootQueue`` that Afar puts nothing onto.
+    public var serializationQueue: DispatchQueue { state.queues.shownSerialization }
+    /// Adapts and retries every request, before the request's own interceptor.
+    public var interceptor: (any RequestInterceptor)? { state.interceptor }
+    /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
+    public var redirectHandler: (any RedirectHandler)? { state.redirectHandler }
+    /// Hears what happens to every request: the monitors that the session was made with.
+    public var eventMonitor: CompositeEventMonitor { state.ownMonitors }
+    /// Knows whether there is a network; nil when nobody is asked.
+    public var connectivity: (any ConnectivityProvider)? { state.connectivity }
+
+    // MARK: Its end
 
     /// Ends the session: requests that run, and those started later, fail with ``AFError/sessionInvalidated(error:)``.
     ///
     /// - Parameter error: What the requests' error carries.
     public func invalidate(with error: (any Error)? = nil) {
-        context.end(with: .sessionInvalidated(error: error))
+        state.end(with: .sessionInvalidated(error: error))
     }
 
     // MARK: Making requests
@@ -170,7 +159,7 @@ open class Session: @unchecked Sendable {
         let isPlain = (convertible as? ParameterizedRequest)?.isPlain ?? (convertible is URLRequest)
         return setUp(
             DataRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
+                convertible: convertible, session: state, interceptor: interceptor,
                 shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain))
     }
 
@@ -231,7 +220,7 @@ open class Session: @unchecked Sendable {
         setUp(
             DataStreamRequest(
                 convertible: convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-                context: context, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+                session: state, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
     // MARK: Downloads
@@ -664,7 +653,7 @@ open class Session: @unchecked Sendable {
     ) -> DownloadRequest {
         setUp(
             DownloadRequest(
-                downloadable, context: context, interceptor: interceptor,
+                downloadable, session: state, interceptor: interceptor,
                 shouldAutomaticallyResume: shouldAutomaticallyResume,
                 destination: destination))
     }
@@ -677,7 +666,7 @@ open class Session: @unchecked Sendable {
     ) -> UploadRequest {
         setUp(
             UploadRequest(
-                convertible: convertible, context: context, interceptor: interceptor,
+                convertible: convertible, session: state, interceptor: interceptor,
                 shouldAutomaticallyResume: shouldAutomaticallyResume,
                 fileManager: fileManager))
     }
@@ -686,51 +675,4 @@ open class Session: @unchecked Sendable {
         if requestSetup == .eager { request.startPipeline() }
         return request
     }
-}
-
-/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
-private struct ParameterizedRequest: URLRequestConvertible {
-    /// Whether none of the caller's code makes the `URLRequest`.
-    let isPlain: Bool
-    private let make: @Sendable () throws -> URLRequest
-
-    init(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
-        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
-    ) {
-        isPlain = modifier == nil && encode == nil && (url is String || url is URL)
-        make = {
-            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
-            try modifier?(&urlRequest)
-            return try encode?(urlRequest) ?? urlRequest
-        }
-    }
-
-    init(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
-        _ parameters: Parameters?, _ encoding: any ParameterEncoding
-    ) {
-        guard parameters != nil || !(encoding is URLEncoding) else {
-            self.init(url: url, method: method, headers: headers, modifier: modifier)
-            return
-        }
-        self.init(url: url, method: method, headers: headers, modifier: modifier) {
-            try encoding.encode($0, with: parameters)
-        }
-    }
-
-    init<Value: Encodable & Sendable>(
-        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Session.RequestModifier?,
-        _ parameters: Value?, _ encoder: any ParameterEncoder
-    ) {
-        guard let parameters else {
-            self.init(url: url, method: method, headers: headers, modifier: modifier)
-            return
-        }
-        self.init(url: url, method: method, headers: headers, modifier: modifier) {
-            try encoder.encode(parameters, into: $0)
-        }
-    }
-
-    func asURLRequest() throws -> URLRequest { try make() }
 }

@@ -41,7 +41,7 @@ extension SessionDelegate {
     ) async -> URLSession.ResponseDisposition {
         guard let task = request.lastTask as? URLSessionDataTask else { return .allow }
         return await oneAnswer(ifCancelled: .cancel) { answer in
-            request.context.rootQueue.async { [self] in
+            request.session.queues.root.async { [self] in
                 if let closure = dataTaskDidReceiveResponseWithCompletion {
                     closure(.shared, task, response, answer)
                 } else {
@@ -60,7 +60,7 @@ extension SessionDelegate {
     func take(_ chunk: Data, of request: Request) async -> Bool {
         guard isListening, dataTaskDidReceiveData != nil, let task = request.lastTask as? URLSessionDataTask
         else { return false }
-        await request.onQueue(request.context.rootQueue) { [self] in dataTaskDidReceiveData?(.shared, task, chunk) }
+        await request.onQueue(request.session.queues.root) { [self] in dataTaskDidReceiveData?(.shared, task, chunk) }
         return true
     }
 
@@ -93,7 +93,7 @@ extension SessionDelegate {
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
         guard decidesAboutChallenges, let task = request.lastTask else { return nil }
         return await oneAnswer(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
-            request.context.rootQueue.async { [self] in
+            request.session.queues.root.async { [self] in
                 if let closure = taskDidReceiveChallengeWithCompletion {
                     closure(.shared, task, challenge) { answer(($0, $1)) }
                 } else {

@@ -16,6 +16,10 @@ public import Foundation
 open class SessionDelegate: @unchecked Sendable {
     // Sendable because the closures are to be set before use, and the rest is behind a lock.
 
+    private struct Attached {
+        weak var session: SessionState?
+    }
+
     // MARK: What is told
 
     /// The session was invalidated, or released (the error is nil then).
@@ -137,7 +141,7 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Whether a closure was ever set.
     private(set) var isListening = false
-    let running = RunningRequests()
+    private let sessions = Locked<[Attached]>([])
 
     /// Makes a delegate that listens to nothing.
     ///
@@ -146,7 +150,21 @@ open class SessionDelegate: @unchecked Sendable {
     public init(fileManager: FileManager = .default) {}
 
     /// The requests that have been started and are not over.
-    public var runningRequests: [Request] { running.all }
+    public var runningRequests: [Request] { attached.flatMap(\.running) }
+
+    /// The sessions that have this delegate: one, if its user does as told.
+    private var attached: [SessionState] { sessions.withLock { $0.compactMap(\.session) } }
+
+    /// A session is made that has this delegate.
+    func attach(_ session: SessionState) {
+        let others = sessions.withLock { sessions in
+            let others = sessions.compactMap(\.session)
+            sessions = (others + [session]).map(Attached.init)
+            return others
+        }
+        // Not under the lock: one of them may end just now.
+        withExtendedLifetime(others) {}
+    }
 
     /// The request that a task stands for, while somebody holds it; nil for a task that is not from here.
     public subscript(task: URLSessionTask) -> Request? { task.afarRequest }

@@ -16,7 +16,8 @@ extension DownloadRequest {
     ///   - data: What ``resumeData`` gave.
     ///   - session: Not used: no `URLSession` carries requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
-        let request = try? ResumeData(decoding: data).urlRequestForRest(without: context.secretHeaders)
+        let secretHeaders = self.session.configuration.secretHeaders
+        let request = try? ResumeData(decoding: data).urlRequestForRest(without: secretHeaders)
         return makeTask(resuming: self, with: request)
     }
 }

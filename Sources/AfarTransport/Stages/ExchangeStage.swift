@@ -1,7 +1,7 @@
 /// What may be done about the requests and responses between a request of a session and its transport: redirects are
 /// followed, challenges answered, a network waited for.
 ///
-/// Stages are in an order (``SessionContext/stages``): a request passes from the first to the last, and a response's head
+/// Stages are in an order (``SessionState/stages``): a request passes from the first to the last, and a response's head
 /// or a failure back. ``HopDriver`` runs them.
 package protocol ExchangeStage: Sendable {
     /// Takes part in an exchange that begins with a hop; nil when there is nothing to do for it, which costs nothing.

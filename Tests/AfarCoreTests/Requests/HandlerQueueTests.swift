@@ -21,8 +21,11 @@ import Testing
             guard case .serialize = queue.step() else { Issue.record("a handler was lost"); return }
             queue.keep { _ in }
         }
-        guard case .release(let releases) = queue.step() else { Issue.record("nothing was released"); return }
-        #expect(releases.count == 2)
+        guard case .release(let releases, let spent) = queue.step() else {
+            Issue.record("nothing was released")
+            return
+        }
+        #expect(releases.count == 2 && spent.count == 2)
         guard case .done = queue.step() else { Issue.record("something ran twice"); return }
         queue.open()
         guard case .done = queue.step() else { Issue.record("something ran again"); return }

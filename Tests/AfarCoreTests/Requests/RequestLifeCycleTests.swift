@@ -288,6 +288,40 @@ import Testing
         #expect(error is Reason)
         #expect(transport.requests.isEmpty)
     }
+
+    /// Looks at its request when nobody holds it any more, as a user's serializer may.
+    private final class LookingBack: DataResponseSerializerProtocol {
+        let request = Locked<DataRequest?>(nil)
+        /// Whether the request could be looked at.
+        let seen: Deferred<Bool>
+
+        init(seen: Deferred<Bool>) { self.seen = seen }
+
+        deinit {
+            // On another thread, so that a lock that is held fails the test and does not block it.
+            let isSeen = DispatchSemaphore(value: 0)
+            let request = request.withLock { $0 }
+            DispatchQueue(label: "looking back").async {
+                _ = request?.state
+                isSeen.signal()
+            }
+            seen.fulfil(isSeen.wait(timeout: .now() + 5) == .success)
+        }
+
+        func serialize(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws {}
+    }
+
+    @Test func noSerializerIsReleasedUnderALock() async {
+        let (session, _) = session()
+        let seen = Deferred<Bool>()
+        let request = session.request("http://mock/")
+        do {
+            let serializer = LookingBack(seen: seen)
+            serializer.request.withLock { $0 = request }
+            request.response(queue: queue, responseSerializer: serializer) { _ in }
+        }
+        #expect(await seen.value)
+    }
 }
 
 /// The bytes as they came, empty or not.

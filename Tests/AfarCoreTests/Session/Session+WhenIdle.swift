@@ -4,7 +4,7 @@ extension Session {
     /// Waits until no request is running any more.
     func whenIdle() async {
         let isIdle = Deferred<Void>()
-        delegate.running.whenOver(delegate.running.requests(of: context)) { isIdle.fulfil(()) }
+        state.whenOver(state.running) { isIdle.fulfil(()) }
         await isIdle.value
     }
 }

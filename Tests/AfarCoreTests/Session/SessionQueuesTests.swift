@@ -48,7 +48,7 @@ struct SessionQueuesTests {
     @Test func nothingRunsOnQueuesThatWereNotGiven() async {
         let session = Session(rootQueue: queue("root"), transport: MockTransport { _ in .text("ok") })
         #expect(await places(session) == [nil, nil])
-        #expect(session.context.requestQueue == nil && session.context.serializationQueue == nil)
+        #expect(session.state.queues.request == nil && session.state.queues.serialization == nil)
     }
 
     @Test func thoseThatWereGivenAreUsedAndShown() async {

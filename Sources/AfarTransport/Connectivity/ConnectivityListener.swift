@@ -1,10 +1,9 @@
 import Synchronization
 
-/// Closes a session's idle connections when the network that they were made over is not the same any more.
+/// Notices when the network that connections were made over is not the same any more.
 ///
-/// It listens from the session's first request on, and until the session ends. It keeps neither the session nor its
-/// transport.
-final class ConnectivityListener: Sendable {
+/// It listens from its start, a session's first request say, until it is ended.
+package final class ConnectivityListener: Sendable {
     private enum State {
         case idle
         case listening(Task<Void, Never>)
@@ -15,32 +14,36 @@ final class ConnectivityListener: Sendable {
     private let wasStarted = Atomic(false)
     private let state = Locked(State.idle)
 
-    init(_ provider: any ConnectivityProvider) {
+    package init(_ provider: any ConnectivityProvider) {
         self.provider = provider
     }
 
-    /// Listens for a session; only the first call does something.
-    func start(for context: SessionContext) {
-        guard !wasStarted.load(ordering: .relaxed), !wasStarted.exchange(true, ordering: .relaxed) else { return }
+    /// Whether nobody has had it listen yet.
+    package var mustStart: Bool { !wasStarted.load(ordering: .relaxed) }
+
+    /// Begins to listen; only the first call does something.
+    ///
+    /// - Parameter networkDidChange: Called each time that there is another network.
+    package func start(networkDidChange: @escaping @Sendable () -> Void) {
+        guard !wasStarted.exchange(true, ordering: .relaxed) else { return }
         state.withLock { state in
             guard case .idle = state else { return }
             state = .listening(
                 // Detached, so that it does not keep what the caller's task carries for as long as the session lives.
-                Task.detached { [provider, weak context] in
+                Task.detached { [provider] in
                     var known: Connectivity.Identity?
                     for await connectivity in provider.connectivityUpdates() {
-                        guard let context else { return }
                         // Not to know the network is not to have another one.
                         guard connectivity.status != .unknown else { continue }
-                        if let known, known != connectivity.identity { context.transport.closeIdleConnections() }
+                        if let known, known != connectivity.identity { networkDidChange() }
                         known = connectivity.identity
                     }
                 })
         }
     }
 
-    /// Listens no more.
-    func end() {
+    /// Listens no more, nor again.
+    package func end() {
         let last = state.withLock { state in
             defer { state = .ended }
             return state

@@ -1,0 +1,93 @@
+import Foundation
+
+extension Request {
+    /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
+    @discardableResult
+    public func resume() -> Self {
+        let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
+        alignControl()
+        waiting?()
+        startPipeline()
+        return self
+    }
+
+    /// Holds the request where it is. One that has not been sent will wait; one in flight stops reading and sending
+    /// where the transport can do that.
+    @discardableResult
+    public func suspend() -> Self {
+        mutable.withLock { _ = move(&$0, to: .suspended) }
+        alignControl()
+        return self
+    }
+
+    /// Suspends or resumes the exchange as the request's state has it. Calls from several threads may overtake each
+    /// other, so each looks again when it has done something.
+    func alignControl() {
+        while true {
+            let (control, isSuspended) = mutable.withLock { ($0.control, $0.state == .suspended) }
+            guard let control, control.isSuspended != isSuspended else { return }
+            if isSuspended { control.suspend() } else { control.resume() }
+        }
+    }
+
+    /// Ends the request for good, with an error. Does nothing to one that is finished.
+    func cancel(because error: AFError) {
+        let ending = mutable.withLock { state in
+            guard move(&state, to: .cancelled) else { return nil as Ending? }
+            state.end = error
+            return state.takeEnding()
+        }
+        guard let ending else { return }
+        ending.carryOut()
+        startPipeline()
+    }
+
+    /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
+    func end(with error: AFError) {
+        let ending = mutable.withLock { state in
+            guard state.mayGoOn else { return nil as Ending? }
+            state.end = error
+            return state.takeEnding()
+        }
+        ending?.carryOut()
+    }
+
+    /// Starts the one task of this request, once.
+    func startPipeline() {
+        let pipeline = mutable.withLock { state -> RequestPipeline? in
+            guard !state.isStarted else { return nil }
+            state.isStarted = true
+            state.startTime = Date.timeIntervalSinceReferenceDate
+            let pipeline = RequestPipeline(self)
+            state.pipeline = pipeline
+            return pipeline
+        }
+        guard let pipeline else { return }
+        if let end = session.start(self) { self.end(with: end) }
+        if session.delegate.takesPart(in: self) { letDelegateTakePart() }
+        pipeline.start(atOnce: isPlain && !isIntercepted && session.queues.request == nil)
+    }
+
+    /// Whether the request was ended from outside: nothing is to be handed on any more.
+    var hasEnded: Bool { mutable.withLock { $0.end != nil } }
+
+    typealias Waiting = @Sendable () -> Void
+
+    /// Whether the request is not to be sent yet.
+    var mustWait: Bool { mutable.withLock { $0.mustWait } }
+
+    /// Calls a closure once the request is to run: at once, or when it is resumed or ended.
+    func whenResumed(_ proceed: @escaping Waiting) {
+        let mustWait = mutable.withLock { state in
+            if state.mustWait { state.waiting = proceed }
+            return state.mustWait
+        }
+        if !mustWait { proceed() }
+    }
+
+    /// Returns once the request is to run.
+    func waitUntilResumed() async {
+        guard mustWait else { return }
+        await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
+    }
+}

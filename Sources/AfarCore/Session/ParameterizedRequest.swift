@@ -1,0 +1,54 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
+struct ParameterizedRequest: URLRequestConvertible {
+    typealias Modifier = @Sendable (inout URLRequest) throws -> Void
+
+    /// Whether none of the caller's code makes the `URLRequest`.
+    let isPlain: Bool
+    private let make: @Sendable () throws -> URLRequest
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
+    ) {
+        isPlain = modifier == nil && encode == nil && (url is String || url is URL)
+        make = {
+            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            try modifier?(&urlRequest)
+            return try encode?(urlRequest) ?? urlRequest
+        }
+    }
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        _ parameters: Parameters?, _ encoding: any ParameterEncoding
+    ) {
+        guard parameters != nil || !(encoding is URLEncoding) else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoding.encode($0, with: parameters)
+        }
+    }
+
+    init<Value: Encodable & Sendable>(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        _ parameters: Value?, _ encoder: any ParameterEncoder
+    ) {
+        guard let parameters else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoder.encode(parameters, into: $0)
+        }
+    }
+
+    func asURLRequest() throws -> URLRequest { try make() }
+}

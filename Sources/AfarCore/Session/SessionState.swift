@@ -1,0 +1,141 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a session is. Requests hold it instead of the session, so that a session ends when its user lets go of it.
+final class SessionState: Sendable {
+    private struct Mutable {
+        weak var owner: Session?
+        var end: AFError?
+        var running = RunningRequests<Request>()
+    }
+
+    // MARK: What the session was given
+
+    let configuration: SessionConfiguration
+    let transport: any Transport
+    let connectivity: (any ConnectivityProvider)?
+    let delegate: SessionDelegate
+    let queues: SessionQueues
+    let startRequestsImmediately: Bool
+    let requestSetup: Session.RequestSetup
+    let interceptor: (any RequestInterceptor)?
+    let redirectHandler: (any RedirectHandler)?
+    /// The monitors that the session was given.
+    let ownMonitors: CompositeEventMonitor
+
+    // MARK: What is made of that
+
+    let sender: ExchangeSender
+    /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
+    let stages: [any ExchangeStage]
+    let capabilities: TransportCapabilities
+    /// The template for the options of every exchange, or why the configuration gives none.
+    let options: Result<ExchangeOptions, any Error>
+    /// Held while an adapter or a retrier of any request is called.
+    let interceptors = AsyncMutex()
+    /// Everybody who may listen to all requests.
+    let listeners: CompositeEventMonitor
+    /// Whether somebody listens but for the delegate and the notifications.
+    let hasEventMonitors: Bool
+    /// Nil when nobody knows of the network.
+    private let connectivityListener: ConnectivityListener?
+    private let mutable = Locked(Mutable())
+
+    init(
+        configuration: SessionConfiguration,
+        transport: any Transport,
+        connectivity: (any ConnectivityProvider)?,
+        delegate: SessionDelegate,
+        queues: SessionQueues,
+        startRequestsImmediately: Bool,
+        requestSetup: Session.RequestSetup,
+        interceptor: (any RequestInterceptor)?,
+        redirectHandler: (any RedirectHandler)?,
+        eventMonitors: [any EventMonitor]
+    ) {
+        self.configuration = configuration
+        self.transport = transport
+        self.connectivity = connectivity
+        self.delegate = delegate
+        self.queues = queues
+        self.startRequestsImmediately = startRequestsImmediately
+        self.requestSetup = requestSetup
+        self.interceptor = interceptor
+        self.redirectHandler = redirectHandler
+        ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
+        sender = ExchangeSender(transport)
+        var stages: [any ExchangeStage] = [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage()]
+        if configuration.waitsForConnectivity, let connectivity {
+            stages.append(
+                ConnectivityStage(
+                    waitingFor: connectivity, totalTimeout: configuration.timeoutIntervalForResource,
+                    closeIdleConnections: transport.closeIdleConnections))
+        }
+        self.stages = stages
+        capabilities = transport.capabilities
+        options = Result { try configuration.exchangeOptions(for: transport) }
+        (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
+        connectivityListener = connectivity.map(ConnectivityListener.init)
+        delegate.attach(self)
+    }
+
+    /// The session, while it lives. It is set once, when the session is made.
+    var owner: Session? {
+        get { mutable.withLock { $0.owner } }
+        set { mutable.withLock { $0.owner = newValue } }
+    }
+
+    // MARK: The session's requests
+
+    /// Those that have been started and are not over.
+    var running: [Request] { mutable.withLock { $0.running.all } }
+
+    /// A request is started.
+    ///
+    /// - Returns: Why it may not run; nil while the session is in use.
+    func start(_ request: Request) -> AFError? {
+        let end = mutable.withLock { state in
+            state.running.insert(request)
+            return state.end
+        }
+        if let connectivityListener, connectivityListener.mustStart {
+            connectivityListener.start { [weak self] in self?.transport.closeIdleConnections() }
+        }
+        return end
+    }
+
+    /// A request is over.
+    func remove(_ request: Request) {
+        for proceed in mutable.withLock({ $0.running.remove(request) }) { proceed() }
+    }
+
+    /// Calls a closure when none of these requests is running any more; at once, if none is.
+    func whenOver(_ requests: [Request], _ proceed: @escaping @Sendable () -> Void) {
+        for proceed in mutable.withLock({ $0.running.whenOver(requests, proceed) }) { proceed() }
+    }
+
+    /// Ends the session: its running requests, and those that are started later, fail with `error`.
+    func end(with error: AFError) {
+        let running = mutable.withLock { state -> [Request]? in
+            guard state.end == nil else { return nil }
+            state.end = error
+            return state.running.all
+        }
+        guard let running else { return }
+        connectivityListener?.end()
+        for request in running { request.end(with: error) }
+        let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
+        eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
+    }
+}
+
+extension RedirectRules {
+    fileprivate init(_ configuration: SessionConfiguration) {
+        self.init(
+            maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
+            secretHeaders: configuration.secretHeaders)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The files of a download over its attempts, without any request.
+@Suite struct DownloadSinkTests {
+    private struct Broken: Error {}
+
+    private static let url = "http://h/file"
+
+    private func urlRequest() throws -> URLRequest {
+        var request = try URLRequest(url: Self.url, method: .get)
+        request.setValue("hidden", forHTTPHeaderField: "X-Own")
+        return request
+    }
+
+    /// An answer with the whole of ten bytes.
+    private func head(_ status: Int = 200, _ fields: HTTPFields = [:]) -> ResponseHead {
+        ResponseHead(
+            status: status, fields: HTTPFields([HTTPField(name: .eTag, value: "\"a\"")] + Array(fields)), url: Self.url)
+    }
+
+    /// Begins an attempt, and takes so much of an answer. Returns what was asked for.
+    @discardableResult
+    private func receive(_ body: String, of head: ResponseHead, into sink: DownloadSink) throws -> URLRequest {
+        sink.begin()
+        var request = try urlRequest()
+        try sink.complete(&request, hiding: ["X-Own"])
+        guard case .file(let expected, _) = try sink.open() else {
+            Issue.record("a download goes into a file")
+            return request
+        }
+        var descriptor = expected
+        switch sink.verdict(at: head, sent: request) {
+        case .take(.file(let other, _)): descriptor = other
+        case .take: break
+        default: throw Broken()
+        }
+        #expect(write(descriptor, body, body.utf8.count) == body.utf8.count)
+        return request
+    }
+
+    private func text(_ url: URL?) throws -> String { try String(contentsOf: #require(url), encoding: .utf8) }
+
+    @Test func aWholeBodyIsAFileThatCanBeMoved() throws {
+        let sink = DownloadSink()
+        try receive("0123456789", of: head(200, [.contentLength: "10"]), into: sink)
+        #expect(sink.fileURL == nil && sink.wholeFile == nil && sink.resumeData == nil)
+        let arrived = sink.temporaryURL
+        let file = try sink.finish()
+        #expect(file == arrived && sink.fileURL == file && sink.wholeFile == file)
+        #expect(try text(file) == "0123456789")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let destination = folder.appendingPathComponent("moved")
+        try sink.move(to: destination, createsDirectories: true, replacesFile: false)
+        let files = sink.files
+        #expect(files.fileURL == destination && files.destinationURL == destination && files.resumeData == nil)
+        #expect(try text(destination) == "0123456789")
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func whatCannotBeMovedStaysUntilAnotherAttemptBegins() throws {
+        let sink = DownloadSink()
+        try receive("0123456789", of: head(), into: sink)
+        let file = try sink.finish()
+        let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/file")
+        #expect(throws: CocoaError.self) {
+            try sink.move(to: nowhere, createsDirectories: false, replacesFile: false)
+        }
+        #expect(sink.fileURL == nil)
+        #expect(try text(file) == "0123456789")
+        sink.begin()
+        #expect(!FileManager.default.fileExists(atPath: file?.path ?? ""))
+    }
+
+    @Test func aBrokenAttemptIsGoneOnWith() throws {
+        let sink = DownloadSink()
+        try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
+        #expect(sink.resumableInFlight != nil && sink.resumeData == nil)
+        sink.interrupt(keeping: true)
+        let data = try #require(sink.resumeData)
+        #expect(!String(decoding: data, as: UTF8.self).contains("hidden"))
+        let rest: HTTPFields = [.contentRange: "bytes 4-9/10", .contentLength: "6"]
+        let request = try receive("456789", of: head(206, rest), into: sink)
+        #expect(request.value(forHTTPHeaderField: "Range") == "bytes=4-")
+        #expect(sink.offset == 4 && !sink.mustRestart)
+        #expect(try text(sink.finish()) == "0123456789")
+        #expect(sink.resumeData == nil)
+    }
+
+    @Test func nothingIsKeptOfWhatNobodyWants() throws {
+        let sink = DownloadSink()
+        try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
+        let file = try #require(sink.temporaryURL)
+        sink.interrupt(keeping: false)
+        #expect(sink.resumeData == nil && sink.temporaryURL == nil)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func aPartThatDoesNotFitMeansAnotherAttemptFromTheFirstByte() throws {
+        let sink = DownloadSink()
+        try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
+        sink.interrupt(keeping: true)
+        sink.begin()
+        var request = try urlRequest()
+        try sink.complete(&request, hiding: [])
+        _ = try sink.open()
+        let misfit = head(206, [.contentRange: "bytes 5-9/10", .contentLength: "5"])
+        guard case .refuse(let cause) = sink.verdict(at: misfit, sent: request) else {
+            Issue.record("the misfit was taken")
+            return
+        }
+        sink.interrupt(by: cause, keeping: true)
+        #expect(sink.mustRestart)
+        let again = try receive("0123456789", of: head(), into: sink)
+        #expect(again.value(forHTTPHeaderField: "Range") == nil && !sink.mustRestart)
+        #expect(try text(sink.finish()) == "0123456789")
+    }
+
+    @Test func whoWaitsIsKeptWhileSomethingIsWritten() throws {
+        let sink = DownloadSink()
+        #expect(!sink.whenSettled { _ in })
+        try receive("0123", of: head(), into: sink)
+        #expect(sink.whenSettled { _ in })
+        sink.interrupt(keeping: false)
+        #expect(!sink.whenSettled { _ in })
+        #expect(sink.takeWaiting().count == 1)
+        #expect(sink.takeWaiting().isEmpty)
+    }
+
+    @Test func withoutAFileThereIsNothingToFinish() throws {
+        let sink = DownloadSink()
+        guard case .take(nil) = sink.verdict(at: head(), sent: nil) else {
+            Issue.record("the body was not taken")
+            return
+        }
+        #expect(try sink.finish() == nil)
+        #expect(sink.offset == 0)
+    }
+}
