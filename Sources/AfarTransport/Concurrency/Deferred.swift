@@ -65,8 +65,7 @@ package final class Deferred<Value: Sendable>: WorkBorrower, @unchecked Sendable
     private func lookUp() -> (Value?, work: (@Sendable () -> Void)?) {
         lock.lock()
         defer { lock.unlock() }
-        defer { lent = nil }
-        return (settled, lent)
+        return (settled, lent.take())
     }
 
     private func wait(_ continuation: Waiting) {
