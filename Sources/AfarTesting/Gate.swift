@@ -17,8 +17,7 @@ struct Gate: Sendable {
     func open() {
         state.withLock { state in
             state.isClosed = false
-            defer { state.waiting = nil }
-            return state.waiting
+            return state.waiting.take()
         }?.resume()
     }
 

@@ -48,7 +48,7 @@ final class MockExchange: PreparedExchange {
         if timeout < ExchangeOptions().totalTimeout {
             tasks.append(
                 Task {
-                    try? await Task.sleep(for: .seconds(max(timeout, 0)))
+                    try? await Task.sleep(for: Duration(timeout: timeout))
                     if !Task.isCancelled { fail(.timedOut, "it took longer than the total timeout, \(timeout) s") }
                 })
         }

@@ -217,8 +217,8 @@ extension RunningExchange {
 
     func didComplete(with error: (any Error)?) {
         let (phase, hasHead, isUndecided, wasComplete) = state.withLock { state in
-            defer { state.isComplete = true }
-            return (state.phase, state.head != nil, state.isUndecided, state.isComplete)
+            let wasComplete = Swift.exchange(&state.isComplete, with: true)
+            return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
         // A task that was let go after all had come says that it was cancelled.
         guard !wasComplete else { return }

@@ -128,10 +128,3 @@ final class RunningExchange: PreparedExchange {
         }
     }
 }
-
-extension Duration {
-    /// A timeout in seconds, within what a clock can add up.
-    fileprivate init(timeout: TimeInterval) {
-        self = .seconds(timeout < 1e9 ? max(timeout, 0) : 1e9)
-    }
-}

@@ -21,8 +21,7 @@ final class AsyncMutex: Sendable {
     func lock(_ proceed: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
             if state.isLocked { state.waiting.append(proceed) }
-            defer { state.isLocked = true }
-            return state.isLocked
+            return Swift.exchange(&state.isLocked, with: true)
         }
         if !mustWait { proceed() }
     }

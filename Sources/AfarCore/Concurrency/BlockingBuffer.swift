@@ -11,15 +11,9 @@ final class BlockingBuffer: Sendable {
         var isReaderWaiting = false
         var writer: UnsafeContinuation<Void, Never>?
 
-        mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
-            defer { writer = nil }
-            return writer
-        }
+        mutating func takeWriter() -> UnsafeContinuation<Void, Never>? { writer.take() }
 
-        mutating func takeReader() -> Bool {
-            defer { isReaderWaiting = false }
-            return isReaderWaiting
-        }
+        mutating func takeReader() -> Bool { Swift.exchange(&isReaderWaiting, with: false) }
 
         mutating func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
             var filled = 0

@@ -80,10 +80,7 @@ extension Request {
     ) -> Self {
         let waiting = Locked<(@Sendable (String) -> Void)?>(handler)
         let call: @Sendable () -> Void = { [weak self] in
-            let handler = waiting.withLock { waiting in
-                defer { waiting = nil }
-                return waiting
-            }
+            let handler = waiting.withLock { $0.take() }
             guard let self, let handler else { return }
             queue.async { handler(self.cURLDescription(redactingSecrets: redactingSecrets)) }
         }

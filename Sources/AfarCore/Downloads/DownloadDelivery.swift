@@ -86,8 +86,8 @@ final class DownloadDelivery: Sendable {
         deciding.lock()
         defer { deciding.unlock() }
         let (isOver, hadHead) = state.withLock { state in
-            defer { (state.hadHead, state.aside) = (true, nil) }
-            return (state.isOver, state.hadHead)
+            state.aside = nil
+            return (state.isOver, Swift.exchange(&state.hadHead, with: true))
         }
         guard !isOver else { throw CancellationError() }
         guard let rangeStart, let part else {

@@ -177,10 +177,5 @@ struct DownloadSink: Sendable {
     }
 
     /// Those who were kept.
-    func takeWaiting() -> [Handler] {
-        state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-    }
+    func takeWaiting() -> [Handler] { state.withLock { Swift.exchange(&$0.waiting, with: []) } }
 }

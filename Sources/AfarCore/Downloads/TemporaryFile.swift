@@ -71,10 +71,7 @@ package final class TemporaryFile: Sendable {
 
     /// Removes the file, unless it was moved away or kept.
     func remove() {
-        let isOwned = state.withLock { state in
-            defer { state.isOwned = false }
-            return state.isOwned
-        }
+        let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
         guard isOwned else { return }
         unlink(url.path)
         rmdir(directory)
@@ -112,10 +109,7 @@ package final class TemporaryFile: Sendable {
 
     /// Ends the writing.
     func close() {
-        let mustClose = state.withLock { state in
-            defer { state.isOpen = false }
-            return state.isOpen
-        }
+        let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
         // A process that was just forked may have a copy of the descriptor, which would hold the lock a little longer.
         flock(descriptor, LOCK_UN)

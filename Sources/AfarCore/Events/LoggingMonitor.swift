@@ -79,3 +79,13 @@ public final class LoggingMonitor: EventMonitor {
         return headers.map { "\(mark) \($0.name): \(redaction.value($0.value, of: $0.name))" }
     }
 }
+
+extension LoggingMonitor {
+    /// How much a monitor writes down.
+    public enum Level: String, Sendable, CaseIterable {
+        /// One line for each request, when it is over.
+        case info
+        /// Every step of every attempt too, with the headers.
+        case debug
+    }
+}

@@ -17,10 +17,7 @@ func oneAnswer<Answer: Sendable>(
 func once<Answer>(_ callback: @escaping @Sendable (Answer) -> Void) -> @Sendable (Answer) -> Void {
     let wasCalled = Locked(false)
     return { answer in
-        let isFirst = wasCalled.withLock { wasCalled in
-            defer { wasCalled = true }
-            return !wasCalled
-        }
+        let isFirst = wasCalled.withLock { !Swift.exchange(&$0, with: true) }
         if isFirst { callback(answer) }
     }
 }

@@ -77,11 +77,7 @@ final class StreamOnce: @unchecked Sendable {
 
     /// The stream, the first time.
     func take() -> InputStream? {
-        let isFirst = isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
-        }
-        return isFirst ? stream : nil
+        isTaken.withLock { Swift.exchange(&$0, with: true) } ? nil : stream
     }
 }
 

@@ -13,11 +13,7 @@ extension Request {
     /// - Parameter handler: Asked about each redirect; see ``RedirectHandler``.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
-        let replaced = mutable.withLock { state in
-            defer { state.redirectHandler = handler }
-            return state.redirectHandler
-        }
-        withExtendedLifetime(replaced) {}
+        mutable.release { Swift.exchange(&$0.redirectHandler, with: handler) }
         return self
     }
 

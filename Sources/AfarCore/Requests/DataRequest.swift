@@ -77,21 +77,13 @@ public class DataRequest: Request, @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func stream(closure: (@Sendable (Data) -> Void)? = nil) -> Self {
-        let replaced = received.withLock { received in
-            defer { received.stream = closure }
-            return received.stream
-        }
-        withExtendedLifetime(replaced) {}
+        received.release { Swift.exchange(&$0.stream, with: closure) }
         return self
     }
 
     override func cleanUp() {
         super.cleanUp()
-        let spent = received.withLock { received in
-            defer { (received.validators, received.stream) = ([], nil) }
-            return (received.validators, received.stream)
-        }
-        withExtendedLifetime(spent) {}
+        received.release { (Swift.exchange(&$0.validators, with: []), $0.stream.take()) }
     }
 
     override func append(_ rule: @escaping Rule) {

@@ -64,11 +64,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     override func cleanUp() {
         super.cleanUp()
-        let listeners = listeners.withLock { listeners in
-            defer { listeners = Listeners() }
-            return listeners
-        }
-        withExtendedLifetime(listeners) {}
+        listeners.release { Swift.exchange(&$0, with: Listeners()) }
     }
 
     override func append(_ rule: @escaping Rule) {

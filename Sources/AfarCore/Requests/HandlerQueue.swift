@@ -62,10 +62,9 @@ struct HandlerQueue<Subject> {
     /// - Returns: What comes to nothing. It holds values of the user's, which are not to be let go of under a lock.
     mutating func rewind() -> [Release] {
         next = 0
-        defer { releases = [] }
         isOpen = false
         isDraining = false
-        return releases
+        return Swift.exchange(&releases, with: [])
     }
 
     /// What to do next.
@@ -76,8 +75,8 @@ struct HandlerQueue<Subject> {
         }
         if releases.isEmpty, !farewells.isEmpty { swap(&releases, &farewells) }
         guard releases.isEmpty else {
-            defer { (handlers, next, releases) = ([], 0, []) }
-            return .release(releases, spent: handlers)
+            next = 0
+            return .release(Swift.exchange(&releases, with: []), spent: Swift.exchange(&handlers, with: []))
         }
         isDraining = false
         return .done

@@ -122,10 +122,7 @@ extension Request {
             Ending(pipeline: pipeline, work: work, waiting: takeWaiting())
         }
 
-        mutating func takeWaiting() -> Waiting? {
-            defer { waiting = nil }
-            return waiting
-        }
+        mutating func takeWaiting() -> Waiting? { waiting.take() }
     }
 
     /// Everything that works for a request and is to stop.

@@ -131,11 +131,9 @@ public class Request: @unchecked Sendable {
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
     func cleanUp() {
-        let spent = mutable.withLock { state in
-            defer { (state.headListeners, state.pipeline, state.borrower) = ([], nil, nil) }
-            return (state.headListeners, state.pipeline, state.borrower)
+        mutable.release { state in
+            (Swift.exchange(&state.headListeners, with: []), state.pipeline.take(), state.borrower.take())
         }
-        withExtendedLifetime(spent) {}
     }
 
     /// Adds a validator that every kind of request has.

@@ -114,10 +114,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     override func cleanUp() {
         super.cleanUp()
         // Once only: in the same place there may soon be a file that another request sends.
-        let uploadable = made.withLock { made in
-            defer { made.isCleanedUp = true }
-            return made.isCleanedUp ? nil : made.uploadable
-        }
+        let uploadable = made.withLock { Swift.exchange(&$0.isCleanedUp, with: true) ? nil : $0.uploadable }
         guard case .file(let url, shouldRemove: true) = uploadable else { return }
         try? fileManager.removeItem(at: url)
     }

@@ -57,3 +57,13 @@ protocol SettledResponse: SendableMetatype {
     /// The same response with this error in place of its result.
     func failing(with error: AFError) -> Self
 }
+
+extension Result {
+    /// What Swift says of a result: values are shown as they are but for what steers a terminal, errors without secrets.
+    var words: String {
+        switch self {
+        case .success: TerminalText.safe("\(self)")
+        case .failure: Redaction.standard.line("\(self)")
+        }
+    }
+}

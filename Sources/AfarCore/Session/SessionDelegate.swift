@@ -157,13 +157,12 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// A session is made that has this delegate.
     func attach(_ session: SessionState) {
-        let others = sessions.withLock { sessions in
+        // One of the others may be released just now.
+        sessions.release { sessions in
             let others = sessions.compactMap(\.session)
             sessions = (others + [session]).map(Attached.init)
             return others
         }
-        // Not under the lock: one of them may end just now.
-        withExtendedLifetime(others) {}
     }
 
     /// The request that a task stands for, while somebody holds it; nil for a task that is not from here.

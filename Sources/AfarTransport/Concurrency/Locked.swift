@@ -44,6 +44,11 @@
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state.pointee)
     }
+
+    /// Runs `body` with the state, alone, and lets go of what it returns when the lock is free again. For what is the
+    /// user's, who may run code when it is released.
+    @inlinable
+    package func release<Spent>(_ body: (inout State) -> sending Spent) { _ = withLock(body) }
 }
 
 /// A lock by itself, for state that cannot be a type of its own.

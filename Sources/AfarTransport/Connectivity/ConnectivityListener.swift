@@ -44,10 +44,6 @@ package final class ConnectivityListener: Sendable {
 
     /// Listens no more, nor again.
     package func end() {
-        let last = state.withLock { state in
-            defer { state = .ended }
-            return state
-        }
-        if case .listening(let task) = last { task.cancel() }
+        if case .listening(let task) = state.withLock({ Swift.exchange(&$0, with: .ended) }) { task.cancel() }
     }
 }

@@ -26,7 +26,7 @@ package final class Hop: @unchecked Sendable {
         (reason, redirectCount, hasLeftOrigin) = (nil, 0, false)
         totalTimeout = exchange.options.totalTimeout
         (observer, verdict) = (exchange.observer, exchange.verdict)
-        deadline = .now + .seconds(max(0, min(totalTimeout, 1e9)))
+        deadline = .now + Duration(timeout: totalTimeout)
     }
 
     /// A hop that comes after another, or that a stage has made of it.

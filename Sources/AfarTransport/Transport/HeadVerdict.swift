@@ -40,8 +40,7 @@ public final class PendingVerdict: Sendable {
         let receivers = state.withLock { state in
             guard state.verdict == nil else { return [@Sendable (HeadVerdict) -> Void]() }
             state.verdict = verdict
-            defer { state.receivers = [] }
-            return state.receivers
+            return Swift.exchange(&state.receivers, with: [])
         }
         for receive in receivers { receive(verdict) }
     }

@@ -30,10 +30,7 @@ public struct RequestBodyStream: Sendable {
     /// Takes the stream for a sending, and returns what makes its reader. That calls the owner's function, which may take
     /// as long as it likes; the claim itself calls nobody, so it may be made under a lock.
     package func claim() -> @Sendable () -> Reader {
-        let wasRead = wasRead.withLock { wasRead in
-            defer { wasRead = true }
-            return wasRead
-        }
+        let wasRead = wasRead.withLock { Swift.exchange(&$0, with: true) }
         guard wasRead, !isReplayable else { return makeReader }
         return { { throw TransportError.bodyIsSpent } }
     }

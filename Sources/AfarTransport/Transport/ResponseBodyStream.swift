@@ -155,8 +155,7 @@ extension ResponseBodyStream {
                 guard state.report == nil else { return (nil, []) }
                 state.report = report
                 if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
-                defer { (state.reader, state.reportReaders) = (nil, []) }
-                return (state.reader, state.reportReaders)
+                return (state.reader.take(), Swift.exchange(&state.reportReaders, with: []))
             }
             if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
             for reportReader in reportReaders { reportReader.resume(returning: report) }
@@ -171,8 +170,7 @@ extension ResponseBodyStream {
                 state.chunks = []
                 state.firstChunk = 0
                 state.waitingBytes = 0
-                defer { state.reader = nil }
-                return (isRunning, state.reader)
+                return (isRunning, state.reader.take())
             }
             reader?.resume(throwing: TransportError.streamCancelled)
             if isRunning { onCancel() }

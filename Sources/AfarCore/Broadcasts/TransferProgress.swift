@@ -33,10 +33,7 @@ final class TransferProgress: Sendable {
         let isCallDue = Locked(false)
         figures.setHandler(
             Announcements.Listener { [shown] _ in
-                let wasDue = isCallDue.withLock { isDue in
-                    defer { isDue = true }
-                    return isDue
-                }
+                let wasDue = isCallDue.withLock { Swift.exchange(&$0, with: true) }
                 guard !wasDue else { return }
                 shown.callBegins()
                 queue.async {
@@ -101,8 +98,7 @@ private final class ShownProgress: Sendable {
         let waiting = state.withLock { state in
             state.calls -= 1
             guard state.calls == 0 else { return [] as [Deferred<Void>] }
-            defer { state.waiting = [] }
-            return state.waiting
+            return Swift.exchange(&state.waiting, with: [])
         }
         for deferred in waiting { deferred.fulfil(()) }
     }

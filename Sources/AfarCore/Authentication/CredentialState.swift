@@ -85,8 +85,5 @@ struct CredentialState<Credential: Sendable> {
         return takeWaiters()
     }
 
-    private mutating func takeWaiters() -> [Waiter] {
-        defer { waiters = nil }
-        return waiters ?? []
-    }
+    private mutating func takeWaiters() -> [Waiter] { waiters.take() ?? [] }
 }

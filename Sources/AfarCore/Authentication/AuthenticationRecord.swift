@@ -25,8 +25,7 @@ extension Request {
     /// - Returns: Whether it was not retried with it before.
     func mayRetry(with version: Int, as id: ObjectIdentifier) -> Bool {
         changeAuthentication(by: id) { record in
-            defer { record.version = version }
-            return record.version.map { $0 < version } ?? true
+            Swift.exchange(&record.version, with: version).map { $0 < version } ?? true
         }
     }
 

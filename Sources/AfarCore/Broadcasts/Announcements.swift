@@ -31,8 +31,7 @@ final class Announcements<Value: Sendable>: Sendable {
         /// Returns what is to be let go.
         mutating func replaceHandler(with listener: Listener) -> Listener? {
             guard !isOver else { return listener }
-            defer { handler = listener }
-            return handler
+            return Swift.exchange(&handler, with: listener)
         }
 
         /// What happened last, if that is newer than what a listener is prepared to hear first; else adds the listener,
@@ -99,18 +98,16 @@ final class Announcements<Value: Sendable>: Sendable {
 
     /// Sets the handler, in place of the one before.
     func setHandler(_ listener: Listener) {
-        let replaced = state.withLock { $0.replaceHandler(with: listener) }
-        withExtendedLifetime(replaced) {}
+        state.release { $0.replaceHandler(with: listener) }
     }
 
     /// Sets the handler, in place of the one before; it is told of what happened last at once.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
         let listener = Listener { value in queue.async { handler(value) } }
-        let replaced = state.withLock { state in
+        state.release { state in
             if let last = state.last { listener.tell(last) }
             return state.replaceHandler(with: listener)
         }
-        withExtendedLifetime(replaced) {}
     }
 
     /// Adds a listener that only puts what it is told into a queue. It is told of what happened last at once.
@@ -150,9 +147,6 @@ final class Announcements<Value: Sendable>: Sendable {
             listener.finish()
             return {}
         }
-        return { [weak self] in
-            let removed = self?.state.withLock { $0.remove(id) }
-            withExtendedLifetime(removed) {}
-        }
+        return { [weak self] in self?.state.release { $0.remove(id) } }
     }
 }

@@ -5,6 +5,14 @@
     public import Foundation
 #endif
 
+/// What requests are authenticated with: an access token with its refresh token, say.
+public protocol AuthenticationCredential {
+    /// Whether the credential is to be refreshed before another request is sent with it: it has expired, or is about to.
+    ///
+    /// False for one whose end cannot be foreseen: that is found out when a server refuses it.
+    var requiresRefresh: Bool { get }
+}
+
 /// Knows a service's way of authentication: how a request carries a credential, how a refusal looks, and where to get a
 /// fresh credential. An ``AuthenticationInterceptor`` knows when to do it.
 ///

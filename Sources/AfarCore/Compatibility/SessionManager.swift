@@ -1,2 +1,0 @@
-/// What the 4.x generation called a ``Session``.
-public typealias SessionManager = Session
