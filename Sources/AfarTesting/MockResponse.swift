@@ -92,7 +92,7 @@ public struct MockResponse: Sendable {
 
     // MARK: Changed
 
-    /// The same response after a while.
+    /// The same response after a delay.
     public func delayed(by delay: Duration) -> MockResponse {
         var response = self
         response.delay = delay
@@ -106,7 +106,7 @@ public struct MockResponse: Sendable {
         return response
     }
 
-    /// The same response, broken off after some bytes of its body.
+    /// The same response, interrupted after some bytes of its body.
     public func breakingOff(
         after count: Int, with code: TransportError.Code = .bodyIncomplete
     ) -> MockResponse {

@@ -37,7 +37,7 @@ extension RunningExchange {
         if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
 
-    /// Answers whoever waits, once; not while the file is being written, for its owner closes it then.
+    /// Completes the exchange, once; not while the file is being written, for its owner closes it then.
     func settle() {
         let settled = state.withLock { state -> State? in
             guard state.ending != nil, !state.isWriting else { return nil }

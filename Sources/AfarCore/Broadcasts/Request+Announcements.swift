@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension Request {
-    /// Where one kind of thing is announced, made when somebody asks for it first. It ends with the request.
+    /// The broadcast of one kind of event, made on first use. It ends with the request.
     ///
     /// - Parameter last: What happened before.
     func announcements<Value>(
@@ -19,7 +19,7 @@ extension Request {
         }
     }
 
-    /// Announcements as a sequence, which holds the request; an iteration does not.
+    /// A broadcast as a sequence, which retains the request; an iteration does not.
     ///
     /// - Parameter transform: Makes the sequence's elements.
     func stream<Value, Element>(
@@ -32,7 +32,7 @@ extension Request {
         }
     }
 
-    /// Notes a `URLRequest` that was made, and announces it when it is the one to be sent.
+    /// Records a `URLRequest` that was made, and broadcasts it when it is the one to be sent.
     func didMake(_ urlRequest: URLRequest, isFinal: Bool) {
         let announcements = mutable.withLock { state in
             state.requests.append(urlRequest)
@@ -43,7 +43,7 @@ extension Request {
 }
 
 extension Request.Mutable {
-    /// Where something is announced. It ends with the request.
+    /// Makes a broadcast that ends with the request.
     mutating func makeAnnouncements<Value>(after last: Value? = nil) -> Announcements<Value> {
         let announcements = Announcements(last: last, isOver: handlers.isOver)
         handlers.append(farewell: { _ in announcements.finish() })

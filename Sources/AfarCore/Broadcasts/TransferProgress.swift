@@ -1,6 +1,6 @@
 import Foundation
 
-/// The progress of one direction of a request's transfer: its figures as they are announced, and Foundation's object.
+/// The progress of one direction of a request's transfer: its values as they are broadcast, and Foundation's object.
 final class TransferProgress: Sendable {
     let figures: Announcements<TransferFigures>
     private let shown = ShownProgress()

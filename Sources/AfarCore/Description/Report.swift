@@ -13,7 +13,7 @@ struct Report {
     private static let longestValue = 2000
     private static let indentation = "  "
 
-    /// - Parameter secretHeaders: The names of headers that are secret beside those whose names tell.
+    /// - Parameter secretHeaders: The names of headers that are sensitive beside those that are so by their names.
     init(secretHeaders: Set<String> = []) {
         redaction = Redaction(sensitiveHeaders: secretHeaders)
     }

@@ -19,7 +19,7 @@ final class DownloadDelivery: Sendable {
         var asides: [TemporaryFile] = []
         /// The file of an answer that is about something else.
         var aside: TemporaryFile?
-        /// What can be gone on with when this attempt breaks off.
+        /// What can be resumed when this attempt is interrupted.
         var resumable: ResumeData?
         /// The length that the file must have in the end.
         var promised: Int64?
@@ -31,7 +31,7 @@ final class DownloadDelivery: Sendable {
     private let file: TemporaryFile
     /// The first byte that was asked for; nil when all were.
     private let rangeStart: Int64?
-    /// The part that is gone on with.
+    /// The part that is resumed.
     private let part: ResumeData?
     private let state: Locked<State>
     /// Held while it is decided what is done with a body, and while the files are closed.
@@ -44,7 +44,7 @@ final class DownloadDelivery: Sendable {
         state = Locked(State())
     }
 
-    /// A delivery that goes on with a part, and asks for the rest of it. Nil when the part is not there any more, or the
+    /// A delivery that resumes a part, and asks for the rest of it. Nil when the part is not there any more, or the
     /// request is not for it; a part that nothing can be done with is removed.
     init?(resuming data: ResumeData, with request: inout URLRequest) throws {
         guard let file = try TemporaryFile(keptAt: data.path) else { return nil }
@@ -70,7 +70,7 @@ final class DownloadDelivery: Sendable {
     /// Where the body goes.
     var url: URL { state.withLock { $0.aside ?? file }.url }
 
-    /// What there is to go on with, should this attempt break off now.
+    /// What can be resumed, should this attempt be interrupted now.
     var resumable: ResumeData? { state.withLock { $0.resumable } }
 
     // MARK: The head
@@ -143,7 +143,7 @@ final class DownloadDelivery: Sendable {
 
     /// Ends the writing, with a whole body there.
     ///
-    /// - Returns: The file that the body is in, and what there is still to go on with: a part that the answer had nothing
+    /// - Returns: The file that the body is in, and what can still be resumed: a part that the answer had nothing
     ///   to do with.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
         deciding.lock()
@@ -172,8 +172,8 @@ final class DownloadDelivery: Sendable {
 
     /// Ends the writing, with a body that is not whole.
     ///
-    /// - Parameter mayKeep: Whether what can be gone on with is wanted.
-    /// - Returns: What can be gone on with, if its bytes have been kept.
+    /// - Parameter mayKeep: Whether what can be resumed is wanted.
+    /// - Returns: What can be resumed, if its bytes have been kept.
     func breakOff(keeping mayKeep: Bool) -> ResumeData? {
         deciding.lock()
         defer { deciding.unlock() }
@@ -183,7 +183,7 @@ final class DownloadDelivery: Sendable {
         }
         file.close()
         aside?.close()
-        // Now, and not when the last one lets go of them, who may be a transport.
+        // Now, and not when the last reference to them is released, which may be a transport's.
         defer {
             file.remove()
             aside?.remove()

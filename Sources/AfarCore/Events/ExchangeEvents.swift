@@ -5,7 +5,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Carries an exchange's events from the transport to its request's progress and to whoever listens.
+/// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
     private let request: Request
     private let events: CompositeEventMonitor?

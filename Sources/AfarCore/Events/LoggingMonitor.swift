@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Writes down what happens to requests: at ``Level/info`` one line for each when it is over, at ``Level/debug`` also how
+/// Logs the events of requests: at ``Level/info`` one line for each when it is over, at ``Level/debug`` also how
 /// it got there.
 ///
 /// ```swift
@@ -15,7 +15,7 @@ public import Foundation
 /// variable `AFAR_LOG`, `info` or `debug`, has every session log without a change to the program; it is read once, when
 /// the first session is made.
 public final class LoggingMonitor: EventMonitor {
-    /// How much is written down.
+    /// How much is logged.
     public let level: Level
     /// Where entries are made and written, one after the other.
     public let queue: DispatchQueue

@@ -1,5 +1,5 @@
-/// Waits for a callback of user code that should come once: a second call does nothing, and when none comes, cancelling
-/// the task is the answer.
+/// Waits for a callback of user code that should come once: further calls are ignored, and when the task is cancelled
+/// before, the value given for that is returned.
 func oneAnswer<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
     _ ask: @Sendable (@escaping @Sendable (Answer) -> Void) async -> Void

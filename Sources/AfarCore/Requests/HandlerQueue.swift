@@ -29,7 +29,7 @@ struct HandlerQueue<Subject> {
     private var handlers: [Handler] = []
     private var next = 0
     private var releases: [Release] = []
-    /// What is done when nothing is left to release either.
+    /// Called when nothing is left to release either.
     private var farewells: [Release] = []
     /// Whether the network work is over, so that handlers can be run.
     private var isOpen = false

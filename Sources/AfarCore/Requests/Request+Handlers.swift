@@ -18,7 +18,7 @@ extension Request {
         }
     }
 
-    /// The way in for every kind of handler: adds it, and starts the request if that is what handlers do here.
+    /// The entry point for every kind of handler: adds it, and starts the request if handlers start it.
     ///
     /// - Parameters:
     ///   - respond: Makes the response of what the request has received.

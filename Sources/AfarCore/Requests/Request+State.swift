@@ -50,7 +50,7 @@ extension Request {
 
         var requests: [URLRequest] = []
         var performedRequests: [URLRequest] = []
-        /// The attempt that was sent, until it was told to be over.
+        /// The attempt that was sent, until its end was reported.
         var sent: SentAttempt?
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
@@ -60,7 +60,7 @@ extension Request {
         /// What interceptors that authenticate have done for the request.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
         var redirectHandler: (any RedirectHandler)?
-        /// The last redirect of the attempt that runs, as far as anybody was told.
+        /// The last redirect of the attempt that runs, as far as it was reported.
         var redirect: Redirect?
         var credential: URLCredential?
         var head: ResponseHead?
@@ -74,7 +74,7 @@ extension Request {
         var attempts: [AttemptReport] = []
         var startTime: TimeInterval = 0
 
-        /// Who listens to this request, the session's monitors among them; nil when it has none of its own.
+        /// The monitors of this request, the session's among them; nil when it has none of its own.
         var eventMonitor: CompositeEventMonitor?
 
         var handlers = HandlerQueue<Request>()

@@ -16,7 +16,7 @@ public struct DownloadResponse<Success, Failure: Error> {
     public let temporaryURL: URL?
     /// Where the file was moved to; nil without a destination.
     public let destinationURL: URL?
-    /// What is needed to go on with the download; see ``DownloadRequest/resumeData``.
+    /// What is needed to resume the download; see ``DownloadRequest/resumeData``.
     public let resumeData: Data?
     /// The value, or what went wrong.
     public let result: Result<Success, Failure>

@@ -8,7 +8,7 @@ extension DownloadRequest {
     /// A task that shows what resume data asks for: its requests are the one for the bytes that are missing, without
     /// credentials.
     ///
-    /// It is no attempt: to go on with a download, use
+    /// It is no attempt: to resume a download, use
     /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling
     /// the task does that to this request. The task of data that cannot be used has no requests.
     ///

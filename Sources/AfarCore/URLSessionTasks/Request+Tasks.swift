@@ -20,11 +20,11 @@ extension Request {
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
-    /// Sets a closure that is told each of ``tasks``: one for each attempt, just before it is sent. Only the last closure
-    /// set is called.
+    /// Sets a closure that is called with each of ``tasks``: one for each attempt, just before it is sent. Only the
+    /// last closure set is called.
     ///
-    /// Set later, it is told the last of them at once. The tasks count bytes while they run if this is called before the
-    /// request starts.
+    /// Set later, it is called with the last of them at once. The tasks count bytes while they run if this is called
+    /// before the request starts.
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue.
@@ -40,7 +40,7 @@ extension Request {
 
     /// ``tasks``, to await: one for each attempt, just before it is sent.
     ///
-    /// An iteration that begins late is told the last of them first. It ends when the request is finished, cancelled too;
+    /// An iteration that begins late gets the last of them first. It ends when the request is finished, cancelled too;
     /// ending the iteration leaves the request alone. The tasks count bytes while they run if this is called before the
     /// request starts.
     ///
@@ -79,7 +79,7 @@ extension Request {
         alignControl()
     }
 
-    /// What can be said of a task whose attempt is not known to be over.
+    /// The snapshot of a task whose attempt is not known to be over.
     func standing(of attempt: TaskAttempt) -> TaskAttempt.Standing? {
         mutable.withLock { $0.tasks.last?.attempt === attempt ? $0.standing : nil }
     }
@@ -115,7 +115,7 @@ extension Request.Mutable {
         attempt.end(with: standing)
     }
 
-    /// What can be said of the last attempt.
+    /// A snapshot of the last attempt.
     fileprivate var standing: TaskAttempt.Standing {
         let isOver = control == nil
         let isMeasured = isOver && attempts.count == performedRequests.count

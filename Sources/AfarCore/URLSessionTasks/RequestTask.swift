@@ -18,7 +18,7 @@ func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt
         ? instance(of: DownloadRequestTask.self, attempt) : instance(of: DataRequestTask.self, attempt)
 }
 
-/// Makes the task that shows what a download would ask for to go on; without a request, one that is over.
+/// Makes the task that shows what a download would request to be resumed; without a request, one that is over.
 func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
     instance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }

@@ -9,7 +9,7 @@ import Foundation
 /// It carries nothing itself: it shows what its request does, and passes on what it is told to do. It does not keep its
 /// request alive; what is known when the attempt is over stays.
 final class TaskAttempt: Sendable {
-    /// What can be said of an attempt.
+    /// The state of an attempt at one moment.
     struct Standing {
         var state = URLSessionTask.State.completed
         /// The last redirect that was followed.

@@ -235,8 +235,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// libcurl stops sending once an answer makes the rest of the body needless, in some cases only when the answer is whole;
-    /// but not while the sending stands still, because the body's maker has nothing ready. So it is let go on each time that
-    /// something has happened.
+    /// but not while the sending stands still, because the body's maker has nothing ready. So it is resumed each time
+    /// that something has happened.
     private func goOnAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
@@ -323,7 +323,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Lets another transfer to the host begin while this one waits for its verdict.
+    /// Releases the transfer's slot while it waits for its verdict, so that another to the host may begin.
     func giveBackPlace(of transfer: Transfer) {
         guard let place = transfer.place else { return }
         transfer.place = nil
@@ -411,7 +411,7 @@ final class CurlLoop: @unchecked Sendable {
             return setAside(transfer, code: code, phase: phase)
         }
         guard transfer.state.finish() else { return }
-        // Before anybody hears of the end: the next exchange may have the same control.
+        // Before the end is reported: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
         giveBackHandle(of: transfer, isDone: isDone)

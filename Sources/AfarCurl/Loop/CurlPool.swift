@@ -14,7 +14,7 @@ final class CurlPool {
     private let keepsConnections: Bool
     @exclusivity(unchecked) private var interests = SocketInterests()
     @exclusivity(unchecked) private var sockets = OpenSockets()
-    /// Sockets whose peer sent something, or closed, while no request was under way.
+    /// Sockets with unsolicited data: whose peer sent something, or closed, while no request was under way.
     @exclusivity(unchecked) private var disturbed: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
     @exclusivity(unchecked) private var justFreed: [Int32] = []

@@ -6,7 +6,7 @@ struct HostGate<Waiter: AnyObject> {
         @exclusivity(unchecked) fileprivate var active = 0
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
-        /// Places of those who have gone are nil, until the front of the queue is cut off.
+        /// Entries of waiters that have gone are nil, until the front of the queue is cut off.
         @exclusivity(unchecked) private var waiting: [Waiter?] = []
         @exclusivity(unchecked) private var firstWaiting = 0
         @exclusivity(unchecked) private var cutOff = 0
@@ -54,7 +54,7 @@ struct HostGate<Waiter: AnyObject> {
         }
     }
 
-    /// A place in a host's queue; after admission, a place among its connections.
+    /// A slot in a host's queue; after admission, a slot among its connections.
     struct Place {
         fileprivate let lane: Lane
         fileprivate let number: Int
@@ -62,7 +62,7 @@ struct HostGate<Waiter: AnyObject> {
 
     private let limitPerHost: Int
     private var lanes: [String: Lane] = [:]
-    /// Lanes that have someone waiting and a free place, in the order in which they got both.
+    /// Queues that have a waiter and a free slot, in the order in which they got both.
     private var ready: [Lane] = []
 
     init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }

@@ -15,7 +15,7 @@ struct LookupGate<Waiter: AnyObject> {
     /// Look-ups that run and that nobody waits for.
     private(set) var abandonedCount = 0
     private var waitingCount = 0
-    /// Whether somebody waits for a turn.
+    /// Whether there are waiters.
     var isWaitedFor: Bool { waitingCount > 0 }
 
     init(limit: Int) {

@@ -34,13 +34,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var sink: BodySink
     @exclusivity(unchecked) private(set) var feed: BodyFeed?
     @exclusivity(unchecked) private var isGoingOn = false
-    /// The turn of the loop in which the last of the body came, and when the first of that came.
+    /// The loop's iteration in which the last of the body arrived, and when the first of that arrived.
     @exclusivity(unchecked) private var turn: (number: UInt64, start: UInt64) = (0, 0)
 
     // The loop's book-keeping.
     @exclusivity(unchecked) var index: Int?
     @exclusivity(unchecked) var place: HostGate<Transfer>.Place?
-    /// Whether the gate let it through.
+    /// Whether the host limiter admitted it.
     @exclusivity(unchecked) var wasAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
     /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
@@ -124,7 +124,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         feed = nil
     }
 
-    /// Lets go of what would keep the transfer alive through its own callbacks.
+    /// Releases what would keep the transfer alive through its own callbacks.
     func release() {
         closeFeed()
         stream = nil
@@ -183,7 +183,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try pool.setShared(options)
         if setup.isSecure { try options.setSecurity(setup.minimumTLSVersion, bundle: bundle) }
         // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
-        // on unknown to the gate.
+        // on unknown to the limiter.
         try options.set(
             CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, setup.connectTimeout.clamped) * 1000)) + 1_000)
         if setup.decodesContent { try options.set(CURLOPT_ACCEPT_ENCODING, "") }
@@ -382,7 +382,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
         try deliverRefusal()
-        // libcurl may read 100 buffers in one go, and the loop hears of a suspension only after that.
+        // libcurl may read 100 buffers in one go, and the loop learns of a suspension only after that.
         if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         try checkDecompression(to: sink.byteCount + Int64(body.count))
         let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
@@ -404,11 +404,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return hold(body, in: held)
     }
 
-    /// How long a transfer may have the loop for itself, in nanoseconds.
+    /// The longest time slice of a transfer on the loop, in nanoseconds.
     private static let longestTurn: UInt64 = 10_000_000
 
-    /// Whether others are to have their turn before more of the body is taken. libcurl may read 100 buffers in one go, of
-    /// chunks of one byte, or of what is decoded to a thousand times as much.
+    /// Whether the transfer must yield to others before more of the body is taken. libcurl may read 100 buffers in one
+    /// go, of chunks of one byte, or of what is decoded to a thousand times as much.
     private func mustStandBack() -> Bool {
         guard sink.byteCount > 1 << 16, !isGoingOn, mayStandBack else { return false }
         let now = MonotonicClock.now

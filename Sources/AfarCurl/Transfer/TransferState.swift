@@ -61,7 +61,7 @@ struct TransferState {
         connectDeadline = Self.deadline(after: connectTimeout, from: now)
     }
 
-    /// Returns whether this is news.
+    /// Returns whether it was not connected before.
     mutating func connect(at now: UInt64) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
@@ -114,9 +114,9 @@ struct TransferState {
         return true
     }
 
-    // MARK: Standing still
+    // MARK: Pauses
 
-    /// The idle timer stands still while the caller has suspended the transfer, or one of the bodies waits for the
+    /// The idle timer is paused while the caller has suspended the transfer, or one of the bodies waits for the
     /// program's own side.
     private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
 

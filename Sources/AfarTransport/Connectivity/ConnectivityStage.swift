@@ -37,7 +37,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // So that it is not taken for good news again.
+                    // So that it does not count as a change again.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { stage.leaveOtherNetworks(for: connectivity) }
                     return .send
@@ -107,7 +107,7 @@ package final class ConnectivityStage: ExchangeStage {
             error = hop.failure(
                 .timedOut, "no network came before the total timeout of \(totalTimeout.formatted()) s passed")
         case .noMoreNews:
-            // Nobody will tell, which is no reason to hold back what has not been tried.
+            // There will be no updates, which is no reason to hold back what has not been tried.
             guard let failure else { return nil }
             throw failure
         case .over(let connectivity): return connectivity

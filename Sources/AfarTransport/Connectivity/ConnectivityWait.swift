@@ -42,8 +42,8 @@ extension ConnectivityProvider {
         }
     }
 
-    /// Whether it is told within a moment that there is no network. A provider may hear of a loss a little after requests
-    /// fail by it, so a failure is not held against the network before that moment is over.
+    /// Whether the provider reports within a moment that there is no network. It may learn of a loss a little after
+    /// requests fail by it, so a failure is not held against the network before that moment is over.
     package func noticesLoss(within limit: Duration) async -> Bool {
         let outcome = await wait(upTo: min(limit, .milliseconds(300)), until: { !$0.isOnline })
         if case .over = outcome { return true }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One of the stages that a request goes through, one after the other.
+/// One of the consecutive phases of a request and its response over the network, with its time.
 package struct Stage: Equatable {
     package enum Name: String, CaseIterable {
         case queued = "Queued"

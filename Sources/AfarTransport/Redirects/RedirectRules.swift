@@ -126,7 +126,7 @@ package struct RedirectRules: Sendable {
         fields = HTTPFields(fields.filter { !mustGo($0.name) })
     }
 
-    /// One step of a chain, for errors.
+    /// What an error about a redirect tells of it.
     private struct Leg {
         let head: ResponseHead
         let from: String

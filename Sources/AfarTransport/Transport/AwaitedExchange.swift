@@ -1,6 +1,6 @@
 import Foundation
 
-/// One exchange over a transport that can only be awaited: somebody's own, or one around another.
+/// One exchange over a transport that can only be awaited: a custom one, or a decorator around another.
 ///
 /// Such a transport may know nothing of verdicts, and return a response that nobody wants, with its body. Then what it was
 /// to do at the head is done here; the total timeout, which is the transport's to keep, does not end a question any more.

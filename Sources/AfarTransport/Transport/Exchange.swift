@@ -15,7 +15,7 @@ public struct Exchange: Sendable {
     public var options: ExchangeOptions
     /// Suspends and resumes this exchange.
     public var control: ExchangeControl
-    /// Sees what happens while the exchange runs; nil when nobody listens.
+    /// Observes the exchange while it runs; nil when there is no observer.
     public var observer: (any ExchangeObserver)?
     /// Decides what is done with a response when its head has come; nil takes it. Transports call ``headArrived(_:)``.
     ///
@@ -59,7 +59,7 @@ public struct Exchange: Sendable {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
     }
 
-    /// What this exchange asks of a transport.
+    /// The features that this exchange requires of a transport.
     public var demands: TransportCapabilities.Features {
         var demands: TransportCapabilities.Features = []
         switch body {

@@ -13,7 +13,7 @@ public final class ExchangeControl: Sendable {
         var toldChangeCount = 0
         var isTelling = false
 
-        /// Takes what is to be told next, if anything. One thread tells at a time, else news could overtake each other.
+        /// Takes the next update to report, if any. One thread reports at a time, so that updates keep their order.
         mutating func takeNews() -> (tell: @Sendable (Bool) -> Void, isSuspended: Bool)? {
             guard !isTelling, let onChange, toldChangeCount != changeCount else { return nil }
             isTelling = true

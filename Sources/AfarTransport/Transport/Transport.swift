@@ -24,7 +24,7 @@
 public protocol Transport: Sendable {
     /// What this transport can do.
     ///
-    /// A request that demands more fails with a typed error before a byte is sent.
+    /// A request that requires more fails with a typed error before a byte is sent.
     var capabilities: TransportCapabilities { get }
 
     /// Performs one exchange.
@@ -44,6 +44,6 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-    /// Does nothing.
+    /// The default implementation leaves all connections open.
     public func closeIdleConnections() {}
 }

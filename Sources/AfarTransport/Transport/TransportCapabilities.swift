@@ -1,4 +1,4 @@
-/// What a transport can do, said honestly.
+/// The features that a transport supports. Declare only what it really does: requests rely on it.
 public struct TransportCapabilities: Sendable, Hashable {
     /// Abilities that not every transport has.
     public struct Features: OptionSet, Sendable, Hashable {

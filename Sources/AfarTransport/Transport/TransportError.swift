@@ -13,7 +13,7 @@ public struct TransportError: Error, Sendable {
         case resolving
         /// Opening the connection.
         case connecting
-        /// Agreeing on TLS.
+        /// The TLS handshake.
         case securing
         /// Sending the request.
         case sending
