@@ -19,7 +19,7 @@ struct DownloadSink: Sendable {
         var file: TemporaryFile?
         var fileURL: URL?
         var destinationURL: URL?
-        /// What the next attempt, or another request, can go on from.
+        /// What the next attempt, or another request, can resume from.
         var resumable: ResumeData?
         var mustRestart = false
         var waiting: [Handler] = []

@@ -81,7 +81,7 @@ public final class LoggingMonitor: EventMonitor {
 }
 
 extension LoggingMonitor {
-    /// How much a monitor writes down.
+    /// How much a monitor logs.
     public enum Level: String, Sendable, CaseIterable {
         /// One line for each request, when it is over.
         case info

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Request {
-    /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
+    /// Starts or resumes the request. A cancelled or finished request stays as it is.
     @discardableResult
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }

@@ -38,7 +38,7 @@ enum ResponseOrigin: Sendable {
         }
     }
 
-    /// The names of headers that are not to be shown, beside those whose names tell.
+    /// The names of headers that are sensitive beside those that are so by their names.
     var secretHeaders: Set<String> {
         if case .network(_, _, let names) = self { names } else { [] }
     }

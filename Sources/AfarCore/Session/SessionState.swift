@@ -36,11 +36,11 @@ final class SessionState: Sendable {
     let options: Result<ExchangeOptions, any Error>
     /// Held while an adapter or a retrier of any request is called.
     let interceptors = AsyncMutex()
-    /// Everybody who may listen to all requests.
+    /// All monitors that may observe all requests.
     let listeners: CompositeEventMonitor
     /// Whether somebody listens but for the delegate and the notifications.
     let hasEventMonitors: Bool
-    /// Nil when nobody knows of the network.
+    /// Nil without a connectivity provider.
     private let connectivityListener: ConnectivityListener?
     private let mutable = Locked(Mutable())
 
