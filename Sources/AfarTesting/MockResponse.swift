@@ -107,11 +107,19 @@ public struct MockResponse: Sendable {
     }
 
     /// The same response, interrupted after some bytes of its body.
-    public func breakingOff(
+    public func interrupted(
         after count: Int, with code: TransportError.Code = .bodyIncomplete
     ) -> MockResponse {
         var response = self
         (response.failure, response.bytesBeforeFailure) = (code, count)
         return response
+    }
+
+    /// The earlier name of ``interrupted(after:with:)``.
+    @available(*, deprecated, renamed: "interrupted(after:with:)")
+    public func breakingOff(
+        after count: Int, with code: TransportError.Code = .bodyIncomplete
+    ) -> MockResponse {
+        interrupted(after: count, with: code)
     }
 }

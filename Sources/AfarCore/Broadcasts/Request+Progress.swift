@@ -80,7 +80,7 @@ extension Request {
     /// Made when somebody asks for it first.
     private func progress(_ direction: WritableKeyPath<Mutable, TransferProgress?>) -> TransferProgress {
         mutable.withLock { state in
-            let progress = state[keyPath: direction] ?? TransferProgress(state.makeAnnouncements())
+            let progress = state[keyPath: direction] ?? TransferProgress(state.makeBroadcast())
             state[keyPath: direction] = progress
             return progress
         }

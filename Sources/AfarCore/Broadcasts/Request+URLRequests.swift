@@ -34,5 +34,5 @@ extension Request {
         stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    var madeURLRequests: Announcements<URLRequest> { announcements(\.urlRequests) { $0.requests.last } }
+    var madeURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.requests.last } }
 }

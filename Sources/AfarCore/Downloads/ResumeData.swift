@@ -55,11 +55,11 @@ package struct ResumeData: Sendable, Equatable {
 
     /// The request that asks for the file, not yet for a part of it.
     ///
-    /// - Parameter secretHeaders: The names of headers that are left out beside those that are sensitive by their
+    /// - Parameter sensitiveHeaders: The names of headers that are left out beside those that are sensitive by their
     ///   names. Whoever keeps resume data for a program could have added some.
-    func urlRequest(without secretHeaders: Set<String> = []) throws -> URLRequest {
+    func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
         var request = try URLRequest(url: url, method: .get, headers: Self.headersWorthKeeping(headers))
-        for name in secretHeaders { request.setValue(nil, forHTTPHeaderField: name) }
+        for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
 

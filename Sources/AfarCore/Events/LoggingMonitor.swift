@@ -75,7 +75,7 @@ public final class LoggingMonitor: EventMonitor {
 
     /// Headers, one a line.
     func lines(_ headers: HTTPHeaders, of request: Request?, after mark: String) -> [String] {
-        let redaction = Redaction(sensitiveHeaders: request?.session.configuration.secretHeaders ?? [])
+        let redaction = Redaction(sensitiveHeaders: request?.session.configuration.sensitiveHeaders ?? [])
         return headers.map { "\(mark) \($0.name): \(redaction.value($0.value, of: $0.name))" }
     }
 }

@@ -71,7 +71,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             convertible = request
             sink = DownloadSink()
         case .resumeData(let data):
-            let resumed = ResumedRequest(data, secretHeaders: session.configuration.secretHeaders)
+            let resumed = ResumedRequest(data, sensitiveHeaders: session.configuration.sensitiveHeaders)
             convertible = resumed
             sink = DownloadSink(resuming: try? resumed.data.get())
         }
@@ -121,7 +121,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     package var resumableInFlight: ResumeData? { sink.resumableInFlight }
 
     /// Lets the download begin with a part, as resume data would. To be called before it starts.
-    package func goOn(with data: ResumeData) { sink.resume(from: data) }
+    package func resume(from data: ResumeData) { sink.resume(from: data) }
 
     /// Ends the download for good, and drops what has arrived of it.
     @discardableResult
@@ -160,7 +160,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     override func complete(_ urlRequest: inout URLRequest) throws {
-        try sink.complete(&urlRequest, hiding: session.configuration.secretHeaders)
+        try sink.complete(&urlRequest, hiding: session.configuration.sensitiveHeaders)
     }
 
     override func openDelivery() throws -> ResponseDelivery {
@@ -177,7 +177,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let offset = sink.offset
         mutable.withLock { $0.bytesBefore = offset }
         if offset > 0 { didResume(at: offset, expected: head.contentLength) }
-        return (verdict, announce(head))
+        return (verdict, receiveHead(head))
     }
 
     override func receive(_ response: TransportResponse) throws {
@@ -273,7 +273,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     override func abandonAttempt() -> Bool {
         sink.interrupt(keeping: mayKeepPart)
         tellWaiting()
-        return sink.mustRestart
+        return sink.restartRequired
     }
 
     /// Whether what there is to go on with is kept: not when the owner of the request wants nothing more.
@@ -313,14 +313,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 /// Makes the request that resume data describes.
 private struct ResumedRequest: URLRequestConvertible {
     let data: Result<ResumeData, ResumeDataError>
-    let secretHeaders: Set<String>
+    let sensitiveHeaders: Set<String>
 
-    init(_ data: Data, secretHeaders: Set<String>) {
-        self.secretHeaders = secretHeaders
+    init(_ data: Data, sensitiveHeaders: Set<String>) {
+        self.sensitiveHeaders = sensitiveHeaders
         self.data = Result { () throws(ResumeDataError) in try ResumeData(decoding: data) }
     }
 
-    func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: secretHeaders) }
+    func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: sensitiveHeaders) }
 }
 
 extension TransportError {

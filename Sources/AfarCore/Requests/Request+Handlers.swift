@@ -79,7 +79,7 @@ extension Request {
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
         let details = ResponseDetails(
-            request: request, origin: .network(head, attempt, secretHeaders: session.configuration.secretHeaders),
+            request: request, origin: .network(head, attempt, sensitiveHeaders: session.configuration.sensitiveHeaders),
             data: data, timeline: timeline, serializationDuration: ended - began)
         return (result, details)
     }

@@ -38,7 +38,7 @@ extension Request {
             return state.takeEnding()
         }
         guard let ending else { return }
-        ending.carryOut()
+        ending.perform()
         startPipeline()
     }
 
@@ -49,7 +49,7 @@ extension Request {
             state.end = error
             return state.takeEnding()
         }
-        ending?.carryOut()
+        ending?.perform()
     }
 
     /// Starts the one task of this request, once.

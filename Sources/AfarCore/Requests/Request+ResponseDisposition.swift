@@ -31,7 +31,7 @@ extension Request {
             ) -> Void
     ) -> Self {
         addHeadListener { response in
-            await oneAnswer(ifCancelled: .cancel) { answer in
+            await withCancellableCallback(ifCancelled: .cancel) { answer in
                 queue.async { handler(response, answer) }
             }
         }
@@ -94,9 +94,9 @@ extension Request {
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
         let responses = mutable.withLock { state in
-            let responses = state.makeAnnouncements(after: state.head?.httpURLResponse)
+            let responses = state.makeBroadcast(after: state.head?.httpURLResponse)
             state.append { response in
-                responses.announce(response)
+                responses.send(response)
                 return .allow
             }
             return responses
@@ -125,7 +125,7 @@ extension Request {
     /// Keeps the head. Whoever comes later finds it.
     ///
     /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
-    func announce(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
+    func receiveHead(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
         let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Bool>?) in
             let isNew = state.head == nil
             state.head = head

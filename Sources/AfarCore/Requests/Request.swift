@@ -81,12 +81,12 @@ public class Request: @unchecked Sendable {
     ///
     /// - Returns: The verdict, and what asks those who want to know of the head, if anybody does.
     func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
-        (.take(), announce(head))
+        (.take(), receiveHead(head))
     }
 
     /// Keeps what a response brought.
     func receive(_ response: TransportResponse) throws {
-        if let asking = announce(response.head) { run(asking) }
+        if let asking = receiveHead(response.head) { run(asking) }
     }
 
     /// Notifies the monitors of what is specific to this kind of request when an attempt is sent.

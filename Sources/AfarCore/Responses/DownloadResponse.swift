@@ -143,7 +143,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
     /// several lines. Secrets in headers and URLs are hidden.
     public var debugDescription: String {
-        var report = Report(secretHeaders: details.origin.secretHeaders)
+        var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)
         report.add(response)
         report.add("File", fileURL?.path ?? "none")

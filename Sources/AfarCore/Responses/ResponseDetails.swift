@@ -28,7 +28,7 @@ final class ResponseDetails: Sendable {
 
 /// Where a response's head and metrics come from. Foundation's forms of both are made when they are asked for.
 enum ResponseOrigin: Sendable {
-    case network(ResponseHead?, AttemptReport?, secretHeaders: Set<String>)
+    case network(ResponseHead?, AttemptReport?, sensitiveHeaders: Set<String>)
     case given(HTTPURLResponse?, TaskMetrics?)
 
     var response: HTTPURLResponse? {
@@ -39,7 +39,7 @@ enum ResponseOrigin: Sendable {
     }
 
     /// The names of headers that are sensitive beside those that are so by their names.
-    var secretHeaders: Set<String> {
+    var sensitiveHeaders: Set<String> {
         if case .network(_, _, let names) = self { names } else { [] }
     }
 

@@ -51,7 +51,13 @@ public struct SessionConfiguration: Sendable {
     /// The names of further sensitive headers, which their names do not show to be so: `X-Customer`, say. Like
     /// `Authorization`, `Cookie`, `X-Api-Key` and all others whose names show a credential, they are redacted in logs,
     /// and do not follow a redirect to another scheme, host or port. Case does not matter.
-    public var secretHeaders: Set<String> = []
+    public var sensitiveHeaders: Set<String> = []
+    /// The earlier name of ``sensitiveHeaders``.
+    @available(*, deprecated, renamed: "sensitiveHeaders")
+    public var secretHeaders: Set<String> {
+        get { sensitiveHeaders }
+        set { sensitiveHeaders = newValue }
+    }
 
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
     ///

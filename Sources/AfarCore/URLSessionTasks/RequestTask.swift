@@ -12,7 +12,7 @@ protocol RequestTask: URLSessionTask {
 }
 
 /// Makes the task of an attempt: a download task for a download, else an upload task, which is a data task too.
-func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Standing? = nil) -> any RequestTask {
+func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Snapshot? = nil) -> any RequestTask {
     let attempt = TaskAttempt(urlRequest, of: request, ending: ending)
     return request is DownloadRequest
         ? instance(of: DownloadRequestTask.self, attempt) : instance(of: DataRequestTask.self, attempt)

@@ -56,7 +56,7 @@ package final class ConnectivityStage: ExchangeStage {
                 case .offline: break
                 case .unknown: return .fail(error)
                 case .online:
-                    let isLost = await stage.provider.noticesLoss(within: hop.timeLeft)
+                    let isLost = await stage.provider.detectsLoss(within: hop.timeLeft)
                     guard isLost || Task.isCancelled, hop.exchange.body.isUnspent else { return .fail(error) }
                     state.withLock { $0.tried = nil }
                 }
@@ -106,7 +106,7 @@ package final class ConnectivityStage: ExchangeStage {
         case .givenUp:
             error = hop.failure(
                 .timedOut, "no network came before the total timeout of \(totalTimeout.formatted()) s passed")
-        case .noMoreNews:
+        case .noMoreUpdates:
             // There will be no updates, which is no reason to hold back what has not been tried.
             guard let failure else { return nil }
             throw failure

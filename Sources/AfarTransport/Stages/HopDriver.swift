@@ -98,13 +98,13 @@ package final class HopDriver: @unchecked Sendable {
             case .wait(let work):
                 route.hasBegun = true
                 withState { $0.route = route }
-                return post(.waits { [self] in goOn(after: await work()) })
+                return post(.waits { [self] in resume(after: await work()) })
             }
         }
         send(over: route)
     }
 
-    private func goOn(after departure: Departure) {
+    private func resume(after departure: Departure) {
         switch departure {
         case .send: break
         case .change(let exchange): withState { $0.route.change(to: exchange) }

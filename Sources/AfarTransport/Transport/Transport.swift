@@ -34,8 +34,8 @@ public protocol Transport: Sendable {
     ///
     /// - Parameter exchange: What to send, where the body goes, and the rules for it.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and
-    ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with ``ResponseDelivery/stream(highWater:)``
-    ///   the response is returned at its head.
+    ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with
+    ///   ``ResponseDelivery/stream(highWaterMark:)`` the response is returned at its head.
     /// - Throws: A ``TransportError``. Any other error is treated as one of unknown code.
     func send(_ exchange: Exchange) async throws -> TransportResponse
 

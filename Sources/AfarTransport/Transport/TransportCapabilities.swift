@@ -76,7 +76,7 @@ public struct TransportCapabilities: Sendable, Hashable {
 
     /// Throws ``TransportError/Code-swift.struct/unsupportedByTransport`` when the exchange demands what is not here.
     public func check(_ exchange: Exchange) throws {
-        let missing = exchange.demands.subtracting(features)
+        let missing = exchange.requiredFeatures.subtracting(features)
         guard !missing.isEmpty else { return }
         throw TransportError(
             .unsupportedByTransport,

@@ -146,7 +146,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         let limit = maximumWait.duration
         var tried = tried
         if present.status == .online, !isOfflineError || (isUsable(present) && present != tried) {
-            guard await provider.noticesLoss(within: limit) else { return isOfflineError ? present : nil }
+            guard await provider.detectsLoss(within: limit) else { return isOfflineError ? present : nil }
             tried = nil
         }
         let outcome = await provider.wait(upTo: limit, differingFrom: tried, until: isUsable)

@@ -8,14 +8,14 @@ extension Request {
     /// The broadcast of one kind of event, made on first use. It ends with the request.
     ///
     /// - Parameter last: What happened before.
-    func announcements<Value>(
-        _ kind: WritableKeyPath<Mutable, Announcements<Value>?>, after last: (inout Mutable) -> Value? = { _ in nil }
-    ) -> Announcements<Value> {
+    func broadcast<Value>(
+        _ kind: WritableKeyPath<Mutable, Broadcast<Value>?>, after last: (inout Mutable) -> Value? = { _ in nil }
+    ) -> Broadcast<Value> {
         mutable.withLock { state in
-            if let announcements = state[keyPath: kind] { return announcements }
-            let announcements = state.makeAnnouncements(after: last(&state))
-            state[keyPath: kind] = announcements
-            return announcements
+            if let broadcast = state[keyPath: kind] { return broadcast }
+            let broadcast = state.makeBroadcast(after: last(&state))
+            state[keyPath: kind] = broadcast
+            return broadcast
         }
     }
 
@@ -23,30 +23,30 @@ extension Request {
     ///
     /// - Parameter transform: Makes the sequence's elements.
     func stream<Value, Element>(
-        of announcements: Announcements<Value>,
+        of broadcast: Broadcast<Value>,
         bufferingPolicy: StreamOf<Element>.BufferingPolicy,
         _ transform: @escaping @Sendable (Value) -> Element
     ) -> StreamOf<Element> {
         StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
-            withExtendedLifetime(self) { announcements.add(continuation, transform) }
+            withExtendedLifetime(self) { broadcast.add(continuation, transform) }
         }
     }
 
     /// Records a `URLRequest` that was made, and broadcasts it when it is the one to be sent.
     func didMake(_ urlRequest: URLRequest, isFinal: Bool) {
-        let announcements = mutable.withLock { state in
+        let broadcast = mutable.withLock { state in
             state.requests.append(urlRequest)
             return isFinal ? state.urlRequests : nil
         }
-        announcements?.announce(urlRequest)
+        broadcast?.send(urlRequest)
     }
 }
 
 extension Request.Mutable {
     /// Makes a broadcast that ends with the request.
-    mutating func makeAnnouncements<Value>(after last: Value? = nil) -> Announcements<Value> {
-        let announcements = Announcements(last: last, isOver: handlers.isOver)
-        handlers.append(farewell: { _ in announcements.finish() })
-        return announcements
+    mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
+        let broadcast = Broadcast(last: last, isOver: handlers.isOver)
+        handlers.append(onFinish: { _ in broadcast.finish() })
+        return broadcast
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// One thread sends at a time. While the lock is held no user code runs, and nothing is released whose deinit may run
 /// some: at most something is put into a queue, or into a stream that nobody reads yet.
-final class Announcements<Value: Sendable>: Sendable {
+final class Broadcast<Value: Sendable>: Sendable {
     /// Receives values until there will be no more.
     struct Listener: Sendable {
         var tell: @Sendable (Value) -> Void
@@ -73,7 +73,7 @@ final class Announcements<Value: Sendable>: Sendable {
     /// What happened last.
     var last: Value? { state.withLock { $0.last } }
 
-    func announce(_ value: Value) {
+    func send(_ value: Value) {
         let listeners = state.withLock { state in
             state.last = value
             state.count += 1

@@ -1,5 +1,5 @@
 /// A lock that calls back in place of blocking: first come, first served, and waiting holds no thread.
-final class AsyncMutex: Sendable {
+final class CallbackLock: Sendable {
     private typealias Waiting = @Sendable () -> Void
 
     private struct State {
