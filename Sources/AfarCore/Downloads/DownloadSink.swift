@@ -158,11 +158,11 @@ struct DownloadSink: Sendable {
     ///   - mayKeep: Whether what can be gone on with is wanted.
     func interrupt(by cause: (any Error)? = nil, keeping mayKeep: Bool) {
         let delivery = state.withLock { state in
-            if cause is DownloadDelivery.Again { state.restartRequired = true }
+            if cause is DownloadDelivery.RestartRequired { state.restartRequired = true }
             return state.delivery
         }
         guard let delivery else { return }
-        let resumable = delivery.breakOff(keeping: mayKeep)
+        let resumable = delivery.interrupt(keeping: mayKeep)
         state.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
     }
 

@@ -45,7 +45,7 @@ extension Request {
     /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
     func end(with error: AFError) {
         let ending = mutable.withLock { state in
-            guard state.mayGoOn else { return nil as Ending? }
+            guard state.isActive else { return nil as Ending? }
             state.end = error
             return state.takeEnding()
         }

@@ -35,7 +35,7 @@ final class SessionState: Sendable {
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
     /// Held while an adapter or a retrier of any request is called.
-    let interceptors = CallbackLock()
+    let interceptorLock = CallbackLock()
     /// All monitors that may observe all requests.
     let listeners: CompositeEventMonitor
     /// Whether somebody listens but for the delegate and the notifications.
