@@ -45,9 +45,10 @@ let package = Package(
                 "AfarTransport", "CStack", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .target(name: "AfarCharsets"),
         .target(
             name: "AfarSerializers",
-            dependencies: ["AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarCore", "AfarCharsets", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
@@ -149,6 +150,7 @@ let package = Package(
                 .target(name: "CNetlink", condition: .when(platforms: [.linux])),
             ]
         ),
+        .testTarget(name: "AfarCharsetsTests", dependencies: ["AfarCharsets"]),
         .testTarget(
             name: "AfarSerializersTests",
             dependencies: [

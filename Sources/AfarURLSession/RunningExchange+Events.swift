@@ -71,6 +71,8 @@ extension RunningExchange {
         let held = state.withLock { state -> (Data, isComplete: Bool)? in
             guard state.ending == nil, state.isUndecided, case .memory(let held) = state.sink else { return nil }
             state.isUndecided = false
+            // Who was asked may have taken longer than the idle timeout.
+            state.lastActivity = .now
             (state.received, state.sink) = (0, .memory(Data()))
             return (held, state.isComplete)
         }

@@ -76,6 +76,21 @@ extension TransportResponse {
 extension CurlTransport {
     /// Performs an exchange, and gives its collected body as text.
     func text(of exchange: Exchange) async throws -> String { try await send(exchange).text }
+
+    /// Returns when the transport's thread has dealt with all that was there for it: it looks at every socket that is
+    /// ready and at every message before it ends an exchange that begins now.
+    func catchUp() async throws {
+        try await withServer { _ = try await send(Exchange($0.url("/get"))) }
+    }
+
+    /// Returns when an idle timer of so many seconds is up that began after this was called.
+    func passIdleTimeout(of seconds: Double) async throws {
+        try await withServer { server in
+            let silence = Exchange(server.url("/delay/3600")).with { $0.idleTimeout = seconds }
+            let error = try await transportError { try await send(silence) }
+            #expect(error.code == .timedOut)
+        }
+    }
 }
 
 struct WrongKind: Error {}

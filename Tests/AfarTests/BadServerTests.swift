@@ -146,20 +146,24 @@ import Testing
         let session = kind.session()
         var random = SystemRandomNumberGenerator()
         let delays = (0..<60).map { _ in UInt64.random(in: 0..<20_000_000, using: &random) }
-        let completions = Locked(0)
+        let queue = DispatchQueue(label: "handlers")
+        let calls = Locked(Array(repeating: 0, count: delays.count))
         await withTaskGroup(of: Void.self) { group in
-            for delay in delays {
+            for (number, delay) in delays.enumerated() {
                 group.addTask {
                     let request = session.request(server.url("/delay/0.01"))
+                        .response(queue: queue) { _ in calls.withLock { $0[number] += 1 } }
                     let task = request.serializingData()
                     try? await Task.sleep(nanoseconds: delay)
                     request.cancel()
                     _ = await task.response
-                    completions.withLock { $0 += 1 }
                 }
             }
         }
-        #expect(completions.withLock { $0 } == delays.count)
+        // All handlers that will ever be called are on their queue when no request is left.
+        await withCheckedContinuation { waiting in session.cancelAllRequests { waiting.resume() } }
+        queue.sync {}
+        #expect(calls.withLock { $0 } == Array(repeating: 1, count: delays.count))
         let after = await session.request(server.url("/get")).validate().serializingData().response
         #expect(after.error == nil)
         await server.stop()

@@ -69,18 +69,30 @@ import Testing
         let server = try await TestServer.start()
         for place in Place.allCases {
             let asked = Asked()
-            let exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+            let isWritten = Signal()
+            server.route("/body") { _ in
+                ServerResponse(length: size) { body in
+                    let bytes = PatternBytes.bytes(size)
+                    try body.write(bytes.prefix(60_000))
+                    isWritten.set()
+                    try body.write(bytes.dropFirst(60_000))
+                }
+            }
+            let transport = kind.make(.default)
+            let exchange = try exchange(server.url("/body"), asked.judge)
+            let another = try self.exchange(server.url("/get"), nil)
             async let giving: Void = {
                 await asked.arrival()
-                // Small bodies are there by now, large ones wait.
-                try? await Task.sleep(for: .milliseconds(20))
+                await isWritten.wait()
+                // When another exchange is over, a small body has been seen, and a large one waits.
+                _ = try await transport.send(another)
                 asked.pending.give(.take())
             }()
-            try await send(exchange, to: place, over: kind.make(.default)) { result, file in
+            try await send(exchange, to: place, over: transport) { result, file in
                 let bytes = try await body(try result.get(), file)
                 #expect(bytes == PatternBytes.bytes(size), "\(place)")
             }
-            await giving
+            try await giving
         }
         await server.stop()
     }
@@ -167,12 +179,16 @@ import Testing
         let asked = Asked()
         var exchange = try exchange(server.url("/large/\(size)"), asked.judge)
         exchange.options.idleTimeout = 0.3
+        var silence = try self.exchange(server.url("/delay/60"), nil)
+        silence.options.idleTimeout = 0.6
+        let (transport, silent) = (kind.make(.default), silence)
         async let giving: Void = {
             await asked.arrival()
-            try? await Task.sleep(for: .milliseconds(900))
+            // Its own timer would be up before this one, which is longer and begins later.
+            await #expect(throws: TransportError.self) { try await transport.send(silent) }
             asked.pending.give(.take())
         }()
-        try await send(exchange, to: .file, over: kind.make(.default)) { result, file in
+        try await send(exchange, to: .file, over: transport) { result, file in
             let bytes = try await body(try result.get(), file)
             #expect(bytes.count == size)
         }
@@ -194,14 +210,18 @@ import Testing
     @Test(arguments: [true, false])
     func aBrokenBodyMattersOnlyToThoseWhoWantIt(isWanted: Bool) async throws {
         let server = try await RawServer.start(scripts: [
-            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .halfClose, .mark("closed")],
+            [.respond("HTTP/1.1 204 N\r\n\r\n")],
         ])
         let asked = Asked()
         let transport = CurlTransport()
         let exchange = try exchange(server.url, asked.judge)
+        let another = try self.exchange(server.url, nil)
         async let giving: Void = {
             await asked.arrival()
-            try? await Task.sleep(for: .milliseconds(50))
+            try await server.reached("closed")
+            // When another exchange is over, the transport has seen the end of this one.
+            _ = try await transport.send(another)
             asked.pending.give(isWanted ? .take() : .discard(upTo: 100))
         }()
         do {
@@ -213,7 +233,7 @@ import Testing
             #expect(error.code == .bodyIncomplete)
             #expect(error.partialBody == Data("half".utf8))
         }
-        await giving
+        try await giving
         await server.stop()
     }
 

@@ -36,17 +36,33 @@ import Testing
         await server.stop()
     }
 
+    /// A server with a body of a thousand bytes, and what is signalled when they have been written.
+    private func server() async throws -> (TestServer, isWritten: DispatchSemaphore) {
+        let isWritten = DispatchSemaphore(value: 0)
+        let server = try await TestServer.start()
+        server.route("/body") { _ in
+            ServerResponse(length: 1000) { body in
+                try body.write(PatternBytes.bytes(1000))
+                isWritten.signal()
+            }
+        }
+        return (server, isWritten)
+    }
+
     /// The small body is there with its head, and yet nobody is handed any of it.
     @Test(arguments: TransportKind.allCases, [true, false])
     func nothingOfTheBodyIsHandedOnAfterACancel(kind: TransportKind, isAnswered: Bool) async throws {
-        let server = try await TestServer.start()
+        let (server, isWritten) = try await server()
         let session = kind.session()
-        let request = session.request(server.url("/large/1000"))
+        let request = session.request(server.url("/body"))
         if isAnswered {
-            request.onHTTPResponse(on: queue) { _, answer in answer(.cancel) }
+            request.onHTTPResponse(on: queue) { _, answer in
+                isWritten.wait()
+                answer(.cancel)
+            }
         } else {
             request.onHTTPResponse(on: queue) { [weak request] (_: HTTPURLResponse) in
-                usleep(5_000)
+                isWritten.wait()
                 request?.cancel()
             }
         }
@@ -59,12 +75,12 @@ import Testing
 
     @Test(arguments: TransportKind.all(with: .streamedDelivery))
     func nothingOfAStreamIsHandedOnAfterACancel(kind: TransportKind) async throws {
-        let server = try await TestServer.start()
+        let (server, isWritten) = try await server()
         let session = kind.session()
         let seen = StreamLog<Data>()
-        let request = session.streamRequest(server.url("/large/1000"))
+        let request = session.streamRequest(server.url("/body"))
         request.onHTTPResponse(on: queue) { [weak request] (_: HTTPURLResponse) in
-            usleep(5_000)
+            isWritten.wait()
             request?.cancel()
         }
         .responseStream(on: seen.queue, stream: seen.note)

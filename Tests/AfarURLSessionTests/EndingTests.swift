@@ -51,8 +51,10 @@ import Testing
             var second = Exchange.get(server)
             second.control = first.control
             second.control.suspend()
-            let task = Task { [second] in try await transport.send(second) }
-            try await Task.sleep(for: .milliseconds(10))
+            let task = Task.immediate { [second] in try await transport.send(second) }
+            // Only the second is left when that has been told, and what is told later comes after it.
+            await eventually { transport.delegate.count == 1 }
+            _ = try await transport.send(.get(server))
             second.control.resume()
             #expect(try await task.value.head.status == 401)
         }
@@ -165,6 +167,7 @@ import Testing
 
     @Test func suspendedExchangeStartsWhenResumed() async throws {
         let server = try ScriptedServer(answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let silent = try ScriptedServer { connection in connection.waitForClose() }
         let control = ExchangeControl()
         control.suspend()
         let isDone = Locked(false)
@@ -178,8 +181,9 @@ import Testing
             return response
         }
         await eventually { transport.delegate.count > 0 }
-        // Longer than the idle timeout, which stands still meanwhile.
-        try await Task.sleep(for: .milliseconds(250))
+        // Its own timer, which stands still, would be up before this one, which is longer and begins later.
+        let error = await failure { _ = try await transport.send(.get(silent) { $0.options.idleTimeout = 0.2 }) }
+        #expect(error?.code == .timedOut)
         #expect(!isDone.withLock { $0 })
         control.resume()
         #expect(try await task.value.text == "ok")

@@ -1,4 +1,4 @@
-// Writes the tables of Sources/AfarSerializers/Text/Tables, and the checksums that the tests compare them with, from the
+// Writes the tables of Sources/AfarCharsets, and the checksums that the tests compare them with, from the
 // data that belongs to the Encoding Standard:
 //
 //     curl -O https://encoding.spec.whatwg.org/encodings.json -O https://encoding.spec.whatwg.org/indexes.json
@@ -65,7 +65,7 @@ let groups = try JSONDecoder().decode([Group].self, from: Data(contentsOf: folde
 let indexes = try JSONDecoder()
     .decode([String: Index].self, from: Data(contentsOf: folder.appending(path: "indexes.json")))
 let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
-let tables = root.appending(path: "Sources/AfarSerializers/Text/Tables")
+let tables = root.appending(path: "Sources/AfarCharsets")
 let notice = "// Made by Tests/EncodingTables/generate.swift from the indexes of https://encoding.spec.whatwg.org.\n"
 
 func write(_ text: String, to file: URL) throws { try Data(text.utf8).write(to: file) }
@@ -79,7 +79,7 @@ for (name, topic) in zip(multiByte, ["Big5", "EUCKR", "GB18030", "JIS0208", "JIS
         \(notice)
         extension CodePointTable {
             /// The index \(name).
-            static var \(camelCase(name)): CodePointTable {
+            package static var \(camelCase(name)): CodePointTable {
                 CodePointTable(\(literal(numbers)))
             }
         }
@@ -93,7 +93,7 @@ let singleByte = indexes.keys.filter { name in
 let properties = (singleByte + ["gb18030-ranges"]).map { name in
     """
         /// The index \(name).
-        static var \(camelCase(name)): CodePointTable {
+        package static var \(camelCase(name)): CodePointTable {
             CodePointTable(\(literal(indexes[name]?.numbers ?? [])))
         }
     """
@@ -107,14 +107,15 @@ try write(
     """
     // swift-format-ignore-file
     \(notice)
-    extension TextEncoding {
+    /// The labels of the Encoding Standard, section 4.2.
+    package enum EncodingLabels {
         /// A line for each encoding: its name, then its labels.
-        static let standardLabels = \"\"\"
+        package static let lines = \"\"\"
     \(lines.joined(separator: "\n"))
             \"\"\"
     }
 
-    """, to: tables.appending(path: "TextEncoding+StandardLabels.swift"))
+    """, to: tables.appending(path: "EncodingLabels.swift"))
 
 let sums = (multiByte + singleByte).map { name in
     let numbers = indexes[name]?.numbers ?? []

@@ -11,7 +11,7 @@ import Foundation
 /// only to wake another. When nobody does, it runs on Dispatch's threads: of those for tasks there are as many as
 /// processors, and people block them to wait for a handler.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
-    // Sendable because what changes is touched by one step at a time, but for what is behind the lock.
+    // Sendable because what changes is touched by one step at a time, but for the wait, which is behind the request's lock.
 
     /// What an answer brings along.
     enum Content {
@@ -39,7 +39,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     let request: Request
     let context: SessionState
-    private let wait = Locked(Wait())
+    /// Touched under the request's lock only.
+    @exclusivity(unchecked) private var wait = Wait()
     /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
 
@@ -95,7 +96,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         } else {
             task = Task(executorPreference: self) { await self.run() }
         }
-        let isEnded = wait.withLock { wait in
+        let isEnded = withWait { wait in
             wait.task = task
             return wait.isEnded
         }
@@ -104,7 +105,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// The request was ended from outside: what runs for it is cancelled.
     func end() {
-        let (task, driver, number, ending) = wait.withLock { wait in
+        let (task, driver, number, ending) = withWait { wait in
             wait.isEnded = true
             return (wait.task, wait.driver, wait.number, wait.ending)
         }
@@ -177,9 +178,13 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: Waiting for an answer
 
+    private func withWait<Answer>(_ body: (inout Wait) -> Answer) -> Answer {
+        request.mutable.withLock { _ in body(&wait) }
+    }
+
     private func beginWaiting() -> Int {
         isWaiting = true
-        return wait.withLock { wait in
+        return withWait { wait in
             wait.number += 1
             (wait.answer, wait.ending) = (nil, nil)
             return wait.number
@@ -188,7 +193,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Ends a wait. Only the first answer to a question counts.
     func answer(_ number: Int, with answer: Answer = Answer()) {
-        let continuation = wait.withLock { wait -> UnsafeContinuation<Void, Never>? in
+        let continuation = withWait { wait -> UnsafeContinuation<Void, Never>? in
             guard wait.number == number, wait.answer == nil else { return nil }
             wait.answer = answer
             return wait.continuation.take()
@@ -203,7 +208,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Notes what the answer is when the request is ended from outside.
     func willAnswer(_ number: Int, with ending: Answer) {
-        let isEnded = wait.withLock { wait in
+        let isEnded = withWait { wait in
             wait.ending = ending
             return wait.isEnded
         }
@@ -212,7 +217,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Notes what is to be cancelled when the request is ended from outside.
     func willRun(_ driver: HopDriver) {
-        let isEnded = wait.withLock { wait in
+        let isEnded = withWait { wait in
             wait.driver = driver
             return wait.isEnded
         }
@@ -220,7 +225,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     private func resumeWhenAnswered(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isAnswered = wait.withLock { wait in
+        let isAnswered = withWait { wait in
             if wait.answer == nil { wait.continuation = continuation }
             return wait.answer != nil
         }
@@ -229,7 +234,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Keeps what the answer brings.
     private func takeAnswer() -> Attempt.Event {
-        let answer = wait.withLock { $0.answer.take() }
+        let answer = withWait { $0.answer.take() }
         switch answer?.content {
         case .urlRequest(let adapted): urlRequest = adapted
         case .adaptationFailure(let error):

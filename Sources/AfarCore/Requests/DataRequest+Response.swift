@@ -78,10 +78,10 @@ extension DataRequest {
         { request in
             let dataRequest = request as? DataRequest
             let data = dataRequest?.data
-            let serialized = request.serialized { urlRequest, head, error in
+            let (result, details) = request.serialized(data: data) { urlRequest, head, error in
                 try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
-            let response = DataResponse(serialized, data: data)
+            let response = DataResponse(result, details)
             if let dataRequest, let events = request.events { tell(events, dataRequest, response) }
             return response
         }

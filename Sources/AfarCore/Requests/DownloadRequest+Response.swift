@@ -140,8 +140,8 @@ extension DownloadRequest {
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
             let download = request as? DownloadRequest
-            let serialized = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
-            let response = DownloadResponse(serialized, of: download?.files ?? DownloadFiles())
+            let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
+            let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
             if let download, let events = request.events { tell(events, download, response) }
             return response
         }

@@ -53,10 +53,12 @@ extension Request {
 
     /// Makes a value of what the request has received, and times that.
     ///
-    /// - Parameter serialize: What it throws becomes an `AFError`.
+    /// - Parameters:
+    ///   - data: The bytes that were received, where they are in memory.
+    ///   - serialize: What it throws becomes an `AFError`.
     func serialized<Value>(
-        _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
-    ) -> Serialized<Value> {
+        data: Data? = nil, _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
+    ) -> (AFResult<Value>, ResponseDetails) {
         let (request, error, head, attempt, startTime) = mutable.withLock { state in
             (state.requests.last, state.error, state.head, state.attempts.last, state.startTime)
         }
@@ -76,10 +78,9 @@ extension Request {
                 ?? startTime,
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
-        return Serialized(
+        let details = ResponseDetails(
             request: request, origin: .network(head, attempt, secretHeaders: session.configuration.secretHeaders),
-            timeline: timeline,
-            duration: ended - began,
-            result: result)
+            data: data, timeline: timeline, serializationDuration: ended - began)
+        return (result, details)
     }
 }

@@ -9,17 +9,9 @@ public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
 /// What a ``DataRequest`` came to: the request sent, the response, its bytes, and the value made of them or the error.
 public struct DataResponse<Success, Failure: Error> {
-    /// The request that was sent, as adapted.
-    public let request: URLRequest?
-    /// The response's bytes, after decoding.
-    public let data: Data?
-    /// The moments of the request's life.
-    public let timeline: Timeline
-    /// How long serialization took, in seconds.
-    public let serializationDuration: TimeInterval
     /// The value, or what went wrong.
     public let result: Result<Success, Failure>
-    private let origin: ResponseOrigin
+    private let details: ResponseDetails
 
     /// Makes a response by hand, for tests.
     public init(
@@ -30,12 +22,10 @@ public struct DataResponse<Success, Failure: Error> {
         serializationDuration: TimeInterval,
         result: Result<Success, Failure>
     ) {
-        self.request = request
-        self.data = data
-        self.serializationDuration = serializationDuration
         self.result = result
-        timeline = Timeline()
-        origin = .given(response, metrics)
+        details = ResponseDetails(
+            request: request, origin: .given(response, metrics), data: data, timeline: Timeline(),
+            serializationDuration: serializationDuration)
     }
 
     init(
@@ -46,38 +36,29 @@ public struct DataResponse<Success, Failure: Error> {
         timeline: Timeline,
         metrics: TaskMetrics?
     ) {
-        self.request = request
-        self.data = data
-        self.timeline = timeline
         self.result = result
-        serializationDuration = timeline.serializationDuration
-        origin = .given(response, metrics)
+        details = ResponseDetails(
+            request: request, origin: .given(response, metrics), data: data, timeline: timeline,
+            serializationDuration: timeline.serializationDuration)
     }
 
-    init(_ serialized: Serialized<Success>, data: Data?) where Failure == AFError {
-        request = serialized.request
-        self.data = data
-        timeline = serialized.timeline
-        serializationDuration = serialized.duration
-        result = serialized.result
-        origin = serialized.origin
-    }
-
-    private init<OldSuccess, OldFailure>(
-        _ other: DataResponse<OldSuccess, OldFailure>, result: Result<Success, Failure>
-    ) {
-        request = other.request
-        data = other.data
-        timeline = other.timeline
-        serializationDuration = other.serializationDuration
+    init(_ result: Result<Success, Failure>, _ details: ResponseDetails) {
         self.result = result
-        origin = other.origin
+        self.details = details
     }
 
+    /// The request that was sent, as adapted.
+    public var request: URLRequest? { details.request }
     /// The response's head.
-    public var response: HTTPURLResponse? { origin.response }
+    public var response: HTTPURLResponse? { details.origin.response }
+    /// The response's bytes, after decoding.
+    public var data: Data? { details.data }
     /// What was measured of the last attempt.
-    public var metrics: TaskMetrics? { origin.metrics }
+    public var metrics: TaskMetrics? { details.origin.metrics }
+    /// The moments of the request's life.
+    public var timeline: Timeline { details.timeline }
+    /// How long serialization took, in seconds.
+    public var serializationDuration: TimeInterval { details.serializationDuration }
     /// The value, if there is one.
     public var value: Success? { result.value }
     /// The error, if there is one.
@@ -87,13 +68,13 @@ public struct DataResponse<Success, Failure: Error> {
 extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse: SettledResponse where Failure == AFError {
-    func failing(with error: AFError) -> Self { Self(self, result: .failure(error)) }
+    func failing(with error: AFError) -> Self { Self(.failure(error), details) }
 }
 
 extension DataResponse {
     /// The same response with its value changed.
     public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
-        DataResponse<NewSuccess, Failure>(self, result: result.map(transform))
+        DataResponse<NewSuccess, Failure>(result.map(transform), details)
     }
 
     /// The same response with its value changed by a function that may throw.
@@ -101,14 +82,14 @@ extension DataResponse {
         _ transform: (Success) throws -> NewSuccess
     ) -> DataResponse<NewSuccess, any Error> {
         DataResponse<NewSuccess, any Error>(
-            self, result: result.mapError { $0 as any Error }.flatMap { value in Result { try transform(value) } })
+            result.mapError { $0 as any Error }.flatMap { value in Result { try transform(value) } }, details)
     }
 
     /// The same response with its error changed.
     public func mapError<NewFailure: Error>(
         _ transform: (Failure) -> NewFailure
     ) -> DataResponse<Success, NewFailure> {
-        DataResponse<Success, NewFailure>(self, result: result.mapError(transform))
+        DataResponse<Success, NewFailure>(result.mapError(transform), details)
     }
 
     /// The same response with its error changed by a function that may throw.
@@ -116,10 +97,9 @@ extension DataResponse {
         _ transform: (Failure) throws -> NewFailure
     ) -> DataResponse<Success, any Error> {
         DataResponse<Success, any Error>(
-            self,
-            result: result.mapError { error in
+            result.mapError { error in
                 do { return try transform(error) } catch { return error }
-            })
+            }, details)
     }
 }
 
@@ -130,7 +110,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// Request and response with headers and bodies, times and result, in several lines. Secrets in headers and URLs are
     /// hidden; bodies are shown up to a readable length, what is no text as a number of bytes.
     public var debugDescription: String {
-        var report = Report(secretHeaders: origin.secretHeaders)
+        var report = Report(secretHeaders: details.origin.secretHeaders)
         report.add(request)
         report.add(response, body: data)
         report.add("Times", "\(timeline)")

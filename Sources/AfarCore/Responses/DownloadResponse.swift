@@ -10,8 +10,6 @@ public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError
 /// What a ``DownloadRequest`` came to: the request sent, the response, the place of its file, and the value made of it or
 /// the error.
 public struct DownloadResponse<Success, Failure: Error> {
-    /// The request that was sent, as adapted.
-    public let request: URLRequest?
     /// Where the file is; nil when there is none.
     public let fileURL: URL?
     /// Where the bytes arrived before the file was moved.
@@ -20,13 +18,9 @@ public struct DownloadResponse<Success, Failure: Error> {
     public let destinationURL: URL?
     /// What is needed to go on with the download; see ``DownloadRequest/resumeData``.
     public let resumeData: Data?
-    /// The moments of the request's life.
-    public let timeline: Timeline
-    /// How long serialization took, in seconds.
-    public let serializationDuration: TimeInterval
     /// The value, or what went wrong.
     public let result: Result<Success, Failure>
-    private let origin: ResponseOrigin
+    private let details: ResponseDetails
 
     /// Makes a response by hand, for tests.
     public init(
@@ -38,14 +32,13 @@ public struct DownloadResponse<Success, Failure: Error> {
         serializationDuration: TimeInterval,
         result: Result<Success, Failure>
     ) {
-        self.request = request
         self.fileURL = fileURL
         self.resumeData = resumeData
         (temporaryURL, destinationURL) = (nil, nil)
-        self.serializationDuration = serializationDuration
         self.result = result
-        timeline = Timeline()
-        origin = .given(response, metrics)
+        details = ResponseDetails(
+            request: request, origin: .given(response, metrics), timeline: Timeline(),
+            serializationDuration: serializationDuration)
     }
 
     init(
@@ -58,47 +51,46 @@ public struct DownloadResponse<Success, Failure: Error> {
         timeline: Timeline,
         metrics: TaskMetrics?
     ) {
-        self.request = request
         fileURL = destinationURL ?? temporaryURL
         self.temporaryURL = temporaryURL
         self.destinationURL = destinationURL
         self.resumeData = resumeData
-        self.timeline = timeline
         self.result = result
-        serializationDuration = timeline.serializationDuration
-        origin = .given(response, metrics)
+        details = ResponseDetails(
+            request: request, origin: .given(response, metrics), timeline: timeline,
+            serializationDuration: timeline.serializationDuration)
     }
 
-    init(_ serialized: Serialized<Success>, of files: DownloadFiles) where Failure == AFError {
-        request = serialized.request
+    init(_ result: Result<Success, Failure>, _ details: ResponseDetails, of files: DownloadFiles) {
+        self.result = result
+        self.details = details
         fileURL = files.fileURL
         temporaryURL = files.temporaryURL
         destinationURL = files.destinationURL
         resumeData = files.resumeData
-        timeline = serialized.timeline
-        serializationDuration = serialized.duration
-        result = serialized.result
-        origin = serialized.origin
     }
 
     private init<OldSuccess, OldFailure>(
         _ other: DownloadResponse<OldSuccess, OldFailure>, result: Result<Success, Failure>
     ) {
-        request = other.request
         fileURL = other.fileURL
         temporaryURL = other.temporaryURL
         destinationURL = other.destinationURL
         resumeData = other.resumeData
-        timeline = other.timeline
-        serializationDuration = other.serializationDuration
         self.result = result
-        origin = other.origin
+        details = other.details
     }
 
+    /// The request that was sent, as adapted.
+    public var request: URLRequest? { details.request }
     /// The response's head.
-    public var response: HTTPURLResponse? { origin.response }
+    public var response: HTTPURLResponse? { details.origin.response }
     /// What was measured of the last attempt.
-    public var metrics: TaskMetrics? { origin.metrics }
+    public var metrics: TaskMetrics? { details.origin.metrics }
+    /// The moments of the request's life.
+    public var timeline: Timeline { details.timeline }
+    /// How long serialization took, in seconds.
+    public var serializationDuration: TimeInterval { details.serializationDuration }
     /// The value, if there is one.
     public var value: Success? { result.value }
     /// The error, if there is one.
@@ -151,7 +143,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
     /// several lines. Secrets in headers and URLs are hidden.
     public var debugDescription: String {
-        var report = Report(secretHeaders: origin.secretHeaders)
+        var report = Report(secretHeaders: details.origin.secretHeaders)
         report.add(request)
         report.add(response)
         report.add("File", fileURL?.path ?? "none")

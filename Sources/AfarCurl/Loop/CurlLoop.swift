@@ -27,26 +27,29 @@ final class CurlLoop: @unchecked Sendable {
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
 
+    // Only the loop's thread touches these, so there is nothing for the runtime to check at each access. The same holds
+    // for pools, and for transfers after they were submitted.
+
     /// The current pool, and those that were retired and still have transfers running.
-    private var pools: [CurlPool] = []
-    private var currentPool: CurlPool?
-    private var lastPoolNumber: UInt32 = 0
-    private var gate: HostGate<Transfer>
-    private var lookups: LookupGate<Transfer>
-    private var transfers: [Transfer] = []
-    private var endings: [Ending] = []
-    private var gathering: [Transfer] = []
+    @exclusivity(unchecked) private var pools: [CurlPool] = []
+    @exclusivity(unchecked) private var currentPool: CurlPool?
+    @exclusivity(unchecked) private var lastPoolNumber: UInt32 = 0
+    @exclusivity(unchecked) private var gate: HostGate<Transfer>
+    @exclusivity(unchecked) private var lookups: LookupGate<Transfer>
+    @exclusivity(unchecked) private var transfers: [Transfer] = []
+    @exclusivity(unchecked) private var endings: [Ending] = []
+    @exclusivity(unchecked) private var gathering: [Transfer] = []
     /// Transfers whose answers make the rest of their bodies needless.
-    private var refused: [Transfer] = []
+    @exclusivity(unchecked) private var refused: [Transfer] = []
     /// Counts the turns of the loop.
-    private(set) var turn: UInt64 = 0
+    @exclusivity(unchecked) private(set) var turn: UInt64 = 0
     /// Hosts that waiting transfers need not look up any more, perhaps.
-    private var knownHosts: Set<String> = []
-    private var nextExpiry = UInt64.max
-    private var isSettled = true
-    private var isShutDown = false
+    @exclusivity(unchecked) private var knownHosts: Set<String> = []
+    @exclusivity(unchecked) private var nextExpiry = UInt64.max
+    @exclusivity(unchecked) private var isSettled = true
+    @exclusivity(unchecked) private var isShutDown = false
     /// When the events that are being handled were found.
-    private(set) var now = MonotonicClock.now
+    @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
     init(configuration: CurlTransport.Configuration) throws {
         self.configuration = configuration

@@ -12,22 +12,22 @@ final class CurlPool {
     private let share: UnsafeMutableRawPointer
     private let poller: Poller
     private let keepsConnections: Bool
-    private var interests = SocketInterests()
-    private var sockets = OpenSockets()
+    @exclusivity(unchecked) private var interests = SocketInterests()
+    @exclusivity(unchecked) private var sockets = OpenSockets()
     /// Sockets whose peer sent something, or closed, while no request was under way.
-    private var disturbed: Set<Int32> = []
+    @exclusivity(unchecked) private var disturbed: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
-    private var justFreed: [Int32] = []
-    private var idleHandles: [EasyHandle] = []
+    @exclusivity(unchecked) private var justFreed: [Int32] = []
+    @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     /// Handles whose transfers have gone and whose look-ups run on.
-    private var abandoned: [EasyHandle] = []
-    private var deadline: UInt64?
+    @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
+    @exclusivity(unchecked) private var deadline: UInt64?
     /// The handles that transfers have, or had until they abandoned them.
-    private var handlesInUse = 0
+    @exclusivity(unchecked) private var handlesInUse = 0
     /// Whether nothing is under way here.
     var isUnused: Bool { handlesInUse == 0 }
     /// Set when new requests go to another pool; this one closes when its last transfer is over.
-    private(set) var isRetired = false
+    @exclusivity(unchecked) private(set) var isRetired = false
 
     init?(number: UInt32, poller: Poller, configuration: CurlTransport.Configuration) {
         guard let multi = curl_multi_init() else { return nil }

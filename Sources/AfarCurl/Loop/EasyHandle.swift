@@ -17,16 +17,16 @@ final class EasyHandle {
 
     let raw: UnsafeMutableRawPointer
     /// What the handle has been told, nil when it is not fit to be used as it is.
-    var setup: Setup?
+    @exclusivity(unchecked) var setup: Setup?
     /// The transfer that the handle works for.
-    var transfer: Transfer?
+    @exclusivity(unchecked) var transfer: Transfer?
     /// Whether other transfers use the handle again. libcurl sets a buffer's size only on a fresh handle, so a handle
     /// with a large one is used once.
     let isReusable: Bool
     let errorText: UnsafeMutablePointer<CChar>
     /// The URL in libcurl's form, which is made once when the same URL is asked again and again.
     let url: OpaquePointer
-    private var urlText: String?
+    @exclusivity(unchecked) private var urlText: String?
 
     init?(isReusable: Bool) {
         guard let raw = curl_easy_init() else { return nil }

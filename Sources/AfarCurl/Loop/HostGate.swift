@@ -3,13 +3,13 @@ struct HostGate<Waiter: AnyObject> {
     /// The connections and the queue of one host.
     final class Lane {
         fileprivate let host: String
-        fileprivate var active = 0
-        fileprivate var isListed = false
-        fileprivate private(set) var waitingCount = 0
+        @exclusivity(unchecked) fileprivate var active = 0
+        @exclusivity(unchecked) fileprivate var isListed = false
+        @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
         /// Places of those who have gone are nil, until the front of the queue is cut off.
-        private var waiting: [Waiter?] = []
-        private var firstWaiting = 0
-        private var cutOff = 0
+        @exclusivity(unchecked) private var waiting: [Waiter?] = []
+        @exclusivity(unchecked) private var firstWaiting = 0
+        @exclusivity(unchecked) private var cutOff = 0
 
         fileprivate init(host: String) { self.host = host }
 

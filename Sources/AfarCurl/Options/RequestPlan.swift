@@ -97,7 +97,7 @@ struct RequestPlan {
     }
 
     /// A session's default fields in libcurl's form, made once.
-    private struct PreparedDefaults {
+    private final class PreparedDefaults: Sendable {
         let list: HeaderList
         let hasExpect: Bool
         let hasContentType: Bool

@@ -29,44 +29,44 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     let loop: CurlLoop
     let started = Date()
 
-    var state: TransferState
-    var reader: ResponseReader
-    var sink: BodySink
-    private(set) var feed: BodyFeed?
-    private var isGoingOn = false
+    @exclusivity(unchecked) var state: TransferState
+    @exclusivity(unchecked) var reader: ResponseReader
+    @exclusivity(unchecked) var sink: BodySink
+    @exclusivity(unchecked) private(set) var feed: BodyFeed?
+    @exclusivity(unchecked) private var isGoingOn = false
     /// The turn of the loop in which the last of the body came, and when the first of that came.
-    private var turn: (number: UInt64, start: UInt64) = (0, 0)
+    @exclusivity(unchecked) private var turn: (number: UInt64, start: UInt64) = (0, 0)
 
     // The loop's book-keeping.
-    var index: Int?
-    var place: HostGate<Transfer>.Place?
+    @exclusivity(unchecked) var index: Int?
+    @exclusivity(unchecked) var place: HostGate<Transfer>.Place?
     /// Whether the gate let it through.
-    var wasAdmitted = false
-    var lookup = Lookup.none
+    @exclusivity(unchecked) var wasAdmitted = false
+    @exclusivity(unchecked) var lookup = Lookup.none
     /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
-    var isGathering = false
-    var isAdded = false
-    var handle: EasyHandle?
-    var pool: CurlPool?
+    @exclusivity(unchecked) var isGathering = false
+    @exclusivity(unchecked) var isAdded = false
+    @exclusivity(unchecked) var handle: EasyHandle?
+    @exclusivity(unchecked) var pool: CurlPool?
     /// The socket of the transfer's connection, once that is there.
-    private(set) var socket: Int32?
+    @exclusivity(unchecked) private(set) var socket: Int32?
     /// Whether the kept connection that libcurl chose must not be used, so that the transfer begins again on a new one.
-    private(set) var mustStartOver = false
-    private var hasStartedOver = false
+    @exclusivity(unchecked) private(set) var mustStartOver = false
+    @exclusivity(unchecked) private var hasStartedOver = false
     /// How often the request went out.
-    private(set) var sendCount = 0
+    @exclusivity(unchecked) private(set) var sendCount = 0
     /// The head of a 417 that refused an expectation. libcurl may send the request again without it (RFC 9110, section
     /// 15.5.18), without a word and without this answer's body; only what follows tells whether it does.
-    private var refusal: ResponseHead?
-    private var headersWithoutExpectation: HeaderList?
+    @exclusivity(unchecked) private var refusal: ResponseHead?
+    @exclusivity(unchecked) private var headersWithoutExpectation: HeaderList?
     /// Why no socket could be opened.
-    private(set) var socketError: Int32?
+    @exclusivity(unchecked) private(set) var socketError: Int32?
     /// What is done with the response, as far as that is known.
-    var decision = Decision.none
+    @exclusivity(unchecked) var decision = Decision.none
     /// How libcurl ended the transfer before the verdict was given.
-    var early: EarlyEnd?
-    private var completion: Completion?
-    private var stream: ResponseBodyStream?
+    @exclusivity(unchecked) var early: EarlyEnd?
+    @exclusivity(unchecked) private var completion: Completion?
+    @exclusivity(unchecked) private var stream: ResponseBodyStream?
     /// Whether the body is decoded, once the head is there.
     private(set) lazy var isDecoded =
         exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil

@@ -1,3 +1,5 @@
+import AfarCharsets
+
 extension TextEncoding {
     /// The encoding that a label means, as browsers read labels: by the table of the Encoding Standard (section 4.2),
     /// whatever the case, white space around the label left out.
@@ -16,7 +18,7 @@ extension TextEncoding {
         var kinds: [String: Kind] = [
             "utf-32": .utf32BigEndian, "utf-32be": .utf32BigEndian, "utf-32le": .utf32LittleEndian,
         ]
-        for line in standardLabels.split(separator: "\n") {
+        for line in EncodingLabels.lines.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
             guard let name = words.first, let kind = Kind(rawValue: name) else { continue }
             for label in words.dropFirst() { kinds[label] = kind }

@@ -60,6 +60,8 @@ struct RawConnection {
             let wakeup = try Wakeup()
             gate.whenOpen { wakeup.wake() }
             try wait(seconds: nil, wakeup: wakeup)
+        case .mark(let name):
+            log.reached(name, on: index)
         case .halfClose:
             socket.finishWriting()
         case .close:

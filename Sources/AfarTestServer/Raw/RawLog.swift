@@ -5,6 +5,7 @@ final class RawLog: Sendable {
     struct Connection: Sendable {
         var heads: [String] = []
         var received = Data()
+        var marks: Set<String> = []
         var isPeerClosed = false
     }
 
@@ -52,6 +53,10 @@ final class RawLog: Sendable {
             record.connections[index].heads.append(head)
             record.heads.append(head)
         }
+    }
+
+    func reached(_ mark: String, on index: Int) {
+        update(index) { $0.connections[index].marks.insert(mark) }
     }
 
     func peerClosed(_ index: Int) {

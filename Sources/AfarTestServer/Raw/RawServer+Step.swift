@@ -10,6 +10,7 @@ extension RawServer {
             case receiveAll
             case wait(Double?)
             case hold(Gate)
+            case mark(String)
             case halfClose
             case close
             case reset
@@ -56,6 +57,10 @@ extension RawServer {
 
         /// Does nothing, and reads nothing, until the gate is open.
         public static func hold(_ gate: Gate) -> Step { Step(action: .hold(gate)) }
+
+        /// Notes that the script has come this far, so that all bytes of the steps before are on their way to the peer;
+        /// ``RawServer/reached(_:connection:)`` awaits it.
+        public static func mark(_ name: String) -> Step { Step(action: .mark(name)) }
 
         /// Says to the peer that no more bytes follow, and goes on reading.
         public static var halfClose: Step { Step(action: .halfClose) }

@@ -94,6 +94,16 @@ public final class RawServer: Sendable {
         return log.read { $0[connection].heads[index] }
     }
 
+    /// Returns when a connection's script has come to a ``Step/mark(_:)``.
+    ///
+    /// - Parameters:
+    ///   - mark: The mark's name.
+    ///   - connection: The number of the connection.
+    /// - Throws: ``Stopped``, or `CancellationError` when the task is cancelled.
+    public func reached(_ mark: String, connection: Int = 0) async throws {
+        try await log.wait { $0[connection].marks.contains(mark) }
+    }
+
     /// Returns when the peer has closed a connection, in an orderly way or by a reset.
     ///
     /// It is seen while the script reads, waits or has ended, and not any more after ``Step/close`` or ``Step/reset``.

@@ -1,17 +1,18 @@
 #if canImport(Glibc)
-    package import Glibc
+    public import Glibc
 #elseif canImport(Musl)
-    package import Musl
+    public import Musl
 #elseif canImport(Darwin)
-    package import Darwin
+    public import Darwin
 #endif
 
 /// State that is reached only while its lock is held.
 ///
 /// It stands on a pthread mutex, because the thread sanitizer understands that one on every platform. State and mutex
 /// share one allocation. The lock is not recursive: do not call out while holding it.
-package struct Locked<State>: @unchecked Sendable {
-    // Sendable because the state is only reachable through the mutex.
+@usableFromInline package struct Locked<State>: @unchecked Sendable {
+    // Sendable because the state is only reachable through the mutex. Usable from inline, or other modules would call
+    // `withLock` unspecialized.
     @usableFromInline package final class Buffer: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
             withUnsafeMutablePointers { state, mutex in
@@ -24,6 +25,7 @@ package struct Locked<State>: @unchecked Sendable {
     @usableFromInline package let buffer: ManagedBuffer<State, pthread_mutex_t>
 
     /// Makes the lock around its first state.
+    @inlinable
     package init(_ state: sending State) {
         buffer = Buffer.create(minimumCapacity: 1) { _ in state }
         buffer.withUnsafeMutablePointerToElements { mutex in
@@ -53,9 +55,9 @@ package struct Locked<State>: @unchecked Sendable {
 package typealias Lock = Locked<Void>
 
 extension Locked where State == Void {
-    package init() { self.init(()) }
+    @inlinable package init() { self.init(()) }
 
-    package func lock() { _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_lock($0) } }
+    @inlinable package func lock() { _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_lock($0) } }
 
-    package func unlock() { _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_unlock($0) } }
+    @inlinable package func unlock() { _ = buffer.withUnsafeMutablePointerToElements { pthread_mutex_unlock($0) } }
 }

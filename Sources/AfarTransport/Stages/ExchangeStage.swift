@@ -39,13 +39,14 @@ package enum Reply<Answer: Sendable>: Sendable {
     case wait(@Sendable () async -> Answer)
 }
 
-/// What a stage says to a request that is about to be sent.
+/// What a stage says to a request that is about to be sent. As of all answers, what is large of it is kept apart, since
+/// most say nothing.
 package enum Departure: Sendable {
     case send
     /// The stages after this one and the transport get another request.
-    case change(Exchange)
+    indirect case change(Exchange)
     /// No need to ask the network.
-    case answer(TransportResponse)
+    indirect case answer(TransportResponse)
     case fail(any Error)
 }
 
@@ -54,14 +55,14 @@ package enum Disposition: Sendable {
     /// It is no business of this stage's.
     case pass
     /// Another request is sent in its stead. Nobody sees the response.
-    case follow(Exchange, Reason)
+    indirect case follow(Exchange, Reason)
     /// Another response is returned in its stead.
-    case replace(TransportResponse)
+    indirect case replace(TransportResponse)
     case fail(any Error)
 
     /// Why another request is sent.
     package enum Reason: Sendable {
-        case redirect(Redirect)
+        indirect case redirect(Redirect)
         case challenge
     }
 }
@@ -71,7 +72,7 @@ package enum Rescue: Sendable {
     case fail(any Error)
     /// The request is sent once more.
     case again
-    case answer(TransportResponse)
+    indirect case answer(TransportResponse)
 }
 
 extension StageRun {

@@ -14,10 +14,10 @@ package final class Hop: @unchecked Sendable {
     /// Whether one of them led to another origin.
     package let hasLeftOrigin: Bool
     /// What is left for the hop of the total timeout, in seconds, when it is sent.
-    package private(set) var totalTimeout: TimeInterval
+    @exclusivity(unchecked) package private(set) var totalTimeout: TimeInterval
     /// Who sees what happens.
-    package private(set) var observer: (any ExchangeObserver)?
-    private var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
+    @exclusivity(unchecked) package private(set) var observer: (any ExchangeObserver)?
+    @exclusivity(unchecked) private var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
     private let deadline: ContinuousClock.Instant
 
     /// The first hop. The time of its total timeout begins now.

@@ -9,7 +9,7 @@ public final class DefaultFields: Sendable {
 
     /// The fields, in the order in which they are sent.
     public let fields: HTTPFields
-    private let prepared = Locked<(any Sendable)?>(nil)
+    @usableFromInline package let prepared = Locked<(any AnyObject & Sendable)?>(nil)
 
     /// Makes the shared fields.
     public init(_ fields: HTTPFields) {
@@ -17,7 +17,8 @@ public final class DefaultFields: Sendable {
     }
 
     /// A transport's own form of these fields, made at its first call and kept.
-    package func prepared<Form: Sendable>(_ make: (HTTPFields) -> Form) -> Form {
+    @inlinable
+    package func prepared<Form: AnyObject & Sendable>(_ make: (HTTPFields) -> Form) -> Form {
         if let form = prepared.withLock({ $0 }) as? Form { return form }
         let form = make(fields)
         prepared.withLock { $0 = form }

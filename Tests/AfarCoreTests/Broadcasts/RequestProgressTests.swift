@@ -264,11 +264,13 @@ import Testing
     @Test func completionsComeAfterTheLastCall() async {
         let other = DispatchQueue(label: "handlers")
         for _ in 0..<25 {
-            let session = Session(transport: MockTransport { _ in Self.tenBytes })
+            // Held up, so that calls are due when the response is there.
+            queue.suspend()
+            let monitor = ClosureEventMonitor()
+            monitor.requestDidGatherMetrics = { [queue] _, _ in queue.resume() }
+            let session = Session(eventMonitors: [monitor], transport: MockTransport { _ in Self.tenBytes })
             let order = Locked<[String]>([])
             let isOver = Deferred<Void>()
-            // Held up, so that calls are due when the response is there.
-            queue.async { usleep(2_000) }
             session.request("http://mock/")
                 .downloadProgress(queue: queue) { progress in
                     order.withLock { $0.append("\(progress.completedUnitCount)") }

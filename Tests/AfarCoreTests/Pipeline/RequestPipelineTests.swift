@@ -29,7 +29,9 @@ import Testing
         }
         let transport = MockTransport { request in
             note("send")
-            if later.contains(.response) { try? await Task.sleep(for: .microseconds(100)) }
+            if later.contains(.response) {
+                await withCheckedContinuation { waiting in DispatchQueue.global().async { waiting.resume() } }
+            }
             return .text("ok")
         }
         let queue = later.contains(.queues) ? DispatchQueue(label: "steps") : nil

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Who decides about a request's redirects, and what the request shows of them.
-struct RedirectHandlerTests {
+@Suite(.timeLimit(.minutes(1))) struct RedirectHandlerTests {
     /// A handler made of a closure.
     private struct Handler: RedirectHandler {
         typealias Answer = @Sendable (URLRequest?) -> Void
@@ -150,10 +150,13 @@ struct RedirectHandlerTests {
 
     @Test func manyCancelsEndEachRequestOnce() async throws {
         let session = session(MockTransport(Self.chain))
+        let queue = DispatchQueue(label: "handlers")
+        let calls = Locked(Array(repeating: 0, count: 300))
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
                 group.addTask {
                     let request = session.request("http://one/a")
+                        .response(queue: queue, responseSerializer: Bytes()) { _ in calls.withLock { $0[number] += 1 } }
                     async let response = request.serializingResponse(using: Bytes(), automaticallyCancelling: false)
                         .response
                     for _ in 0..<(number % 20) { await Task.yield() }
@@ -163,7 +166,11 @@ struct RedirectHandlerTests {
                 }
             }
         }
+        // A request leaves the list a moment after its response, and with its handlers on their queue.
+        await session.whenIdle()
         #expect(session.delegate.runningRequests.isEmpty)
+        queue.sync {}
+        #expect(calls.withLock { $0 } == Array(repeating: 1, count: 300))
     }
 
     // MARK: Handlers

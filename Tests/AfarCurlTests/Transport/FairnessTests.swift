@@ -111,26 +111,28 @@ extension TransportTests {
 
         /// It is answered in two pieces, the last of which ends it.
         @Test func aRefusedUploadIsLetGo() async throws {
-            final class Owner: ExchangeObserver {}
+            /// Tells when the transport has let go of it.
+            final class Owner: ExchangeObserver {
+                let isGone: Deferred<Void>
+                init(_ isGone: Deferred<Void>) { self.isGone = isGone }
+                deinit { isGone.fulfil(()) }
+            }
+            let isGone = Deferred<Void>()
             let answer = "HTTP/1.1 500 E\r\nContent-Length: 4\r\n\r\n"
             let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
             try Data(count: 100).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             let gate = RawServer.Gate()
             try await withRawServer([.respond(answer), .hold(gate), .send("body")]) { server in
-                weak var owner: Owner?
                 do {
-                    let strong = Owner()
-                    owner = strong
                     var exchange = Exchange(server.url, .post, body: .file(file), delivery: .stream())
-                    exchange.observer = strong
+                    exchange.observer = Owner(isGone)
                     let stream = try await transport.send(exchange).stream
                     gate.open()
                     #expect(try await collect(stream) == Data("body".utf8))
                 }
                 // Nothing else happens on the transport's thread.
-                for _ in 0..<500 where owner != nil { try await Task.sleep(for: .milliseconds(10)) }
-                #expect(owner == nil)
+                await isGone.value
             }
         }
     }

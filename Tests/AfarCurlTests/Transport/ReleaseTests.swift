@@ -10,12 +10,16 @@ extension TransportTests {
     /// What a transport takes from the system it gives back. Each test has a process to itself, because it counts all of its
     /// descriptors and threads.
     @Suite struct ReleaseTests {
-        struct Resources: Equatable {
-            var descriptors = Self.count("/proc/self/fd")
+        struct Resources {
+            /// What each descriptor leads to.
+            var descriptors = Self.links("/proc/self/fd")
             var threads = Self.names().filter { $0 == "afar.curl" }.count
 
-            private static func count(_ folder: String) -> Int {
-                (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? -1
+            private static func links(_ folder: String) -> [String] {
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+                return names.compactMap { name in
+                    try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+                }
             }
 
             private static func names() -> [String] {
@@ -26,10 +30,23 @@ extension TransportTests {
                 }
             }
 
+            /// Lets one transport come and go, and sleeps: who does so first in a process makes things that stay.
+            static func settle() async throws {
+                try await withServer { server in _ = try await CurlTransport().send(Exchange(server.url("/get"))) }
+                var isSettled = false
+                while !isSettled {
+                    try await Task.sleep(for: .milliseconds(1))
+                    let now = Resources()
+                    // A sleep that is over before it began leaves no timer.
+                    isSettled = now.threads == 0 && now.descriptors.contains("anon_inode:[timerfd]")
+                }
+            }
+
             /// Threads end a moment after they are told to.
             func areBack() async throws -> Bool {
                 for _ in 0..<200 {
-                    if Resources().descriptors <= descriptors, Resources().threads <= threads { return true }
+                    let now = Resources()
+                    if now.descriptors.count <= descriptors.count, now.threads <= threads { return true }
                     try await Task.sleep(for: .milliseconds(20))
                 }
                 return false
@@ -38,9 +55,8 @@ extension TransportTests {
 
         @Test func transportsGiveBackWhatTheyTook() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let server = try await TestServer.start()
-                _ = try await CurlTransport().send(Exchange(server.url("/get")))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 for _ in 0..<50 {
                     let transport = CurlTransport()
@@ -54,9 +70,8 @@ extension TransportTests {
 
         @Test func cancelledExchangesGiveBackWhatTheyTook() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let server = try await TestServer.start()
-                _ = try await CurlTransport().send(Exchange(server.url("/get")))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 var generator = SeededGenerator(seed: 5)
                 for round in 0..<3 {
@@ -84,10 +99,9 @@ extension TransportTests {
         /// The maker of a request's body may go on after its exchange is over, and even after the transport is.
         @Test func aMakerThatHangsKeepsNothing() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n"
                 let server = try await RawServer.start([.respond(answer), .receiveAll, .close])
-                _ = try? await CurlTransport().send(Exchange(server.url))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 let held = Locked<[UnsafeContinuation<Void, Never>]>([])
                 for _ in 0..<10 {
@@ -109,9 +123,8 @@ extension TransportTests {
 
         @Test func aStreamThatOutlivesItsTransportKeepsNothingWhenDropped() async {
             await #expect(processExitsWith: .success) {
+                try await Resources.settle()
                 let server = try await TestServer.start()
-                _ = try await CurlTransport().send(Exchange(server.url("/get")))
-                try await Task.sleep(for: .milliseconds(200))
                 let before = Resources()
                 var streams: [ResponseBodyStream] = []
                 for _ in 0..<10 {

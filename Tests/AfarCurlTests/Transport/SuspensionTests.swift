@@ -10,21 +10,30 @@ extension TransportTests {
     @Suite struct SuspensionTests {
         private let transport = CurlTransport()
 
+        /// Counts an exchange's bytes.
+        private class Counter: ExchangeObserver, @unchecked Sendable {
+            // Sendable because all that changes is behind locks.
+            private let counts = Locked((sent: Int64(0), received: Int64(0)))
+
+            var sent: Int64 { counts.withLock { $0.sent } }
+            var received: Int64 { counts.withLock { $0.received } }
+
+            func exchangeDidSend(bytes: Int64, expected: Int64?) { counts.withLock { $0.sent = bytes } }
+            func exchangeDidReceive(bytes: Int64, expected: Int64?) { counts.withLock { $0.received = bytes } }
+        }
+
         /// Suspends the exchange when the first bytes have arrived, before anything else can happen.
-        private final class Suspender: ExchangeObserver {
-            let suspended: AsyncStream<Void>
-            private let continuation: AsyncStream<Void>.Continuation
+        private final class Suspender: Counter, @unchecked Sendable {
+            let suspended = Deferred<Void>()
             private let control: ExchangeControl
 
-            init(_ control: ExchangeControl) {
-                (suspended, continuation) = AsyncStream.makeStream()
-                self.control = control
-            }
+            init(_ control: ExchangeControl) { self.control = control }
 
-            func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+            override func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+                super.exchangeDidReceive(bytes: bytes, expected: expected)
                 guard bytes == 3 else { return }
                 control.suspend()
-                continuation.yield()
+                suspended.fulfil(())
             }
         }
 
@@ -32,8 +41,8 @@ extension TransportTests {
         func aSuspendedExchangeStandsStillAndGoesOn(_ delivery: ResponseDelivery) async throws {
             let gate = RawServer.Gate()
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
-            try await withRawServer([.respond(head + "abc"), .hold(gate), .send("def")]) { server in
-                var exchange = Exchange(server.url, delivery: delivery).with { $0.idleTimeout = 0.4 }
+            try await withRawServer([.respond(head + "abc"), .hold(gate), .send("def"), .mark("sent")]) { server in
+                var exchange = Exchange(server.url, delivery: delivery).with { $0.idleTimeout = 0.3 }
                 let suspender = Suspender(exchange.control)
                 exchange.observer = suspender
                 let running = exchange
@@ -42,25 +51,32 @@ extension TransportTests {
                     if case .stream(let stream) = response.body { return try await collect(stream) }
                     return try response.data
                 }
-                var suspended = suspender.suspended.makeAsyncIterator()
-                _ = await suspended.next()
-                // Twice the idle timeout, which must not pass; nothing else can be awaited here.
-                try await Task.sleep(for: .seconds(0.8))
+                await suspender.suspended.value
                 gate.open()
-                try await Task.sleep(for: .seconds(0.2))
+                try await server.reached("sent")
+                // Its own would be up first.
+                try await transport.passIdleTimeout(of: 0.6)
+                #expect(suspender.received == 3)
                 exchange.control.resume()
                 #expect(try await task.value == Data("abcdef".utf8))
             }
         }
 
         @Test func anExchangeSuspendedFromTheStartWaits() async throws {
-            try await withServer { server in
-                let exchange = Exchange(server.url("/large/30000")).with { $0.idleTimeout = 0.2 }
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabcdef"
+            try await withRawServer([.respond(answer), .mark("sent")]) { server in
+                var exchange = Exchange(server.url).with { $0.idleTimeout = 0.3 }
+                let counter = Counter()
+                exchange.observer = counter
                 exchange.control.suspend()
-                let task = Task { try await transport.send(exchange).data }
-                try await Task.sleep(for: .seconds(0.5))
+                let waiting = exchange
+                let task = Task { try await transport.text(of: waiting) }
+                try await server.reached("sent")
+                // Its own would be up first.
+                try await transport.passIdleTimeout(of: 0.6)
+                #expect(counter.received == 0)
                 exchange.control.resume()
-                #expect(try await task.value == PatternBytes.bytes(30_000))
+                #expect(try await task.value == "abcdef")
             }
         }
 
@@ -72,8 +88,9 @@ extension TransportTests {
                 exchange.observer = suspender
                 let running = exchange
                 let task = Task { try await transport.send(running) }
-                var suspended = suspender.suspended.makeAsyncIterator()
-                _ = await suspended.next()
+                await suspender.suspended.value
+                // Or the transport might see no suspension at all.
+                try await transport.catchUp()
                 running.control.resume()
                 let error = try await transportError { try await task.value }
                 #expect(error.code == .timedOut)
@@ -91,17 +108,22 @@ extension TransportTests {
         }
 
         @Test func aSuspendedUploadHoldsItsBodyBack() async throws {
-            try await withServer { server in
-                let body = PatternBytes.bytes(3_000_000)
-                let exchange = Exchange(server.url("/upload"), .post, body: .data(body))
+            let body = PatternBytes.bytes(3_000_000)
+            let answer = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
+            try await withRawServer([.receiveHead, .receive(body.count), .send(answer)]) { server in
+                var exchange = Exchange(server.url, .post, body: .data(body))
+                let counter = Counter()
+                exchange.observer = counter
                 exchange.control.suspend()
-                let task = Task { try await transport.send(exchange) }
-                // The connection is there; the request's body is not.
-                while server.connectionCount == 0 { await Task.yield() }
-                #expect(server.requestCount == 0)
+                let waiting = exchange
+                let task = Task { try await transport.send(waiting) }
+                let head = try await server.head()
+                try await transport.catchUp()
+                #expect(counter.sent == 0)
+                #expect(server.received(by: 0).count == head.utf8.count)
                 exchange.control.resume()
-                let response = try await task.value
-                #expect(try response.json["bytes"] as? Int == body.count)
+                #expect(try await task.value.head.status == 201)
+                #expect(server.received(by: 0).dropFirst(head.utf8.count) == body)
             }
         }
 
@@ -172,14 +194,32 @@ extension TransportTests {
 
         /// Two threads that suspend and resume at once leave their messages in any order; the last word counts.
         @Test func theControlsLastWordCounts() async throws {
-            try await withServer { server in
-                let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWater: 1_000))
+            let block = [UInt8](repeating: 1, count: 10_000)
+            try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .loop([.send(block)])]) { server in
+                var exchange = Exchange(server.url, delivery: .stream())
+                let counter = Counter()
+                exchange.observer = counter
                 let stream = try await transport.send(exchange).stream
-                DispatchQueue.concurrentPerform(iterations: 2_000) { index in
-                    if index.isMultiple(of: 2) { exchange.control.suspend() } else { exchange.control.resume() }
+                let reader = Task { for try await _ in stream {} }
+                let control = exchange.control
+                for _ in 0..<100 {
+                    DispatchQueue.concurrentPerform(iterations: 1_000) { index in
+                        if index.isMultiple(of: 2) { control.suspend() } else { control.resume() }
+                    }
+                    try await transport.catchUp()
+                    let before = counter.received
+                    if control.isSuspended {
+                        try await transport.catchUp()
+                        #expect(counter.received == before)
+                    } else {
+                        while counter.received == before {
+                            try Task.checkCancellation()
+                            await Task.yield()
+                        }
+                    }
                 }
-                exchange.control.resume()
-                #expect(try await collect(stream).count == 5_000_000)
+                reader.cancel()
+                await #expect(throws: TransportError.self) { try await reader.value }
             }
         }
 
@@ -202,14 +242,14 @@ extension TransportTests {
         @Test func theDensestBombWaitsWhileSuspended() async throws {
             let bomb = DeflatedZeros.data(runs: 400_000)
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count)\r\n\r\n"
-            try await withRawServer([.receiveHead, .send(Data(head.utf8) + bomb)]) { server in
+            try await withRawServer([.receiveHead, .send(Data(head.utf8) + bomb), .mark("sent")]) { server in
                 let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
                 defer { close(null) }
                 let exchange = Exchange(server.url, delivery: .file(descriptor: null))
                 exchange.control.suspend()
                 let task = Task { try await transport.send(exchange) }
-                try await server.head()
-                try await Task.sleep(for: .milliseconds(200))
+                try await server.reached("sent")
+                try await transport.catchUp()
                 exchange.control.resume()
                 guard case .file(let count) = try await task.value.body else { throw WrongKind() }
                 #expect(count == 1 + 400_000 * 258)

@@ -68,6 +68,21 @@ struct RawServerTests {
         await server.stop()
     }
 
+    @Test func aMarkIsReachedWhenTheStepsBeforeItAreDone() async throws {
+        let server = try await RawServer.start([.send("all"), .mark("sent"), .receive(1), .mark("received")])
+        let client = try Client(port: Int(server.port))
+        try await server.reached("sent")
+        // What was sent is there by then, to be had without waiting.
+        client.socket.disableBlocking()
+        var buffer = [UInt8](repeating: 0, count: 9)
+        #expect(try buffer.withUnsafeMutableBytes { try client.socket.read(into: $0) } == 3)
+        try client.send("x")
+        try await server.reached("received")
+        #expect(server.received(by: 0) == Data("x".utf8))
+        await server.stop()
+        await #expect(throws: RawServer.Stopped.self) { try await server.reached("another") }
+    }
+
     @Test(arguments: [RawServer.Step.waitForever, .wait(3600), .hold(RawServer.Gate()), .receive(99)])
     func noticesThatThePeerClosed(step: RawServer.Step) async throws {
         let server = try await RawServer.start([step])

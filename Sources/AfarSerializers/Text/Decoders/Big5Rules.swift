@@ -1,5 +1,8 @@
+import AfarCharsets
+
 /// Big5 (Encoding Standard, section 11.1.1).
 struct Big5Rules: DecodingRules {
+    private let table = CodePointTable.big5
     private var lead: UInt8?
 
     var isReadyForASCII: Bool { lead == nil }
@@ -24,7 +27,7 @@ struct Big5Rules: DecodingRules {
         case 1135: return .scalars(0xCA, 0x30C)
         case 1164: return .scalars(0xEA, 0x304)
         case 1166: return .scalars(0xEA, 0x30C)
-        default: return .scalar(CodePointTable.big5[pointer], orMalformedBefore: byte)
+        default: return .scalar(table[pointer], orMalformedBefore: byte)
         }
     }
 

@@ -1,5 +1,9 @@
+import AfarCharsets
+
 /// EUC-JP (Encoding Standard, section 12.1.1).
 struct EUCJPRules: DecodingRules {
+    private let jis0208 = CodePointTable.jis0208
+    private let jis0212 = CodePointTable.jis0212
     private var lead: UInt8?
     private var isJIS0212 = false
 
@@ -24,7 +28,7 @@ struct EUCJPRules: DecodingRules {
             isJIS0212 = true
             return .more
         }
-        let table = isJIS0212 ? CodePointTable.jis0212 : .jis0208
+        let table = isJIS0212 ? jis0212 : jis0208
         self.lead = nil
         isJIS0212 = false
         guard (0xA1...0xFE).contains(lead), (0xA1...0xFE).contains(byte) else {

@@ -1,5 +1,8 @@
+import AfarCharsets
+
 /// EUC-KR (Encoding Standard, section 13.1.1).
 struct EUCKRRules: DecodingRules {
+    private let table = CodePointTable.eucKr
     private var lead: UInt8?
 
     var isReadyForASCII: Bool { lead == nil }
@@ -17,7 +20,7 @@ struct EUCKRRules: DecodingRules {
         self.lead = nil
         guard (0x41...0xFE).contains(byte) else { return .scalar(0, orMalformedBefore: byte) }
         let pointer = (Int(lead) - 0x81) * 190 + Int(byte) - 0x41
-        return .scalar(CodePointTable.eucKr[pointer], orMalformedBefore: byte)
+        return .scalar(table[pointer], orMalformedBefore: byte)
     }
 
     mutating func end() -> DecodingStep? {

@@ -1,5 +1,9 @@
+import AfarCharsets
+
 /// gb18030, and GBK, which is decoded alike (Encoding Standard, sections 10.1.1 and 10.2.1).
 struct GB18030Rules: DecodingRules {
+    private let table = CodePointTable.gb18030
+    private let ranges = CodePointTable.gb18030Ranges
     private var first: UInt8?
     private var second: UInt8?
     private var third: UInt8?
@@ -21,7 +25,7 @@ struct GB18030Rules: DecodingRules {
         guard (0x30...0x39).contains(byte) else { return .malformedBeforeThree(second, third, byte) }
         let high = (Int(first) - 0x81) * 10 + Int(second) - 0x30
         let low = (Int(third) - 0x81) * 10 + Int(byte) - 0x30
-        let codePoint = Self.codePoint(at: high * 1260 + low)
+        let codePoint = codePoint(at: high * 1260 + low)
         return codePoint == 0 ? .malformed : .scalar(codePoint)
     }
 
@@ -52,7 +56,7 @@ struct GB18030Rules: DecodingRules {
             return .scalar(0, orMalformedBefore: byte)
         }
         let pointer = (Int(first) - 0x81) * 190 + Int(byte) - (byte < 0x7F ? 0x40 : 0x41)
-        return .scalar(CodePointTable.gb18030[pointer], orMalformedBefore: byte)
+        return .scalar(table[pointer], orMalformedBefore: byte)
     }
 
     private mutating func forget() {
@@ -62,10 +66,9 @@ struct GB18030Rules: DecodingRules {
     }
 
     /// The code point of a character of four bytes (Encoding Standard, section 5, "index gb18030 ranges code point").
-    private static func codePoint(at pointer: Int) -> UInt32 {
+    private func codePoint(at pointer: Int) -> UInt32 {
         if pointer > 39419 && pointer < 189_000 || pointer > 1_237_575 { return 0 }
         if pointer == 7457 { return 0xE7C7 }
-        let ranges = CodePointTable.gb18030Ranges
         var low = 0
         var high = ranges.count / 2
         while high - low > 1 {

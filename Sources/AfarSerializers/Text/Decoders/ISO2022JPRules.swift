@@ -1,3 +1,5 @@
+import AfarCharsets
+
 /// ISO-2022-JP (Encoding Standard, section 12.2.1).
 struct ISO2022JPRules: DecodingRules {
     private enum State {
@@ -5,6 +7,7 @@ struct ISO2022JPRules: DecodingRules {
     }
 
     let isReadyForASCII = false
+    private let table = CodePointTable.jis0208
     private var state = State.ascii
     /// The state to go back to after an escape sequence that means nothing.
     private var outputState = State.ascii
@@ -60,7 +63,7 @@ struct ISO2022JPRules: DecodingRules {
         }
         state = .leadByte
         guard (0x21...0x7E).contains(byte) else { return .malformed }
-        let codePoint = CodePointTable.jis0208[(Int(lead) - 0x21) * 94 + Int(byte) - 0x21]
+        let codePoint = table[(Int(lead) - 0x21) * 94 + Int(byte) - 0x21]
         return codePoint == 0 ? .malformed : .scalar(codePoint)
     }
 

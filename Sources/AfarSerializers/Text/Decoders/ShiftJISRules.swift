@@ -1,5 +1,8 @@
+import AfarCharsets
+
 /// Shift_JIS (Encoding Standard, section 12.3.1).
 struct ShiftJISRules: DecodingRules {
+    private let table = CodePointTable.jis0208
     private var lead: UInt8?
 
     var isReadyForASCII: Bool { lead == nil }
@@ -23,7 +26,7 @@ struct ShiftJISRules: DecodingRules {
         let pointer = row * 188 + Int(byte) - (byte < 0x7F ? 0x40 : 0x41)
         // Windows' characters of the user's own.
         if (8836...10715).contains(pointer) { return .scalar(0xE000 - 8836 + UInt32(pointer)) }
-        return .scalar(CodePointTable.jis0208[pointer], orMalformedBefore: byte)
+        return .scalar(table[pointer], orMalformedBefore: byte)
     }
 
     mutating func end() -> DecodingStep? {

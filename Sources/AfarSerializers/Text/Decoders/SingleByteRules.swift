@@ -1,3 +1,5 @@
+import AfarCharsets
+
 /// The encodings whose characters are single bytes (Encoding Standard, section 9.1).
 struct SingleByteRules: DecodingRules {
     let isReadyForASCII = true

@@ -1,9 +1,10 @@
 // swift-format-ignore-file
 // Made by Tests/EncodingTables/generate.swift from the indexes of https://encoding.spec.whatwg.org.
 
-extension TextEncoding {
+/// The labels of the Encoding Standard, section 4.2.
+package enum EncodingLabels {
     /// A line for each encoding: its name, then its labels.
-    static let standardLabels = """
+    package static let lines = """
         UTF-8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
         IBM866 866 cp866 csibm866 ibm866
         ISO-8859-2 csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2

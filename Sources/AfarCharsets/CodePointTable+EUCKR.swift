@@ -3,7 +3,7 @@
 
 extension CodePointTable {
     /// The index euc-kr.
-    static var eucKr: CodePointTable {
+    package static var eucKr: CodePointTable {
         CodePointTable(#"""
             :`2:`3:`5:`6:`;:`<:`=:`>:`?:`H:`N:`O:`Q:`R:`S:`U:`V:`W:`X:`Y:`Z:`[:`^:`b:`c:`d000000000000000000:`e:`f:`g:`j\#
             :`k:`m:`n:`o:a1:a2:a3:a4:a5:a6:a7:a8:a9:a::a<:a>:a?:a@:aA:aB:aC:aE000000000000000000:aF:aG:aI:aJ:aK:aM:aN:aO\#

@@ -3,7 +3,7 @@
 
 extension CodePointTable {
     /// The index jis0208.
-    static var jis0208: CodePointTable {
+    package static var jis0208: CodePointTable {
         CodePointTable(#"""
             300301302?l<?l>33k?lJ?lK?lO?l132K32L02d?m002X?ln?oS?lo33m33n32M32N3034kM30530630733l20E20@?l??ll?mN28U?mL20V\#
             20U20H20I20L20M?l8?l930D30E?lk?lm?mK?mM30830930:30;30<30=30>30?30@30A?l;?l=02a03G03g?lM29P?lL?lN29V29W28N28d\#

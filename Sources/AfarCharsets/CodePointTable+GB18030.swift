@@ -3,7 +3,7 @@
 
 extension CodePointTable {
     /// The index gb18030.
-    static var gb18030: CodePointTable {
+    package static var gb18030: CodePointTable {
         CodePointTable(#"""
             4h24h44h54h64h?4hB4hG4hO4hP4hQ4hS4hV4hY4h^4h_4ha4hc4he4hg4hl4i04i14i24i44i64i:4iA4iE4iG4iJ4iK4iR4iS4iT4iU4iW\#
             4iX4iZ4i[4i\4i]4i^4i_4ib4id4ie4if4ig4ih4ii4ij4ik4il4im4io4j04j14j24j34j44j54j74j:4j@4jF4jG4jI4jL4jM4jN4jS4jZ\#

@@ -4,14 +4,26 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A value made of what a request received, or what went wrong, and what every kind of response tells beside it.
-struct Serialized<Value> {
-    var request: URLRequest?
-    var origin: ResponseOrigin
-    var timeline: Timeline
-    /// Seconds.
-    var duration: TimeInterval
-    var result: AFResult<Value>
+/// What every kind of response tells beside its value; one object for all copies of a response.
+final class ResponseDetails: Sendable {
+    let request: URLRequest?
+    let origin: ResponseOrigin
+    /// The bytes of a data request's response.
+    let data: Data?
+    let timeline: Timeline
+    /// How long serialization took, in seconds.
+    let serializationDuration: TimeInterval
+
+    init(
+        request: URLRequest?, origin: ResponseOrigin, data: Data? = nil, timeline: Timeline,
+        serializationDuration: TimeInterval
+    ) {
+        self.request = request
+        self.origin = origin
+        self.data = data
+        self.timeline = timeline
+        self.serializationDuration = serializationDuration
+    }
 }
 
 /// Where a response's head and metrics come from. Foundation's forms of both are made when they are asked for.

@@ -3,7 +3,7 @@
 
 extension CodePointTable {
     /// The index ibm866.
-    static var ibm866: CodePointTable {
+    package static var ibm866: CodePointTable {
         CodePointTable(#"""
             0@@0@A0@B0@C0@D0@E0@F0@G0@H0@I0@J0@K0@L0@M0@N0@O0@P0@Q0@R0@S0@T0@U0@V0@W0@X0@Y0@Z0@[0@\0@]0@^0@_0@`0@a0@b0@c\#
             0@d0@e0@f0@g0@h0@i0@j0@k0@l0@m0@n0@o2FA2FB2FC2D22DT2EQ2ER2EF2EE2ES2EA2EG2EM2EL2EK2D@2DD2Dd2D\2DL2D02Dl2EN2EO\#
@@ -13,7 +13,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-10.
-    static var iso885910: CodePointTable {
+    package static var iso885910: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P04404B04R\#
             04Z04X04f02W04k04@05P05V05m02]05Z05:02`04504C04S04[04Y04g02g04l04A05Q05W05n20E05[05;04003103203303403503604^\#
@@ -23,7 +23,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-13.
-    static var iso885913: CodePointTable {
+    package static var iso885913: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P20M02R02S\#
             02T20N02V02W03H02Y05F02[02\02]02^03602`02a02b02c20L02e02f02g03h02i05G02k02l02m02n03V04404^04004603403504H04B\#
@@ -33,7 +33,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-14.
-    static var iso885914: CodePointTable {
+    package static var iso885914: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P1h21h302S\#
             04:04;1h:02W1j002Y1j21h;1kb02]02^05h1hN1hO04P04Q1i01i102f1iF1j11iG1j31iP1kc1j41j51iQ030031032033034035036037\#
@@ -43,7 +43,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-15.
-    static var iso885915: CodePointTable {
+    package static var iso885915: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P02Q02R02S\#
             22\02U05P02W05Q02Y02Z02[02\02]02^02_02`02a02b02c05m02e02f02g05n02i02j02k05B05C05h02o030031032033034035036037\#
@@ -53,7 +53,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-16.
-    static var iso885916: CodePointTable {
+    package static var iso885916: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P044045051\#
             22\20N05P02W05Q02Y08H02[05i02]05j05k02`02a04<05205m20M02f02g05n04=08I02k05B05C05h05l030031032042034046036037\#
@@ -63,7 +63,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-2.
-    static var iso88592: CodePointTable {
+    package static var iso88592: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P0440;H051\#
             02T04m05J02W02X05P05N05T05i02]05m05k02`0450;K05202d04n05K0;702h05Q05O05U05j0;M05n05l05D03103204203404i046037\#
@@ -73,7 +73,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-3.
-    static var iso88593: CodePointTable {
+    package static var iso88593: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P04V0;H02S\#
             02T00004T02W02X04`05N04N04d02]00005k02`04W02b02c02d02e04U02g02h04a05O04O04e02m00005l03003103200003404:048037\#
@@ -83,7 +83,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-4.
-    static var iso88594: CodePointTable {
+    package static var iso88594: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P04404h05F\#
             02T04X04k02W02X05P04B04R05V02]05m02_02`0450;K05G02d04Y04l0;702h05Q04C04S05W05:05n05;04003103203303403503604^\#
@@ -93,7 +93,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-5.
-    static var iso88595: CodePointTable {
+    package static var iso88595: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P0@10@20@3\#
             0@40@50@60@70@80@90@:0@;0@<02]0@>0@?0@@0@A0@B0@C0@D0@E0@F0@G0@H0@I0@J0@K0@L0@M0@N0@O0@P0@Q0@R0@S0@T0@U0@V0@W\#
@@ -103,7 +103,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-6.
-    static var iso88596: CodePointTable {
+    package static var iso88596: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P000000000\#
             02T0000000000000000000000H<02]0000000000000000000000000000000000000000HK0000000000HO0000HQ0HR0HS0HT0HU0HV0HW\#
@@ -113,7 +113,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-7.
-    static var iso88597: CodePointTable {
+    package static var iso88597: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P20H20I02S\#
             22\22_02V02W02X02Y0=j02[02\02]00020E02`02a02b02c0>40>50>602g0>80>90>:02k0><02m0>>0>?0>@0>A0>B0>C0>D0>E0>F0>G\#
@@ -123,7 +123,7 @@ extension CodePointTable {
     }
 
     /// The index iso-8859-8.
-    static var iso88598: CodePointTable {
+    package static var iso88598: CodePointTable {
         CodePointTable(#"""
             02002102202302402502602702802902:02;02<02=02>02?02@02A02B02C02D02E02F02G02H02I02J02K02L02M02N02O02P00002R02S\#
             02T02U02V02W02X02Y03G02[02\02]02^02_02`02a02b02c02d02e02f02g02h02i03g02k02l02m02n000000000000000000000000000\#
@@ -133,7 +133,7 @@ extension CodePointTable {
     }
 
     /// The index koi8-r.
-    static var koi8R: CodePointTable {
+    package static var koi8R: CodePointTable {
         CodePointTable(#"""
             2D02D22D<2D@2DD2DH2DL2DT2D\2Dd2Dl2F02F42F82F<2F@2FA2FB2FC2<P2FP28I28J29829T29U02P2<Q02`02b02g03g2E@2EA2EB0AA\#
             2EC2ED2EE2EF2EG2EH2EI2EJ2EK2EL2EM2EN2EO2EP2EQ0@12ER2ES2ET2EU2EV2EW2EX2EY2EZ2E[2E\02Y0A>0@`0@a0A60@d0@e0A40@c\#
@@ -143,7 +143,7 @@ extension CodePointTable {
     }
 
     /// The index koi8-u.
-    static var koi8U: CodePointTable {
+    package static var koi8U: CodePointTable {
         CodePointTable(#"""
             2D02D22D<2D@2DD2DH2DL2DT2D\2Dd2Dl2F02F42F82F<2F@2FA2FB2FC2<P2FP28I28J29829T29U02P2<Q02`02b02g03g2E@2EA2EB0AA\#
             0AD2ED0AF0AG2EG2EH2EI2EJ2EK0BA0AN2EN2EO2EP2EQ0@10@42ES0@60@72EV2EW2EX2EY2EZ0B@0@>02Y0A>0@`0@a0A60@d0@e0A40@c\#
@@ -153,7 +153,7 @@ extension CodePointTable {
     }
 
     /// The index macintosh.
-    static var macintosh: CodePointTable {
+    package static var macintosh: CodePointTable {
         CodePointTable(#"""
             03403503703903A03F03L03Q03P03R03T03S03U03W03Y03X03Z03[03]03\03^03_03a03c03b03d03f03e03j03i03k03l20P02`02R02S\#
             02W20R02f03O02^02Y24R02d02X29P03603H28N02a29T29U02U02e28228A28?0?028[02Z02j0>Y03V03h02o02Q02\28J06B29828602[\#
@@ -163,7 +163,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1250.
-    static var windows1250: CodePointTable {
+    package static var windows1250: CodePointTable {
         CodePointTable(#"""
             22\02120J02320N20V20P20Q02820`05P20i05J05T05m05i02@20H20I20L20M20R20C20D02H24R05Q20j05K05U05n05j02P0;70;H051\#
             02T04402V02W02X02Y05N02[02\02]02^05k02`02a0;K05202d02e02f02g02h04505O02k04m0;M04n05l05D03103204203404i046037\#
@@ -173,7 +173,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1251.
-    static var windows1251: CodePointTable {
+    package static var windows1251: CodePointTable {
         CodePointTable(#"""
             0@20@320J0AC20N20V20P20Q22\20`0@920i0@:0@<0@;0@?0AB20H20I20L20M20R20C20D02H24R0AI20j0AJ0AL0AK0AO02P0@>0AN0@8\#
             02T0B@02V02W0@102Y0@402[02\02]02^0@702`02a0@60AF0BA02e02f02g0AA24F0AD02k0AH0@50AE0AG0@@0@A0@B0@C0@D0@E0@F0@G\#
@@ -183,7 +183,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1252.
-    static var windows1252: CodePointTable {
+    package static var windows1252: CodePointTable {
         CodePointTable(#"""
             22\02120J06B20N20V20P20Q0;620`05P20i05B02=05m02?02@20H20I20L20M20R20C20D0;L24R05Q20j05C02M05n05h02P02Q02R02S\#
             02T02U02V02W02X02Y02Z02[02\02]02^02_02`02a02b02c02d02e02f02g02h02i02j02k02l02m02n02o030031032033034035036037\#
@@ -193,7 +193,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1253.
-    static var windows1253: CodePointTable {
+    package static var windows1253: CodePointTable {
         CodePointTable(#"""
             22\02120J06B20N20V20P20Q02820`02:20i02<02=02>02?02@20H20I20L20M20R20C20D02H24R02J20j02L02M02N02O02P0>50>602S\#
             02T02U02V02W02X02Y00002[02\02]02^20E02`02a02b02c0>402e02f02g0>80>90>:02k0><02m0>>0>?0>@0>A0>B0>C0>D0>E0>F0>G\#
@@ -203,7 +203,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1254.
-    static var windows1254: CodePointTable {
+    package static var windows1254: CodePointTable {
         CodePointTable(#"""
             22\02120J06B20N20V20P20Q0;620`05P20i05B02=02>02?02@20H20I20L20M20R20C20D0;L24R05Q20j05C02M02N05h02P02Q02R02S\#
             02T02U02V02W02X02Y02Z02[02\02]02^02_02`02a02b02c02d02e02f02g02h02i02j02k02l02m02n02o030031032033034035036037\#
@@ -213,7 +213,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1255.
-    static var windows1255: CodePointTable {
+    package static var windows1255: CodePointTable {
         CodePointTable(#"""
             22\02120J06B20N20V20P20Q0;620`02:20i02<02=02>02?02@20H20I20L20M20R20C20D0;L24R02J20j02L02M02N02O02P02Q02R02S\#
             22Z02U02V02W02X02Y03G02[02\02]02^02_02`02a02b02c02d02e02f02g02h02i03g02k02l02m02n02o0F`0Fa0Fb0Fc0Fd0Fe0Ff0Fg\#
@@ -223,7 +223,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1256.
-    static var windows1256: CodePointTable {
+    package static var windows1256: CodePointTable {
         CodePointTable(#"""
             22\0In20J06B20N20V20P20Q0;620`0Ii20i05B0J60JH0J80J_20H20I20L20M20R20C20D0JY24R0JA20j05C20<20=0Jj02P0H<02R02S\#
             02T02U02V02W02X02Y0Jn02[02\02]02^02_02`02a02b02c02d02e02f02g02h02i0HK02k02l02m02n0HO0K10HQ0HR0HS0HT0HU0HV0HW\#
@@ -233,7 +233,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1257.
-    static var windows1257: CodePointTable {
+    package static var windows1257: CodePointTable {
         CodePointTable(#"""
             22\02120J02320N20V20P20Q02820`02:20i02<02X0;702h02@20H20I20L20M20R20C20D02H24R02J20j02L02_0;K02O02P00002R02S\#
             02T00002V02W03H02Y05F02[02\02]02^03602`02a02b02c02d02e02f02g03h02i05G02k02l02m02n03V04404^04004603403504H04B\#
@@ -243,7 +243,7 @@ extension CodePointTable {
     }
 
     /// The index windows-1258.
-    static var windows1258: CodePointTable {
+    package static var windows1258: CodePointTable {
         CodePointTable(#"""
             22\02120J06B20N20V20P20Q0;620`02:20i05B02=02>02?02@20H20I20L20M20R20C20D0;L24R02J20j05C02M02N05h02P02Q02R02S\#
             02T02U02V02W02X02Y02Z02[02\02]02^02_02`02a02b02c02d02e02f02g02h02i02j02k02l02m02n02o030031032042034035036037\#
@@ -253,7 +253,7 @@ extension CodePointTable {
     }
 
     /// The index windows-874.
-    static var windows874: CodePointTable {
+    package static var windows874: CodePointTable {
         CodePointTable(#"""
             22\02102202302420V02602702802902:02;02<02=02>02?02@20H20I20L20M20R20C20D02H02I02J02K02L02M02N02O02P0h10h20h3\#
             0h40h50h60h70h80h90h:0h;0h<0h=0h>0h?0h@0hA0hB0hC0hD0hE0hF0hG0hH0hI0hJ0hK0hL0hM0hN0hO0hP0hQ0hR0hS0hT0hU0hV0hW\#
@@ -263,7 +263,7 @@ extension CodePointTable {
     }
 
     /// The index x-mac-cyrillic.
-    static var xMacCyrillic: CodePointTable {
+    package static var xMacCyrillic: CodePointTable {
         CodePointTable(#"""
             0@@0@A0@B0@C0@D0@E0@F0@G0@H0@I0@J0@K0@L0@M0@N0@O0@P0@Q0@R0@S0@T0@U0@V0@W0@X0@Y0@Z0@[0@\0@]0@^0@_20P02`0B@02S\#
             02W20R02f0@602^02Y24R0@20AB29P0@30AC28N02a29T29U0AF02e0BA0@80@40AD0@70AG0@90AI0@:0AJ0AH0@502\28J06B29828602[\#
@@ -273,7 +273,7 @@ extension CodePointTable {
     }
 
     /// The index gb18030-ranges.
-    static var gb18030Ranges: CodePointTable {
+    package static var gb18030Ranges: CodePointTable {
         CodePointTable(#"""
             00002000T02U00V02Y00]02b00b02h01A03H01I03R01O03[01P03^01T03d01W03h01X03k01Y03m01]04201n04D02504L02D04\02\055\#
             02_05902c05>03@05\04b07?04c07A04d07C04e07E04f07G04g07I04h07K04i07M05E07j06\09B06k09R08P0;808Q0;<08^0;J0;U0>R\#
