@@ -71,8 +71,7 @@ final class SessionState: Sendable {
         if configuration.waitsForConnectivity, let connectivity {
             stages.append(
                 ConnectivityStage(
-                    waitingFor: connectivity, totalTimeout: configuration.timeoutIntervalForResource,
-                    closeIdleConnections: transport.closeIdleConnections))
+                    waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections))
         }
         self.stages = stages
         capabilities = transport.capabilities

@@ -1,23 +1,18 @@
-package import Foundation
+import Foundation
 
 /// Holds requests back while there is no network. It stands next to the transport, so that where a redirect leads is waited
 /// for as well.
 package final class ConnectivityStage: ExchangeStage {
     private let provider: any ConnectivityProvider
-    private let totalTimeout: TimeInterval
     private let closeIdleConnections: @Sendable () -> Void
     /// The network of the last request that was sent.
     private let lastIdentity = Locked<Connectivity.Identity?>(nil)
 
-    /// - Parameters:
-    ///   - totalTimeout: What an attempt may take in all, in seconds, for messages: a hop knows only what is left of it.
-    ///   - closeIdleConnections: Has the transport close them.
+    /// - Parameter closeIdleConnections: Has the transport close them.
     package init(
-        waitingFor provider: any ConnectivityProvider, totalTimeout: TimeInterval,
-        closeIdleConnections: @escaping @Sendable () -> Void
+        waitingFor provider: any ConnectivityProvider, closeIdleConnections: @escaping @Sendable () -> Void
     ) {
         self.provider = provider
-        self.totalTimeout = totalTimeout
         self.closeIdleConnections = closeIdleConnections
     }
 
@@ -104,8 +99,8 @@ package final class ConnectivityStage: ExchangeStage {
         case _ where Task.isCancelled:
             error = hop.failure(.cancelled, "cancelled while there was no network")
         case .givenUp:
-            error = hop.failure(
-                .timedOut, "no network came before the total timeout of \(totalTimeout.formatted()) s passed")
+            let timeout = hop.exchange.options.totalTimeout.formatted()
+            error = hop.failure(.timedOut, "no network came before the total timeout of \(timeout) s passed")
         case .noMoreUpdates:
             // There will be no updates, which is no reason to hold back what has not been tried.
             guard let failure else { return nil }

@@ -221,8 +221,7 @@ import Testing
         let transport = NotingTransport(events: events)
         let stack = StagedTransport(
             transport,
-            ConnectivityStage(
-                waitingFor: provider, totalTimeout: 60, closeIdleConnections: transport.closeIdleConnections))
+            ConnectivityStage(waitingFor: provider, closeIdleConnections: transport.closeIdleConnections))
         let request = HTTPRequest(method: .get, scheme: "http", authority: "mock", path: "/")
         for identity in [1, 1, 2] {
             provider.set(.offline)
