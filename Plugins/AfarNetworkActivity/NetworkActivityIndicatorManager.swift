@@ -17,7 +17,7 @@ public import Foundation
 /// Notifications are posted on the main queue. A program whose main thread is blocked gives its sessions a
 /// ``AfarCore/RequestNotifications`` with another queue. All members may be used from any thread.
 public final class NetworkActivityIndicatorManager: Sendable {
-    /// The one that a program usually needs.
+    /// The manager that a program usually needs.
     public static let shared = NetworkActivityIndicatorManager()
 
     private struct State {

@@ -138,7 +138,7 @@ public func download(
         urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
 }
 
-/// Makes a download on ``Session/default`` that goes on where another broke off.
+/// Makes a download on ``Session/default`` that resumes another.
 public func download(
     resumingWith resumeData: Data,
     interceptor: (any RequestInterceptor)? = nil,

@@ -31,7 +31,7 @@ extension Session {
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
-    ///   - eventMonitors: Hear what happens to every request. The default is none.
+    ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is this machine's own.
     public convenience init(
@@ -71,7 +71,7 @@ extension Session {
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
-    ///   - eventMonitors: Hear what happens to every request. The default is none.
+    ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is this machine's own.
     @_disfavoredOverload

@@ -48,8 +48,8 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     /// - Parameters:
     ///   - duplicateHeaderBehavior: What to do with a request that has a `Content-Encoding` already. The default is
     ///     `.error`.
-    ///   - shouldCompressBodyData: Whether a body is to be compressed. It is called on no particular thread. By default
-    ///     every body is.
+    ///   - shouldCompressBodyData: Whether a body is to be compressed. It is called on an unspecified thread. By
+    ///     default every body is.
     @preconcurrency
     public init(
         duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,

@@ -1,6 +1,6 @@
 import AfarCore
 
-/// A door that one task at a time waits at while it is closed.
+/// A gate that one task at a time waits at while it is closed.
 struct Gate: Sendable {
     private struct State {
         var isClosed = false

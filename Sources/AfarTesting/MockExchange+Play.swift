@@ -9,7 +9,7 @@ extension MockExchange {
             await suspension.pass()
             enter(.sending)
             let request = MockRequest(exchange: exchange, body: try await collectBody())
-            enter(.waiting)
+            enter(.awaitingResponse)
             let response = try await handler(request)
             try await Task.sleep(for: response.delay)
             if let code = response.failure, response.bytesBeforeFailure == nil {
@@ -82,9 +82,9 @@ extension MockExchange {
         var body = exchange.request.method == .head ? Data() : response.body
         if response.failure != nil { body = body.prefix(response.bytesBeforeFailure ?? 0) }
         open(MockSink(delivery))
-        if case .stream(let highWater) = exchange.delivery {
+        if case .stream(let highWaterMark) = exchange.delivery {
             let (stream, source) = ResponseBodyStream.make(
-                highWater: highWater,
+                highWaterMark: highWaterMark,
                 onDemand: { [demand] in demand.open() },
                 onCancel: { [weak self] in self?.fail(.cancelled, "reading the body was cancelled") }
             )

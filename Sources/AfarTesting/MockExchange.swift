@@ -4,13 +4,13 @@ import Foundation
 /// One exchange on its way through a mock: a worker plays the server, and whoever ends the exchange first, the worker,
 /// the caller or the timeout, decides how.
 final class MockExchange: PreparedExchange {
-    typealias Answer = @Sendable (Result<TransportResponse, any Error>) -> Void
+    typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     private struct State {
-        var answer: Answer?
+        var completion: Completion?
         var tasks: [Task<Void, Never>] = []
         var phase = TransportError.Phase.queued
-        var verdict: Result<TransportResponse?, TransportError>?
+        var outcome: Result<TransportResponse?, TransportError>?
         /// Where the body goes, once the head has come.
         var sink: MockSink?
         var report = TransportReport(transactions: [TransactionMetrics()])
@@ -27,13 +27,13 @@ final class MockExchange: PreparedExchange {
         self.handler = handler
     }
 
-    var isOver: Bool { state.withLock { $0.verdict != nil } }
+    var isOver: Bool { state.withLock { $0.outcome != nil } }
 
-    func start(completion: @escaping Answer) {
+    func start(completion: @escaping Completion) {
         let isOver = state.withLock { state in
-            state.answer = completion
+            state.completion = completion
             state.report.transactions[0].fetchStartDate = Date()
-            return state.verdict != nil
+            return state.outcome != nil
         }
         guard !isOver else { return settle() }
         let isSuspended = exchange.control.attach { [suspension] isSuspended in
@@ -54,7 +54,7 @@ final class MockExchange: PreparedExchange {
         }
         let wasEnded = state.withLock { state in
             state.tasks = tasks
-            return state.verdict != nil
+            return state.outcome != nil
         }
         if wasEnded { tasks.forEach { $0.cancel() } }
     }
@@ -77,7 +77,7 @@ final class MockExchange: PreparedExchange {
 
     /// Puts a chunk of the body where it goes, unless the exchange is over, and returns the `errno` of a failure.
     func add(_ chunk: Data) -> Int32? {
-        state.withLock { $0.verdict == nil ? $0.sink?.add(chunk) : nil }
+        state.withLock { $0.outcome == nil ? $0.sink?.add(chunk) : nil }
     }
 
     /// The source of a streamed body.
@@ -88,13 +88,13 @@ final class MockExchange: PreparedExchange {
 
     /// Returns the response at its head, its body still to come.
     func answerEarly(_ head: ResponseHead, _ stream: ResponseBodyStream) {
-        let answered = state.withLock { state -> (Answer, TransportReport)? in
-            guard state.verdict == nil, let answer = state.answer else { return nil }
-            state.answer = nil
-            return (answer, state.report)
+        let answered = state.withLock { state -> (Completion, TransportReport)? in
+            guard state.outcome == nil, let completion = state.completion else { return nil }
+            state.completion = nil
+            return (completion, state.report)
         }
-        guard let (answer, report) = answered else { return }
-        answer(.success(TransportResponse(head: head, body: .stream(stream), report: report)))
+        guard let (completion, report) = answered else { return }
+        completion(.success(TransportResponse(head: head, body: .stream(stream), report: report)))
     }
 
     // MARK: Ending
@@ -113,10 +113,10 @@ final class MockExchange: PreparedExchange {
     }
 
     /// Ends the exchange, if nobody has; nil stands for a response that was returned at its head.
-    func end(_ verdict: Result<TransportResponse?, TransportError>) {
+    func end(_ outcome: Result<TransportResponse?, TransportError>) {
         let isFirst = state.withLock { state in
-            guard state.verdict == nil else { return false }
-            state.verdict = verdict
+            guard state.outcome == nil else { return false }
+            state.outcome = outcome
             state.report.transactions[0].responseEndDate = Date()
             return true
         }
@@ -125,23 +125,23 @@ final class MockExchange: PreparedExchange {
 
     private func settle() {
         let ended = state.withLock { state in
-            defer { (state.answer, state.sink, state.tasks) = (nil, nil, []) }
+            defer { (state.completion, state.sink, state.tasks) = (nil, nil, []) }
             return state
         }
         exchange.control.attach(nil)
         ended.tasks.forEach { $0.cancel() }
         suspension.remove()
         demand.remove()
-        switch ended.verdict {
+        switch ended.outcome {
         case .failure(var error):
             error.report = ended.report
             if case .data(let data)? = ended.sink?.body { error.partialBody = data }
             ended.sink?.source?.finish(throwing: error, report: ended.report)
-            ended.answer?(.failure(error))
+            ended.completion?(.failure(error))
         case .success(var response):
             response?.report = ended.report
             ended.sink?.source?.finish(throwing: nil, report: ended.report)
-            if let response { ended.answer?(.success(response)) }
+            if let response { ended.completion?(.success(response)) }
         case nil: break
         }
     }

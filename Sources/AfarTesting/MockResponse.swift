@@ -92,7 +92,7 @@ public struct MockResponse: Sendable {
 
     // MARK: Changed
 
-    /// The same response after a while.
+    /// The same response after a delay.
     public func delayed(by delay: Duration) -> MockResponse {
         var response = self
         response.delay = delay
@@ -106,12 +106,20 @@ public struct MockResponse: Sendable {
         return response
     }
 
-    /// The same response, broken off after some bytes of its body.
-    public func breakingOff(
+    /// The same response, interrupted after some bytes of its body.
+    public func interrupted(
         after count: Int, with code: TransportError.Code = .bodyIncomplete
     ) -> MockResponse {
         var response = self
         (response.failure, response.bytesBeforeFailure) = (code, count)
         return response
+    }
+
+    /// The earlier name of ``interrupted(after:with:)``.
+    @available(*, deprecated, renamed: "interrupted(after:with:)")
+    public func breakingOff(
+        after count: Int, with code: TransportError.Code = .bodyIncomplete
+    ) -> MockResponse {
+        interrupted(after: count, with: code)
     }
 }

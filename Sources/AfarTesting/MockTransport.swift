@@ -12,8 +12,8 @@ public import AfarCore
 /// }
 /// ```
 ///
-/// It keeps to everything that ``Transport`` promises: bodies go where the exchange wants them, limits, hooks and
-/// observers are heard, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
+/// It keeps to everything that ``Transport`` promises: bodies go where the exchange wants them, limits, verdicts and
+/// observers apply, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
 /// closure is still busy. An error that the closure throws fails the exchange; one that is no `TransportError` becomes
 /// the cause of one.
 public final class MockTransport: CallbackTransport {

@@ -53,7 +53,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard Platform.stallsAtChallenge else { return completionHandler(.performDefaultHandling, nil) }
-        // The whole 401 has arrived by now, so the exchange ends well, and the task is let go.
+        // The whole 401 has arrived by now, so the exchange succeeds, and the task is abandoned.
         self[task]?.didComplete(with: nil)
         BoundedQueue.elsewhere { completionHandler(.cancelAuthenticationChallenge, nil) }
     }

@@ -10,7 +10,7 @@ extension ResponseHead {
     /// The head that URLSession has parsed, checked against the exchange's limits.
     convenience init(_ response: URLResponse, for exchange: Exchange) throws(TransportError) {
         func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
-            TransportError(code, phase: .waiting, url: exchange.url, message: message)
+            TransportError(code, phase: .awaitingResponse, url: exchange.url, message: message)
         }
         guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
             throw failure(.malformedResponse, "the answer is not HTTP")

@@ -37,12 +37,12 @@ extension RunningExchange {
         if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
 
-    /// Answers whoever waits, once; not while the file is being written, for its owner closes it then.
+    /// Completes the exchange, once; not while the file is being written, for its owner closes it then.
     func settle() {
         let settled = state.withLock { state -> State? in
             guard state.ending != nil, !state.isWriting else { return nil }
             defer {
-                state.answer = nil
+                state.completion = nil
                 state.sink = .memory(Data())
                 state.task = nil
                 state.watchdog = nil
@@ -56,7 +56,7 @@ extension RunningExchange {
         if settled.isAttached { exchange.control.attach(nil) }
         let report = report(of: settled)
         if let head = settled.head, settled.discarding != nil, !ending.isCancel {
-            settled.answer?(.success(TransportResponse(head: head, body: .data(Data()), report: report)))
+            settled.completion?(.success(TransportResponse(head: head, body: .data(Data()), report: report)))
             return
         }
         switch ending {
@@ -67,16 +67,16 @@ extension RunningExchange {
             case .stream(let source): source.finish(throwing: error, report: report)
             case .file: break
             }
-            settled.answer?(.failure(error))
+            settled.completion?(.failure(error))
         case .success:
             if case .stream(let source) = settled.sink { source.finish(throwing: nil, report: report) }
-            guard let answer = settled.answer, let head = settled.head else { return }
+            guard let completion = settled.completion, let head = settled.head else { return }
             let body: TransportResponse.Body =
                 switch settled.sink {
                 case .memory(let data): .data(data)
                 case .file, .stream: .file(byteCount: settled.received)
                 }
-            answer(.success(TransportResponse(head: head, body: body, report: report)))
+            completion(.success(TransportResponse(head: head, body: body, report: report)))
         }
     }
 

@@ -95,7 +95,7 @@ extension RunningExchange {
     private func countInformational(_ status: Int) throws(TransportError) {
         guard status != 101 else {
             throw TransportError(
-                .malformedResponse, phase: .waiting, url: exchange.url,
+                .malformedResponse, phase: .awaitingResponse, url: exchange.url,
                 message: "the server switched protocols (101) without being asked")
         }
         let count = state.withLock { state in
@@ -104,29 +104,32 @@ extension RunningExchange {
         }
         guard count > exchange.options.maximumInformationalResponses else { return }
         throw TransportError(
-            .headTooLarge, phase: .waiting, url: exchange.url, message: "more than \(count - 1) informational responses"
+            .headTooLarge, phase: .awaitingResponse, url: exchange.url,
+            message: "more than \(count - 1) informational responses"
         )
     }
 
     /// Goes on to the body; a streamed response is returned here.
     private func accept(_ head: ResponseHead) {
         let stream: ResponseBodyStream? =
-            if case .stream(let highWater) = exchange.delivery { openStream(highWater: highWater) } else { nil }
-        let answered = state.withLock { state -> (Answer, TransportReport)? in
+            if case .stream(let highWaterMark) = exchange.delivery { openStream(highWaterMark: highWaterMark) } else {
+                nil
+            }
+        let answered = state.withLock { state -> (Completion, TransportReport)? in
             guard state.ending == nil else { return nil }
             state.head = head
             state.responseStart = Date()
-            guard stream != nil, let answer = state.answer else { return nil }
-            state.answer = nil
-            return (answer, report(of: state))
+            guard stream != nil, let completion = state.completion else { return nil }
+            state.completion = nil
+            return (completion, report(of: state))
         }
-        guard let stream, let (answer, report) = answered else { return }
-        answer(.success(TransportResponse(head: head, body: .stream(stream), report: report)))
+        guard let stream, let (completion, report) = answered else { return }
+        completion(.success(TransportResponse(head: head, body: .stream(stream), report: report)))
     }
 
-    private func openStream(highWater: Int) -> ResponseBodyStream {
+    private func openStream(highWaterMark: Int) -> ResponseBodyStream {
         let (stream, source) = ResponseBodyStream.make(
-            highWater: Platform.suspendsInFlight ? highWater : max(highWater, streamBufferLimit),
+            highWaterMark: Platform.suspendsInFlight ? highWaterMark : max(highWaterMark, streamBufferLimit),
             onDemand: { [weak self] in
                 guard Platform.suspendsInFlight else { return }
                 self?.state.withLock { $0.task }?.resume()
@@ -220,7 +223,7 @@ extension RunningExchange {
             let wasComplete = Swift.exchange(&state.isComplete, with: true)
             return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
-        // A task that was let go after all had come says that it was cancelled.
+        // A task that was abandoned after all had arrived reports that it was cancelled.
         guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))

@@ -10,12 +10,12 @@ import Foundation
 /// The session's events come one at a time; cancellation and timeouts come from anywhere. Whoever is first to say
 /// how the exchange ends decides it, and what comes later is ignored.
 final class RunningExchange: PreparedExchange {
-    typealias Answer = @Sendable (Result<TransportResponse, any Error>) -> Void
+    typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     struct State {
         var task: URLSessionTask?
         var hasStarted = false
-        var answer: Answer?
+        var completion: Completion?
         var informationalResponses = 0
         var head: ResponseHead?
         var sink: BodySink
@@ -27,7 +27,7 @@ final class RunningExchange: PreparedExchange {
         var lastActivity = ContinuousClock.now
         var watchdog: Task<Void, Never>?
         var ending: Result<Void, TransportError>?
-        /// Whether somebody is asked what is done with the response, whose body waits in memory.
+        /// Whether the verdict is pending, while the body waits in memory.
         var isUndecided = false
         /// Whether all of the response was there before that was known.
         var isComplete = false
@@ -39,7 +39,7 @@ final class RunningExchange: PreparedExchange {
         var isAttached = false
 
         var phase: TransportError.Phase {
-            head != nil ? .receiving : hasStarted ? .waiting : .queued
+            head != nil ? .receiving : hasStarted ? .awaitingResponse : .queued
         }
     }
 
@@ -75,9 +75,9 @@ final class RunningExchange: PreparedExchange {
     // MARK: Beginning
 
     /// Starts the task, unless the exchange is over already or its control holds it.
-    func start(completion answer: @escaping Answer) {
+    func start(completion: @escaping Completion) {
         let isOver = state.withLock { state in
-            state.answer = answer
+            state.completion = completion
             return state.ending != nil
         }
         guard !isOver else { return settle() }

@@ -54,7 +54,7 @@ extension TransportError {
         case .cannotConnect, .notConnected: .connecting
         case .secureConnectionFailed, .certificateUntrusted, .certificateHasBadDate, .certificateNotYetValid,
             .certificateHasUnknownRoot, .clientCertificateRejected, .clientCertificateRequired:
-            .securing
+            .tlsHandshake
         case .requestBodyFailed: .sending
         case .bodyIncomplete, .undecodableContent, .responseTooLarge: .receiving
         default: nil

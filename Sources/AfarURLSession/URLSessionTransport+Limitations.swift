@@ -23,7 +23,7 @@ extension URLSessionTransport {
         /// A compressed body without a Content-Length is not held to the ``ExchangeOptions/decompressionLimit``: Foundation
         /// does not tell how much was received for it.
         case decompressionRatio
-        /// Idle connections cannot be closed before the transport is let go: Foundation has no call for it.
+        /// Idle connections cannot be closed before the transport is released: Foundation has no call for it.
         case closingIdleConnections
 
         /// A file to upload is held in memory, and one of more than 256 MiB is refused: the library traps when an upload from a

@@ -33,7 +33,7 @@ import Testing
         let transport = MockTransport { [answer] _ in answer }
         let recorder = Recorder()
         let response = try await transport.send(
-            .to("/") { ($0.delivery, $0.observer) = (.stream(highWater: 20), recorder) })
+            .to("/") { ($0.delivery, $0.observer) = (.stream(highWaterMark: 20), recorder) })
         guard case .stream(let stream) = response.body else { throw Unexpected(what: "no stream") }
         await eventually { recorder.events.withLock { $0.last } == "received 20/100" }
         var count = 0
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func bodyBreaksOff() async throws {
-        let transport = MockTransport { _ in .text("abcdef").breakingOff(after: 4) }
+        let transport = MockTransport { _ in .text("abcdef").interrupted(after: 4) }
         #expect(await failure { _ = try await transport.send(.to("/")) }?.code == .bodyIncomplete)
         let response = try await transport.send(.to("/") { $0.delivery = .stream() })
         guard case .stream(let stream) = response.body else { throw Unexpected(what: "no stream") }

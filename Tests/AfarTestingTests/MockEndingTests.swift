@@ -34,7 +34,7 @@ import Testing
         let transport = MockTransport { _ in .status(200).delayed(by: .seconds(3600)) }
         let error = await failure { _ = try await transport.send(.to("/") { $0.options.totalTimeout = 0.05 }) }
         #expect(error?.code == .timedOut)
-        #expect(error?.phase == .waiting)
+        #expect(error?.phase == .awaitingResponse)
     }
 
     @Test func suspendedExchangeWaits() async throws {

@@ -22,7 +22,7 @@ import Testing
     private var destination: DownloadRequest.Destination { { [file] _, _ in (file, []) } }
 
     /// Lets a download break off, and gives what it left.
-    private func breakOff(_ url: URL, _ session: Session) async throws -> Data {
+    private func interrupt(_ url: URL, _ session: Session) async throws -> Data {
         let request = session.download(url)
         let response = await request.serializingDownloadedFileURL().response
         #expect(response.error?.isSessionTaskError == true)
@@ -46,7 +46,7 @@ import Testing
     ) async throws -> (response: AFDownloadResponse<URL>, heads: [String], partial: URL) {
         let server = try await RawServer.start(scripts: [start] + scripts)
         let session = kind.session()
-        var data = try ResumeData(decoding: try await breakOff(server.url, session))
+        var data = try ResumeData(decoding: try await interrupt(server.url, session))
         let partial = URL(fileURLWithPath: data.path)
         try prepare(&data)
         let response = await session.download(resumingWith: data.encoded(), to: destination).validate()
@@ -114,7 +114,7 @@ import Testing
     func withoutADestinationTheWholeFileStaysInItsPlace(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let session = kind.session()
-        let data = try await breakOff(server.url, session)
+        let data = try await interrupt(server.url, session)
         let url = try await session.download(resumingWith: data).serializingDownloadedFileURL().value
         let partial = try partialFile(of: data)
         #expect(url == partial)
@@ -127,7 +127,7 @@ import Testing
     func progressBeginsWithThePartAndCountsAgainstTheWhole(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let session = kind.session()
-        let data = try await breakOff(server.url, session)
+        let data = try await interrupt(server.url, session)
         let seen = Locked<[[Int64]]>([])
         let queue = DispatchQueue(label: "progress")
         let request = session.download(resumingWith: data, to: destination).downloadProgress(queue: queue) { progress in
@@ -212,7 +212,7 @@ import Testing
         }
         let server = try await RawServer.start(scripts: places)
         let session = kind.session()
-        let data = try await breakOff(server.url, session)
+        let data = try await interrupt(server.url, session)
         let response = await session.download(resumingWith: data, to: destination).serializingDownloadedFileURL()
             .response
         #expect(response.value == file)
@@ -300,7 +300,7 @@ import Testing
                 Self.start, [.respond("HTTP/1.1 \(status)\r\n\(length)\r\n\(body)"), .close], [.respond(Self.rest)],
             ])
         let session = kind.session()
-        let data = try await breakOff(server.url, session)
+        let data = try await interrupt(server.url, session)
         let partial = try partialFile(of: data)
         let refused = session.download(resumingWith: data, to: destination).validate(statusCode: [206])
             .redirect(using: .modify { _, _, _ in nil })
@@ -320,7 +320,7 @@ import Testing
     func aServerThatCannotBeReachedLeavesThePartAlone(kind: TransportKind) async throws {
         let server = try await RawServer.start(Self.start)
         let session = kind.session()
-        let data = try await breakOff(server.url, session)
+        let data = try await interrupt(server.url, session)
         await server.stop()
         let response = await session.download(resumingWith: data).serializingDownloadedFileURL().response
         #expect(response.error?.isSessionTaskError == true)
@@ -433,7 +433,7 @@ import Testing
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [Self.start, [.receiveHead, .hold(gate), .send(Self.rest)]])
         let session = Session()
-        let data = try await breakOff(server.url, session)
+        let data = try await interrupt(server.url, session)
         let first = session.download(resumingWith: data, to: destination).serializingDownloadedFileURL()
         try await server.head(connection: 1)
         let second = await session.download(resumingWith: data).serializingDownloadedFileURL().response

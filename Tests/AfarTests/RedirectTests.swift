@@ -95,7 +95,7 @@ struct RedirectTests {
     func nothingSecretReachesAnotherOrigin(kind: TransportKind, change: Change) async throws {
         let (server, other) = (try await TestServer.start(), try await TestServer.start())
         let session = kind.session { configuration in
-            configuration.secretHeaders = ["x-mine", "X-Default"]
+            configuration.sensitiveHeaders = ["x-mine", "X-Default"]
             configuration.headers.add(name: "X-Default", value: "hush")
             configuration.headers.add(name: "Proxy-Authorization", value: "hush")
         }

@@ -94,7 +94,7 @@ import Testing
             connection.waitForClose()
             closed.happen()
         }
-        let response = try await small.send(.get(server) { $0.delivery = .stream(highWater: 1) })
+        let response = try await small.send(.get(server) { $0.delivery = .stream(highWaterMark: 1) })
         guard case .stream(let stream) = response.body else { throw Unexpected(what: "no stream") }
         await closed.wait()
         let error = await failure { for try await _ in stream {} }

@@ -35,7 +35,7 @@ struct VerboseLog: Sendable {
     /// What was measured, when all is over.
     func ended(_ report: TransportReport, isSecure: Bool) {
         for field in report.trailers { print("<", ["trailer \(line(field.name.rawName, field.value))"]) }
-        print("*", report.transactions.flatMap { ConnectionFacts($0, isSecure: isSecure).lines })
+        print("*", report.transactions.flatMap { ConnectionSummary($0, isSecure: isSecure).lines })
     }
 
     func failed(_ error: TransportError) {

@@ -36,19 +36,19 @@ struct Waterfall {
             let space = String(repeating: " ", count: max(0, width - used))
             return Self.padded(name) + middle + space + "  " + Self.aligned(time, timeWidth)
         }
-        let stages = metrics.stages(isSecure: isSecure).map { stage in
-            switch stage.time {
+        let phases = metrics.phases(isSecure: isSecure).map { phase in
+            switch phase.time {
             case .none(let reason):
-                return Self.padded(stage.name.rawValue) + style.paint(reason, .dim)
+                return Self.padded(phase.name.rawValue) + style.paint(reason, .dim)
             case .measured(let time):
                 let (space, bar) = bar(time, of: total, width: width)
                 let time = Quantity.milliseconds(time.upperBound - time.lowerBound)
-                let middle = String(repeating: " ", count: space) + style.paint(bar, stage.name.paint)
-                return line(stage.name.rawValue, middle, used: space + bar.count, time)
+                let middle = String(repeating: " ", count: space) + style.paint(bar, phase.name.paint)
+                return line(phase.name.rawValue, middle, used: space + bar.count, time)
             }
         }
         let amount = Self.amount(metrics)
-        return stages + [line("Total", amount, used: amount.count, Quantity.milliseconds(total))]
+        return phases + [line("Total", amount, used: amount.count, Quantity.milliseconds(total))]
     }
 
     private static let nameWidth = 9
@@ -61,7 +61,7 @@ struct Waterfall {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// Where the bar of a stage begins, and the bar.
+    /// Where the bar of a phase begins, and the bar.
     private func bar(_ time: ClosedRange<Double>, of total: Double, width: Int) -> (space: Int, bar: String) {
         let scale = total > 0 ? Double(width) / total : 0
         let space = Int(min(Double(width - 1), time.lowerBound * scale))
@@ -81,14 +81,14 @@ struct Waterfall {
     }
 }
 
-extension Stage.Name {
+extension TransactionPhase.Name {
     fileprivate var paint: Style.Paint {
         switch self {
         case .queued: .dim
         case .lookup: .cyan
         case .connect: .blue
-        case .security: .magenta
-        case .waiting: .yellow
+        case .tlsHandshake: .magenta
+        case .awaitingResponse: .yellow
         case .body: .green
         }
     }

@@ -88,8 +88,8 @@ extension AFError {
 extension TransportError.Phase {
     fileprivate var isBeforeSending: Bool {
         switch self {
-        case .queued, .resolving, .connecting, .securing: true
-        case .sending, .waiting, .receiving: false
+        case .queued, .resolving, .connecting, .tlsHandshake: true
+        case .sending, .awaitingResponse, .receiving: false
         }
     }
 }

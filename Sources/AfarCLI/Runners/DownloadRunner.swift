@@ -62,7 +62,7 @@ struct DownloadRunner {
             .validate(statusCode: 200..<300)
             .downloadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
         running.withLock { $0 = request }
-        if let data = resumable?.data { request.goOn(with: data) }
+        if let data = resumable?.data { request.resume(from: data) }
         interruption.handle { request.cancel(producingResumeData: resumable != nil) }
         let response = await request.serializingDownloadedFileURL().response
         running.withLock { $0 = nil }

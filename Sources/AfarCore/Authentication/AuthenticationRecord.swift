@@ -2,7 +2,7 @@ import Foundation
 
 /// What an ``AuthenticationInterceptor`` has done for a request. The retries that others ask for leave no trace here.
 struct AuthenticationRecord {
-    /// When the request began, or was last told what a refresh came to.
+    /// When the request began, or last got the result of a refresh.
     var began: TimeInterval
     /// The latest version of the credential with which the interceptor had the request retried.
     fileprivate(set) var version: Int?

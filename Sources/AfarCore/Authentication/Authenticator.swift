@@ -16,7 +16,7 @@ public protocol AuthenticationCredential {
 /// Knows a service's way of authentication: how a request carries a credential, how a refusal looks, and where to get a
 /// fresh credential. An ``AuthenticationInterceptor`` knows when to do it.
 ///
-/// The methods are called on no particular thread, any but ``refresh(_:for:completion:)`` also by several at once.
+/// The methods are called on an unspecified thread, any but ``refresh(_:for:completion:)`` also by several at once.
 public protocol Authenticator: AnyObject, Sendable {
     /// What requests are authenticated with.
     associatedtype Credential: AuthenticationCredential & Sendable

@@ -3,7 +3,7 @@ import Foundation
 /// The credential of an ``AuthenticationInterceptor``, who waits for a new one, and what became of earlier refreshes: a pure
 /// value.
 struct CredentialState<Credential: Sendable> {
-    /// Told what a refresh came to.
+    /// Called with the result of a refresh.
     typealias Waiter = @Sendable (Result<Credential, any Error>) -> Void
 
     /// What somebody is to do who needs a credential.
@@ -63,8 +63,8 @@ struct CredentialState<Credential: Sendable> {
         return .refresh(credential, number: number)
     }
 
-    /// A refresh is over. Returns those to be told; nobody when the credential was replaced meanwhile, or when this refresh
-    /// was over before.
+    /// A refresh is over. Returns those to be called; nobody when the credential was replaced meanwhile, or when this
+    /// refresh was over before.
     mutating func finishRefresh(
         _ number: Int, with result: Result<Credential, any Error>, now: TimeInterval
     ) -> [Waiter] {
@@ -77,7 +77,7 @@ struct CredentialState<Credential: Sendable> {
         }
     }
 
-    /// Sets another credential, which those who wait are to be told.
+    /// Sets another credential, which those that wait are to be called with.
     mutating func replace(with credential: Credential?) -> [Waiter] {
         self.credential = credential
         version += 1

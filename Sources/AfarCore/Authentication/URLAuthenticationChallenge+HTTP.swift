@@ -19,7 +19,7 @@ extension URLAuthenticationChallenge {
             realm: challenge.parameters["realm"], authenticationMethod: challenge.foundationMethod)
         self.init(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: failures,
-            failureResponse: response, error: nil, sender: Nobody())
+            failureResponse: response, error: nil, sender: NullChallengeSender())
     }
 }
 
@@ -37,7 +37,7 @@ extension AuthenticationChallenge {
 }
 
 /// Stands where a challenge has its sender. Answers go to whoever asks, not to it.
-private final class Nobody: NSObject, URLAuthenticationChallengeSender {
+private final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
     func cancel(_ challenge: URLAuthenticationChallenge) {}

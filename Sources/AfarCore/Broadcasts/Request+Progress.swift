@@ -1,23 +1,23 @@
 public import Foundation
 
 extension Request {
-    /// Told how far a transfer has come.
+    /// Called with the progress of a transfer.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
-    /// How far the sending of the body has come, in bytes: one object, which moves with the transfer and begins again with
+    /// The progress of the upload, in bytes: one object, which moves with the transfer and begins again with
     /// each attempt.
     public var uploadProgress: Progress { sending.progress }
 
-    /// How far the receiving of the body has come, in decoded bytes: one object, which moves with the transfer and begins
+    /// The progress of the download, in decoded bytes: one object, which moves with the transfer and begins
     /// again with each attempt. The total is −1 when the server has not said it.
     public var downloadProgress: Progress { receiving.progress }
 
-    /// Sets a closure that is told how far the sending of the body has come. Only the last one set is called.
+    /// Sets a closure that is called with the progress of the upload. Only the last one set is called.
     ///
     /// On a plain ``DataRequest``, set it before the request starts; other kinds always count.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
+    ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips values,
     ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
     ///     request was cancelled; on a queue that does not come to it, like the main queue of a blocked main thread, the
     ///     request waits 5 seconds.
@@ -29,12 +29,12 @@ extension Request {
         return self
     }
 
-    /// Sets a closure that is told how far the receiving of the body has come. Only the last one set is called.
+    /// Sets a closure that is called with the progress of the download. Only the last one set is called.
     ///
     /// On a plain ``DataRequest``, set it before the request starts; other kinds always count.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips figures,
+    ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips values,
     ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
     ///     request was cancelled; on a queue that does not come to it, like the main queue of a blocked main thread, the
     ///     request waits 5 seconds.
@@ -46,13 +46,13 @@ extension Request {
         return self
     }
 
-    /// How far the sending of the body has come, to await; the closure, if there is one, is told as well.
+    /// The progress of the upload, to await; the closure, if there is one, is called as well.
     ///
     /// On a plain ``DataRequest``, call this before the request starts; other kinds always count. An iteration that
-    /// begins late is told the last figures first. It ends when the request is finished, cancelled too; ending the
+    /// begins late gets the last values first. It ends when the request is finished, cancelled too; ending the
     /// iteration leaves the request alone.
     ///
-    /// - Parameter bufferingPolicy: Which figures are kept for a loop that falls behind. The default is `.unbounded`;
+    /// - Parameter bufferingPolicy: Which values are kept for a loop that falls behind. The default is `.unbounded`;
     ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
@@ -60,13 +60,13 @@ extension Request {
         stream(of: sending.figures, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    /// How far the receiving of the body has come, to await; the closure, if there is one, is told as well.
+    /// The progress of the download, to await; the closure, if there is one, is called as well.
     ///
     /// On a plain ``DataRequest``, call this before the request starts; other kinds always count. An iteration that
-    /// begins late is told the last figures first. It ends when the request is finished, cancelled too; ending the
+    /// begins late gets the last values first. It ends when the request is finished, cancelled too; ending the
     /// iteration leaves the request alone.
     ///
-    /// - Parameter bufferingPolicy: Which figures are kept for a loop that falls behind. The default is `.unbounded`;
+    /// - Parameter bufferingPolicy: Which values are kept for a loop that falls behind. The default is `.unbounded`;
     ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
@@ -80,7 +80,7 @@ extension Request {
     /// Made when somebody asks for it first.
     private func progress(_ direction: WritableKeyPath<Mutable, TransferProgress?>) -> TransferProgress {
         mutable.withLock { state in
-            let progress = state[keyPath: direction] ?? TransferProgress(state.makeAnnouncements())
+            let progress = state[keyPath: direction] ?? TransferProgress(state.makeBroadcast())
             state[keyPath: direction] = progress
             return progress
         }

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Each iteration is a stream of its own, which begins with the loop and ends with the request. It also ends when its
-/// iterator is let go, or when the task that waits is cancelled.
+/// iterator is released, or when the task that waits is cancelled.
 public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
     /// How many elements are kept for an iteration that falls behind.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
@@ -80,7 +80,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes elements, and notices when its iterator is let go.
+    /// Takes elements, and notices when its iterator is released.
     fileprivate final class Taker: Sendable {
         private let handoff: Handoff<Element>
         private let onTermination: @Sendable () -> Void

@@ -1,38 +1,38 @@
 import Foundation
 
-/// The progress of one direction of a request's transfer: its figures as they are announced, and Foundation's object.
+/// The progress of one direction of a request's transfer: its values as they are broadcast, and Foundation's object.
 final class TransferProgress: Sendable {
-    let figures: Announcements<TransferFigures>
+    let figures: Broadcast<ByteProgress>
     private let shown = ShownProgress()
 
-    init(_ figures: Announcements<TransferFigures>) {
+    init(_ figures: Broadcast<ByteProgress>) {
         self.figures = figures
     }
 
-    var last: TransferFigures? { figures.last }
+    var last: ByteProgress? { figures.last }
 
     /// The one object that shows the figures.
     var progress: Progress { shown.progress }
 
     func update(completed: Int64, total: Int64?) {
         guard completed > 0 else { return }
-        let newest = TransferFigures(completed: completed, total: total)
+        let newest = ByteProgress(completed: completed, total: total)
         // First, since a handler that is told may look at once.
         shown.show(newest)
-        figures.announce(newest)
+        figures.send(newest)
     }
 
     /// Another attempt begins at nothing.
     func forget() {
         figures.forget()
-        shown.show(TransferFigures())
+        shown.show(ByteProgress())
     }
 
     /// Sets the handler, in place of the one before. Calls that a slow queue has not made yet are not piled up.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping Request.ProgressHandler) {
         let isCallDue = Locked(false)
         figures.setHandler(
-            Announcements.Listener { [shown] _ in
+            Broadcast.Listener { [shown] _ in
                 let wasDue = isCallDue.withLock { Swift.exchange(&$0, with: true) }
                 guard !wasDue else { return }
                 shown.callBegins()
@@ -55,7 +55,7 @@ final class TransferProgress: Sendable {
 /// Foundation's object, and the calls that are made with it.
 private final class ShownProgress: Sendable {
     private struct State {
-        var figures = TransferFigures()
+        var figures = ByteProgress()
         var progress: Progress?
         var calls = 0
         /// Who is to be told when there are no calls.
@@ -75,7 +75,7 @@ private final class ShownProgress: Sendable {
         }
     }
 
-    func show(_ figures: TransferFigures) {
+    func show(_ figures: ByteProgress) {
         let progress = state.withLock { state in
             state.figures = figures
             return state.progress

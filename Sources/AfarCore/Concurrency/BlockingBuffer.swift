@@ -30,14 +30,14 @@ final class BlockingBuffer: Sendable {
 
     private let state = Locked(State())
     private let arrival = DispatchSemaphore(value: 0)
-    private let highWater: Int
+    private let highWaterMark: Int
     private let onClose: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - highWater: The bytes that may wait before the writer has to.
+    ///   - highWaterMark: The bytes that may wait before the writer has to.
     ///   - onClose: Called when the reader wants no more before the end.
-    init(highWater: Int, onClose: @escaping @Sendable () -> Void) {
-        self.highWater = max(1, highWater)
+    init(highWaterMark: Int, onClose: @escaping @Sendable () -> Void) {
+        self.highWaterMark = max(1, highWaterMark)
         self.onClose = onClose
     }
 
@@ -56,7 +56,7 @@ final class BlockingBuffer: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    guard state.byteCount >= highWater, !state.isClosed, !Task.isCancelled else { return false }
+                    guard state.byteCount >= highWaterMark, !state.isClosed, !Task.isCancelled else { return false }
                     state.writer = continuation
                     return true
                 }
@@ -83,7 +83,7 @@ final class BlockingBuffer: Sendable {
             let (count, writer) = state.withLock { state -> (Int?, UnsafeContinuation<Void, Never>?) in
                 let count = state.read(into: bytes)
                 if count > 0 || bytes.isEmpty {
-                    return (count, state.byteCount < highWater ? state.takeWriter() : nil)
+                    return (count, state.byteCount < highWaterMark ? state.takeWriter() : nil)
                 }
                 if state.isAtEnd || state.isClosed { return (state.error == nil ? 0 : -1, nil) }
                 state.isReaderWaiting = true

@@ -13,9 +13,9 @@ struct Report {
     private static let longestValue = 2000
     private static let indentation = "  "
 
-    /// - Parameter secretHeaders: The names of headers that are secret beside those whose names tell.
-    init(secretHeaders: Set<String> = []) {
-        redaction = Redaction(sensitiveHeaders: secretHeaders)
+    /// - Parameter sensitiveHeaders: The names of headers that are sensitive beside those that are so by their names.
+    init(sensitiveHeaders: Set<String> = []) {
+        redaction = Redaction(sensitiveHeaders: sensitiveHeaders)
     }
 
     var text: String { lines.joined(separator: "\n") }

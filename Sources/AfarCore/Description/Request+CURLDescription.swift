@@ -106,7 +106,7 @@ extension Request {
     private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
         do {
             return try curlCommand(for: urlRequest).text(
-                Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.secretHeaders))
+                Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.sensitiveHeaders))
         } catch {
             return Self.noCommand
         }

@@ -15,7 +15,7 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
     /// State, request, response, error and metrics, in several lines. Secrets are hidden; bodies are shown up to a
     /// readable length.
     public var debugDescription: String {
-        var report = Report(secretHeaders: session.configuration.secretHeaders)
+        var report = Report(sensitiveHeaders: session.configuration.sensitiveHeaders)
         let retries = retryCount > 0 ? ", \(Quantity.count(retryCount, of: "retry", plural: "retries"))" : ""
         report.add("State", "\(state)\(retries)")
         report.add(performedRequests.last ?? lastRequest)

@@ -9,7 +9,7 @@ import HTTPTypes
 /// decides.
 final class DownloadDelivery: Sendable {
     /// Thrown at a head after which the request has to be sent again, in another form.
-    struct Again: Error {}
+    struct RestartRequired: Error {}
 
     private struct State {
         /// Whether a head was there; that of another response may come.
@@ -19,7 +19,7 @@ final class DownloadDelivery: Sendable {
         var asides: [TemporaryFile] = []
         /// The file of an answer that is about something else.
         var aside: TemporaryFile?
-        /// What can be gone on with when this attempt breaks off.
+        /// What can be resumed when this attempt is interrupted.
         var resumable: ResumeData?
         /// The length that the file must have in the end.
         var promised: Int64?
@@ -31,7 +31,7 @@ final class DownloadDelivery: Sendable {
     private let file: TemporaryFile
     /// The first byte that was asked for; nil when all were.
     private let rangeStart: Int64?
-    /// The part that is gone on with.
+    /// The part that is resumed.
     private let part: ResumeData?
     private let state: Locked<State>
     /// Held while it is decided what is done with a body, and while the files are closed.
@@ -44,13 +44,13 @@ final class DownloadDelivery: Sendable {
         state = Locked(State())
     }
 
-    /// A delivery that goes on with a part, and asks for the rest of it. Nil when the part is not there any more, or the
+    /// A delivery that resumes a part, and asks for the rest of it. Nil when the part is not there any more, or the
     /// request is not for it; a part that nothing can be done with is removed.
     init?(resuming data: ResumeData, with request: inout URLRequest) throws {
         guard let file = try TemporaryFile(keptAt: data.path) else { return nil }
         var data = data
         data.byteCount = min(data.byteCount, file.length)
-        try file.cut(to: data.byteCount)
+        try file.truncate(to: data.byteCount)
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
@@ -70,7 +70,7 @@ final class DownloadDelivery: Sendable {
     /// Where the body goes.
     var url: URL { state.withLock { $0.aside ?? file }.url }
 
-    /// What there is to go on with, should this attempt break off now.
+    /// What can be resumed, should this attempt be interrupted now.
     var resumable: ResumeData? { state.withLock { $0.resumable } }
 
     // MARK: The head
@@ -81,7 +81,7 @@ final class DownloadDelivery: Sendable {
     ///   - original: The request as its owner made it.
     ///   - sent: The request as adapted.
     /// - Returns: Where the body goes instead of into the file.
-    /// - Throws: ``Again``, or what stands against taking the body.
+    /// - Throws: ``RestartRequired``, or what stands against taking the body.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
         deciding.lock()
         defer { deciding.unlock() }
@@ -92,7 +92,7 @@ final class DownloadDelivery: Sendable {
         guard !isOver else { throw CancellationError() }
         guard let rangeStart, let part else {
             try checkThatNoPart(head, answers: sent)
-            if hadHead { try file.cut(to: 0) }
+            if hadHead { try file.truncate(to: 0) }
             let isPlain = sent?.httpMethod ?? "GET" == "GET" && sent?.value(forHTTPHeaderField: "Range") == nil
             let resumable = isPlain ? original.flatMap { ResumeData(head, to: $0, in: file.url) } : nil
             state.withLock { $0.resumable = resumable }
@@ -102,24 +102,24 @@ final class DownloadDelivery: Sendable {
         case .rest where hadHead && file.length < rangeStart:
             // The response before was the whole, and the part has given way to it.
             state.withLock { $0.resumable = nil }
-            throw Again()
+            throw RestartRequired()
         case .rest(let length):
-            try file.cut(to: rangeStart)
+            try file.truncate(to: rangeStart)
             state.withLock { state in
                 (state.promised, state.offset, state.resumable) = (length, rangeStart, part)
                 state.resumable?.totalLength = length
             }
         case .whole:
-            try file.cut(to: 0)
+            try file.truncate(to: 0)
             state.withLock { [file] state in
                 state.resumable = original.flatMap { ResumeData(head, to: $0, in: file.url) }
             }
         case .nothingLeft(let length):
             state.withLock { $0.resumable?.totalLength = length }
-            throw Again()
+            throw RestartRequired()
         case .misfit:
             state.withLock { $0.resumable = nil }
-            throw Again()
+            throw RestartRequired()
         case .other:
             let aside = try TemporaryFile()
             state.withLock { state in
@@ -143,7 +143,7 @@ final class DownloadDelivery: Sendable {
 
     /// Ends the writing, with a whole body there.
     ///
-    /// - Returns: The file that the body is in, and what there is still to go on with: a part that the answer had nothing
+    /// - Returns: The file that the body is in, and what can still be resumed: a part that the answer had nothing
     ///   to do with.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
         deciding.lock()
@@ -157,7 +157,7 @@ final class DownloadDelivery: Sendable {
                 .bodyIncomplete, phase: .receiving, url: nil,
                 message: "\(file.length) of \(promised) bytes are there after the last one was said to have come")
         }
-        guard (aside ?? file).isThere else {
+        guard (aside ?? file).exists else {
             throw TransportError(
                 .deliveryFailed, phase: .receiving, url: nil,
                 message: "somebody removed the file \(url.path) before it was whole")
@@ -172,9 +172,9 @@ final class DownloadDelivery: Sendable {
 
     /// Ends the writing, with a body that is not whole.
     ///
-    /// - Parameter mayKeep: Whether what can be gone on with is wanted.
-    /// - Returns: What can be gone on with, if its bytes have been kept.
-    func breakOff(keeping mayKeep: Bool) -> ResumeData? {
+    /// - Parameter mayKeep: Whether what can be resumed is wanted.
+    /// - Returns: What can be resumed, if its bytes have been kept.
+    func interrupt(keeping mayKeep: Bool) -> ResumeData? {
         deciding.lock()
         defer { deciding.unlock() }
         let (aside, resumable) = state.withLock { state in
@@ -183,7 +183,7 @@ final class DownloadDelivery: Sendable {
         }
         file.close()
         aside?.close()
-        // Now, and not when the last one lets go of them, who may be a transport.
+        // Now, and not when the last reference to them is released, which may be a transport's.
         defer {
             file.remove()
             aside?.remove()

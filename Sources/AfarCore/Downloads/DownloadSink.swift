@@ -19,9 +19,9 @@ struct DownloadSink: Sendable {
         var file: TemporaryFile?
         var fileURL: URL?
         var destinationURL: URL?
-        /// What the next attempt, or another request, can go on from.
+        /// What the next attempt, or another request, can resume from.
         var resumable: ResumeData?
-        var mustRestart = false
+        var restartRequired = false
         var waiting: [Handler] = []
 
         var temporaryURL: URL? { delivery?.url ?? file?.url }
@@ -54,7 +54,7 @@ struct DownloadSink: Sendable {
     /// How many bytes of the file were there before the body of this attempt.
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
     /// Whether the attempt that failed has shown what to ask for instead.
-    var mustRestart: Bool { state.withLock { $0.mustRestart } }
+    var restartRequired: Bool { state.withLock { $0.restartRequired } }
 
     var files: DownloadFiles {
         var (files, resumable) = state.withLock { state in
@@ -74,7 +74,7 @@ struct DownloadSink: Sendable {
     /// Another attempt begins.
     func begin() {
         let file = state.withLock { state in
-            (state.fileURL, state.mustRestart) = (nil, false)
+            (state.fileURL, state.restartRequired) = (nil, false)
             return state.file.take()
         }
         // One that was kept because it could not be moved; it will come again.
@@ -158,11 +158,11 @@ struct DownloadSink: Sendable {
     ///   - mayKeep: Whether what can be gone on with is wanted.
     func interrupt(by cause: (any Error)? = nil, keeping mayKeep: Bool) {
         let delivery = state.withLock { state in
-            if cause is DownloadDelivery.Again { state.mustRestart = true }
+            if cause is DownloadDelivery.RestartRequired { state.restartRequired = true }
             return state.delivery
         }
         guard let delivery else { return }
-        let resumable = delivery.breakOff(keeping: mayKeep)
+        let resumable = delivery.interrupt(keeping: mayKeep)
         state.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
     }
 

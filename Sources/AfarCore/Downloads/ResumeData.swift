@@ -5,8 +5,8 @@ import HTTPTypes
     package import FoundationNetworking
 #endif
 
-/// What a download that broke off needs to go on: what to ask for, how to tell that it is still the same, and where the
-/// part is that has arrived.
+/// What an interrupted download needs to be resumed: what to ask for, how to tell that it is still the same, and where
+/// the part is that has arrived.
 package struct ResumeData: Sendable, Equatable {
     /// The URL, without user name and password.
     package var url: URL
@@ -38,7 +38,7 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// What there is to go on with after this response, of which no bytes are there yet; nil when it cannot be continued:
+    /// What can be resumed after this response, of which no bytes are there yet; nil when it cannot be continued:
     /// it is no whole answer to a GET, it is encoded, or nothing identifies it well enough.
     ///
     /// - Parameter request: The request as its owner made it, before adapters: they will adapt the next one too.
@@ -55,11 +55,11 @@ package struct ResumeData: Sendable, Equatable {
 
     /// The request that asks for the file, not yet for a part of it.
     ///
-    /// - Parameter secretHeaders: The names of headers that are left out beside those whose names tell. Whoever keeps
-    ///   resume data for a program could have added some.
-    func urlRequest(without secretHeaders: Set<String> = []) throws -> URLRequest {
+    /// - Parameter sensitiveHeaders: The names of headers that are left out beside those that are sensitive by their
+    ///   names. Whoever keeps resume data for a program could have added some.
+    func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
         var request = try URLRequest(url: url, method: .get, headers: Self.headersWorthKeeping(headers))
-        for name in secretHeaders { request.setValue(nil, forHTTPHeaderField: name) }
+        for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
 

@@ -84,7 +84,7 @@ package final class TemporaryFile: Sendable {
     }
 
     /// Cuts the file, and writes on from there.
-    func cut(to length: Int64) throws(TransportError) {
+    func truncate(to length: Int64) throws(TransportError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
         else { throw Self.failure("the file \(url.path) could not be cut to \(length) bytes") }
     }
@@ -102,7 +102,7 @@ package final class TemporaryFile: Sendable {
     }
 
     /// Whether it has a name still. Somebody may have cleared the temporary folder.
-    var isThere: Bool {
+    var exists: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }

@@ -53,7 +53,7 @@ public struct JSONEncoding: ParameterEncoding {
     }
 
     private func data(of object: Any) throws -> Data {
-        try AFError.ParametersNestedTooDeep.check(object)
+        try AFError.ParameterNestingError.check(object)
         // JSONSerialization traps on what is not valid, so ask first; a fragment is valid if an array of it is.
         guard JSONSerialization.isValidJSONObject(options.contains(.fragmentsAllowed) ? [object] : object) else {
             throw Error.invalidJSONObject

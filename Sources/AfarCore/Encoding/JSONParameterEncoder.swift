@@ -27,7 +27,8 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The request with the parameters as its body. The content type `application/json` is set unless there is one.
     ///
     /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value cannot be encoded, with an
-    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep, deeper than the stack has room for, or contains itself.
+    ///   ``AFError/ParameterNestingError`` if it is nested more than 128 levels deep, deeper than the stack has room
+    ///   for, or contains itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest

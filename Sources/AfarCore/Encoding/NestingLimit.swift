@@ -7,7 +7,7 @@ import Foundation
 /// `encode(to:)` runs once, and what the encoders know by its type, dates say, they get as it is.
 struct NestingLimit {
     /// Values that encode others as themselves make no level, but take up stack as well.
-    private static let maximumDepth = 2 * AFError.ParametersNestedTooDeep.limit
+    private static let maximumDepth = 2 * AFError.ParameterNestingError.limit
 
     /// The arrays and objects around.
     private let levels: Int
@@ -17,7 +17,7 @@ struct NestingLimit {
     private final class Run {
         let userInfo: [CodingUserInfoKey: Any]
         var stack = StackSpace()
-        var refusal: AFError.ParametersNestedTooDeep?
+        var refusal: AFError.ParameterNestingError?
         /// Casts between types take long, so that each is done once. There are few types in a value.
         var kinds: [(type: ObjectIdentifier, kind: NestingKind)] = []
 
@@ -40,7 +40,7 @@ struct NestingLimit {
     /// - Parameters:
     ///   - userInfo: What the encoder tells all that it encodes.
     ///   - encode: Calls the encoder.
-    /// - Throws: An ``AFError/ParametersNestedTooDeep`` when the value is nested too deep, and what the encoder throws.
+    /// - Throws: An ``AFError/ParameterNestingError`` when the value is nested too deep, and what the encoder throws.
     static func encode<Value: Encodable>(
         _ value: Value, userInfo: [CodingUserInfoKey: Any], with encode: (any Encodable) throws -> Data
     ) throws -> Data {
@@ -64,20 +64,20 @@ struct NestingLimit {
 
     /// What the encoder gets for a value.
     ///
-    /// - Throws: An ``AFError/ParametersNestedTooDeep``.
+    /// - Throws: An ``AFError/ParameterNestingError``.
     func passed(_ value: some Encodable, at codingPath: @autoclosure () -> [any CodingKey]) throws -> any Encodable {
         try known(value, at: codingPath()) ?? NestingLimited(value, self)
     }
 
     /// What the encoder gets for a value that does not encode itself; nil for one that does.
     ///
-    /// - Throws: An ``AFError/ParametersNestedTooDeep``.
+    /// - Throws: An ``AFError/ParameterNestingError``.
     func known<Value: Encodable>(
         _ value: Value, at codingPath: @autoclosure () -> [any CodingKey]
     ) throws -> (any Encodable)? {
         switch kind(of: Value.self) {
         case .scalar: return value
-        case .flat where levels < AFError.ParametersNestedTooDeep.limit: return value
+        case .flat where levels < AFError.ParameterNestingError.limit: return value
         case .dictionary:
             let inside = inContainer(at: codingPath())
             if let refusal = run.refusal { throw refusal }
@@ -98,7 +98,7 @@ struct NestingLimit {
 
     /// Goes into a value.
     ///
-    /// - Throws: An ``AFError/ParametersNestedTooDeep`` when that is too deep, or something before was.
+    /// - Throws: An ``AFError/ParameterNestingError`` when that is too deep, or something before was.
     func enter(at codingPath: @autoclosure () -> [any CodingKey]) throws {
         if !run.stack.enter() || run.stack.depth > Self.maximumDepth { refuse(at: codingPath()) }
         if let refusal = run.refusal {
@@ -112,7 +112,7 @@ struct NestingLimit {
     /// Inside of an array or an object. Where it is too deep for one, nothing is to be written any more: who asks for
     /// containers cannot be stopped, only what they write.
     func inContainer(at codingPath: @autoclosure () -> [any CodingKey]) -> NestingLimit {
-        if levels >= AFError.ParametersNestedTooDeep.limit { refuse(at: codingPath()) }
+        if levels >= AFError.ParameterNestingError.limit { refuse(at: codingPath()) }
         return NestingLimit(levels: levels + 1, run: run)
     }
 
@@ -121,7 +121,7 @@ struct NestingLimit {
 
     private func refuse(at codingPath: [any CodingKey]) {
         if run.refusal == nil {
-            run.refusal = AFError.ParametersNestedTooDeep(parameter: codingPath.first?.stringValue)
+            run.refusal = AFError.ParameterNestingError(parameter: codingPath.first?.stringValue)
         }
     }
 }

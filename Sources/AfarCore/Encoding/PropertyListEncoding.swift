@@ -37,7 +37,7 @@ public struct PropertyListEncoding: ParameterEncoding {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
         do {
-            try AFError.ParametersNestedTooDeep.check(parameters)
+            try AFError.ParameterNestingError.check(parameters)
             request.setBody(
                 try PropertyListSerialization.data(fromPropertyList: parameters, format: format, options: options),
                 contentType: "application/x-plist"

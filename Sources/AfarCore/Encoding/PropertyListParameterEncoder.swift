@@ -21,7 +21,8 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// The request with the parameters as its body. The content type `application/x-plist` is set unless there is one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded, with an
-    ///   ``AFError/ParametersNestedTooDeep`` if it is nested more than 128 levels deep, deeper than the stack has room for, or contains itself.
+    ///   ``AFError/ParameterNestingError`` if it is nested more than 128 levels deep, deeper than the stack has room
+    ///   for, or contains itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest

@@ -42,9 +42,9 @@ extension URLEncoding {
     /// - Parameters:
     ///   - key: The parameter's key, not escaped.
     ///   - value: Its value; a collection gives a pair for each value in it.
-    /// - Returns: The pairs; none where collections are nested deeper than ``AFError/ParametersNestedTooDeep/limit``.
+    /// - Returns: The pairs; none where collections are nested deeper than ``AFError/ParameterNestingError/limit``.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
-        AFError.ParametersNestedTooDeep.fits(value) ? components(fromKey: key, value: value) : []
+        AFError.ParameterNestingError.fits(value) ? components(fromKey: key, value: value) : []
     }
 
     /// The same for a value that is known to fit.

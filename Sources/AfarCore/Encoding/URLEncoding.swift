@@ -71,7 +71,7 @@ public struct URLEncoding: ParameterEncoding {
         let goesIntoURL = request.method.map(destination.encodesParametersInURL) ?? false
         if goesIntoURL, request.url == nil { throw AFError.parameterEncodingFailed(reason: .missingURL) }
         do {
-            try AFError.ParametersNestedTooDeep.check(parameters)
+            try AFError.ParameterNestingError.check(parameters)
             if goesIntoURL {
                 request.url = try request.url?.appendingQuery(query(parameters))
             } else {

@@ -11,8 +11,8 @@ extension AFError {
         case bodyPartURLInvalid(url: URL)
         /// The URL of a part has no file name that the part could bear.
         case bodyPartFilenameInvalid(in: URL)
-        /// The file of a part cannot be reached. Where the cause is known, as it is with ``MultipartFormData``, the next
-        /// reason tells it.
+        /// The file of a part cannot be reached. Where the cause is known, as for ``MultipartFormData``, the next
+        /// reason carries it.
         case bodyPartFileNotReachable(at: URL)
         /// The file of a part cannot be reached; the error is a `CocoaError` with a `POSIXError` underneath.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)

@@ -76,7 +76,7 @@ extension AFError {
         if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
     }
 
-    /// What an interrupted download needs to go on, where the error underneath carries it.
+    /// What an interrupted download needs to be resumed, where the error underneath carries it.
     public var downloadResumeData: Data? {
         (underlyingError as? URLError)?.userInfo[Self.resumeDataKey] as? Data
     }

@@ -6,8 +6,8 @@ public import Foundation
 
 /// A monitor of closures: each is called for the event of its name, if it is set.
 ///
-/// Set the closures before the monitor is given to a session or a request. What serializers made (the generic events) is
-/// heard by a subclass, or by a monitor of your own.
+/// Set the closures before the monitor is given to a session or a request. The results of serializers (the generic
+/// events) are observed by a subclass, or by a custom monitor.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
     // Sendable because the closures are to be set before use.
 
@@ -134,7 +134,7 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
         self.queue = queue
     }
 
-    // MARK: What is heard
+    // MARK: EventMonitor
 
     /// Calls ``sessionDidBecomeInvalidWithError``.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CompositeEventMonitor {
-    /// Tells of a serialized response of any type.
+    /// Forwards a serialized response of any type.
     func request<Value>(_ request: DataRequest, didSerialize response: DataResponse<Value, AFError>) {
         func tell<Assumed: Sendable>(_ type: Assumed.Type) {
             guard let response = response as? DataResponse<Assumed, AFError> else { return }
@@ -10,7 +10,7 @@ extension CompositeEventMonitor {
         tell(assumedSendable(Value.self))
     }
 
-    /// Tells of a serialized download of any type.
+    /// Forwards a serialized download of any type.
     func request<Value>(_ request: DownloadRequest, didSerialize response: DownloadResponse<Value, AFError>) {
         func tell<Assumed: Sendable>(_ type: Assumed.Type) {
             guard let response = response as? DownloadResponse<Assumed, AFError> else { return }

@@ -4,25 +4,25 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// What is told of tasks.
+/// The events of tasks.
 extension CompositeEventMonitor {
     // MARK: Sessions
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         perform { $0.urlSession(session, didBecomeInvalidWithError: error) }
     }
 
     // MARK: Tasks
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
         perform { $0.urlSession(session, task: task, didReceive: challenge) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -37,12 +37,12 @@ extension CompositeEventMonitor {
         }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
         perform { $0.urlSession(session, taskNeedsNewBodyStream: task) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -52,34 +52,34 @@ extension CompositeEventMonitor {
         perform { $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {
         perform { $0.urlSession(session, task: task, didFinishCollecting: metrics) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         perform { $0.urlSession(session, task: task, didCompleteWithError: error) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         perform { $0.urlSession(session, taskIsWaitingForConnectivity: task) }
     }
 
     // MARK: Data tasks
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
         perform { $0.urlSession(session, dataTask: dataTask, didReceive: response) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         perform { $0.urlSession(session, dataTask: dataTask, didReceive: data) }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) {
@@ -88,7 +88,7 @@ extension CompositeEventMonitor {
 
     // MARK: Download tasks
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -102,7 +102,7 @@ extension CompositeEventMonitor {
         }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -117,7 +117,7 @@ extension CompositeEventMonitor {
         }
     }
 
-    /// Tells all monitors.
+    /// Forwards the event to each monitor, on its queue.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {

@@ -4,9 +4,9 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Passes what it hears to several monitors, to each on its own queue.
+/// Forwards events to several monitors, to each on its own queue.
 public final class CompositeEventMonitor: EventMonitor {
-    /// Where the methods of a composite that is part of another are called. They only pass on what they are told.
+    /// Where the methods of a composite that is part of another are called. They only forward events.
     public let queue: DispatchQueue
     private let listeners: [Listener]
 
@@ -20,7 +20,7 @@ public final class CompositeEventMonitor: EventMonitor {
     ///
     /// - Parameters:
     ///   - queue: See ``queue``. The default is a serial queue of its own.
-    ///   - monitors: Who is told, in this order.
+    ///   - monitors: The monitors, in the order in which they are notified.
     public init(queue: DispatchQueue = DispatchQueue(label: "afar.events"), monitors: [any EventMonitor]) {
         self.queue = queue
         listeners = monitors.map { monitor in
@@ -28,10 +28,10 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Who is told, in this order.
+    /// The monitors, in the order in which they are notified.
     public var monitors: [any EventMonitor] { listeners.map(\.monitor) }
 
-    /// Has an event told. Each monitor hears in order what is told from one thread.
+    /// Forwards an event. Each monitor gets the events from one thread in order.
     func perform(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
         for listener in listeners {
             if let queue = listener.queue {
@@ -42,7 +42,7 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Tells of a response's head, which Foundation's form is made of where somebody listens only.
+    /// Forwards a response's head, in Foundation's form, which is made only when there are monitors.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive head: ResponseHead) {
         for listener in listeners {
             listener.queue?.async {

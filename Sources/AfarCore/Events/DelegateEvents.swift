@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Tells a session's delegate, on the session's root queue, of the events that it has closures for.
+/// Notifies a session's delegate, on the session's root queue, of the events that it has closures for.
 final class DelegateEvents: SelectiveEventMonitor {
     let queue: DispatchQueue
     private let delegate: SessionDelegate

@@ -4,24 +4,24 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Of every event nothing is made, unless a monitor says otherwise.
+/// The default implementations ignore all events.
 extension EventMonitor {
     /// The main queue.
     public var queue: DispatchQueue { .main }
 
     // MARK: Sessions
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
     // MARK: Tasks
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -30,10 +30,10 @@ extension EventMonitor {
         totalBytesExpectedToSend: Int64
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -41,31 +41,31 @@ extension EventMonitor {
         newRequest request: URLRequest
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {}
 
     // MARK: Data tasks
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) {}
 
     // MARK: Download tasks
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -73,7 +73,7 @@ extension EventMonitor {
         expectedTotalBytes: Int64
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -82,71 +82,71 @@ extension EventMonitor {
         totalBytesExpectedToWrite: Int64
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {}
 
     // MARK: All requests
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(
         _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didCreateTask task: URLSessionTask) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func requestIsRetrying(_ request: Request) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func requestDidFinish(_ request: Request) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func requestDidResume(_ request: Request) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didResumeTask task: URLSessionTask) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func requestDidSuspend(_ request: Request) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didSuspendTask task: URLSessionTask) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func requestDidCancel(_ request: Request) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: Request, didCancelTask task: URLSessionTask) {}
 
     // MARK: Data requests
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(
         _ request: DataRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -155,17 +155,17 @@ extension EventMonitor {
         withResult result: Request.ValidationResult
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request<Value: Sendable>(
         _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
     ) {}
 
     // MARK: Streams
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(
         _ request: DataStreamRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -173,31 +173,31 @@ extension EventMonitor {
         withResult result: Request.ValidationResult
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {}
 
     // MARK: Uploads
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {}
 
     // MARK: Downloads
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(
         _ request: DownloadRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -206,10 +206,10 @@ extension EventMonitor {
         withResult result: Request.ValidationResult
     ) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {}
 
-    /// Does nothing.
+    /// The default implementation ignores the event.
     public func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
     ) {}

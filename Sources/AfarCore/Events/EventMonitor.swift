@@ -4,14 +4,14 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Hears what happens to requests: to all of a session (`eventMonitors` of its initializer), or to one
+/// Observes the events of requests: of all of a session (`eventMonitors` of its initializer), or of one
 /// (``Request/eventMonitor(_:)``).
 ///
-/// Every method has an implementation that does nothing; write those that you want to hear. Methods are called on the
-/// monitor's ``queue``, in the order in which things happened, and nothing waits for them: when one is called, the request
-/// may be further already.
+/// Every method has a default implementation that ignores the event; implement those for the events to observe. Methods
+/// are called on the monitor's ``queue``, in the order in which things happened, and nothing waits for them: when one
+/// is called, the request may be further already.
 ///
-/// A successful attempt of a ``DataRequest`` is told in this order; in brackets is what not every request has.
+/// The events of a successful attempt of a ``DataRequest`` come in this order; those in brackets not for every request.
 ///
 /// 1. `requestDidResume`, [`didCreateUploadable`], `didCreateInitialURLRequest`, [`didAdaptInitialRequest`],
 ///    `didCreateURLRequest`, `didCreateTask`, `didResumeTask`
@@ -39,7 +39,8 @@ public protocol EventMonitor: Sendable {
 
     // MARK: Tasks
 
-    /// A server asks for credentials (401), by whatever scheme. Proxies and certificates are not told of.
+    /// A server asks for credentials (401), by whatever scheme. Challenges of proxies and certificates are not
+    /// reported.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
     /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).
@@ -63,7 +64,7 @@ public protocol EventMonitor: Sendable {
     /// An attempt was measured. Foundation's `URLSessionTaskMetrics` cannot be made, so these are ``TaskMetrics``.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics)
 
-    /// The network work of an attempt is over; the error is what the network said.
+    /// The network work of an attempt is over; the error is that of the network.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 
     /// There is no network, and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for

@@ -5,7 +5,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Carries an exchange's events from the transport to its request's progress and to whoever listens.
+/// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
     private let request: Request
     private let events: CompositeEventMonitor?
@@ -58,28 +58,31 @@ final class ExchangeEvents: ExchangeObserver {
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
         request.didSend(bytes: bytes, expected: expected)
-        guard let events, let task = request.lastTask, let news = news(\.sent, bytes) else { return }
+        guard let events, let task = request.lastTask, let newBytes = newBytes(\.sent, bytes) else { return }
         events.urlSession(
-            .shared, task: task, didSendBodyData: news, totalBytesSent: bytes, totalBytesExpectedToSend: expected ?? -1)
+            .shared, task: task, didSendBodyData: newBytes, totalBytesSent: bytes,
+            totalBytesExpectedToSend: expected ?? -1)
     }
 
     func exchangeDidReceive(bytes: Int64, expected: Int64?) {
         request.didReceive(bytes: bytes, expected: expected)
-        guard let events, let task = request.lastTask as? URLSessionDownloadTask, let news = news(\.received, bytes)
+        guard let events, let task = request.lastTask as? URLSessionDownloadTask,
+            let newBytes = newBytes(\.received, bytes)
         else { return }
         let before = request.bytesBefore
         events.urlSession(
-            .shared, downloadTask: task, didWriteData: news, totalBytesWritten: before + bytes,
+            .shared, downloadTask: task, didWriteData: newBytes, totalBytesWritten: before + bytes,
             totalBytesExpectedToWrite: expected.map { before + $0 } ?? -1)
     }
 
     /// How many bytes are new, if any are. What is sent again, after a redirect say, counts from its first byte.
-    private func news(_ direction: WritableKeyPath<(sent: Int64, received: Int64), Int64>, _ bytes: Int64) -> Int64? {
-        let news = told.withLock { told in
+    private func newBytes(_ direction: WritableKeyPath<(sent: Int64, received: Int64), Int64>, _ bytes: Int64) -> Int64?
+    {
+        let newBytes = told.withLock { told in
             let last = told[keyPath: direction]
             told[keyPath: direction] = bytes
             return bytes < last ? bytes : bytes - last
         }
-        return news > 0 ? news : nil
+        return newBytes > 0 ? newBytes : nil
     }
 }

@@ -11,7 +11,7 @@ extension LoggingMonitor {
 
     /// - Parameters:
     ///   - value: What the variable is set to.
-    ///   - complain: Told when nobody knows the value.
+    ///   - complain: Called with a message when the value is unknown.
     static func make(
         asked value: String?, complain: (String) -> Void = { StandardError.note($0) }
     ) -> LoggingMonitor? {

@@ -4,82 +4,82 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// What is noted of requests.
+/// The events of requests.
 extension LoggingMonitor {
     // MARK: Life cycle
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func requestDidResume(_ request: Request) { note(request, "resumed") }
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func requestDidSuspend(_ request: Request) { note(request, "suspended") }
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func requestDidCancel(_ request: Request) { note(request, "cancelled") }
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func requestIsRetrying(_ request: Request) { note(request, "tried again") }
-    /// Notes what came of the request.
+    /// Logs the outcome of the request at ``Level/info``.
     public func requestDidFinish(_ request: Request) { conclude(request) }
 
     // MARK: Making it
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
         note(request, "body made: \(uploadable.words)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
         note(request, "no body: \(error)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
         note(request, "URLRequest made: \(urlRequest.line)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
         note(request, "no URLRequest: \(error)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(
         _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
     ) {
         note(request, "adapted: \(adaptedRequest.line)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
     ) {
         note(request, "not adapted: \(error)")
     }
 
-    /// Notes it with the headers.
+    /// Logs the `URLRequest` with its headers at ``Level/debug``.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
         note(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
     }
 
     // MARK: Its end
 
-    /// Notes them.
+    /// Logs the metrics at ``Level/debug``.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
         note(request, "measured: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         note(request, error.map { "attempt over: \($0)" } ?? "attempt over")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
         note(request, "attempt given up: \(error)")
     }
 
     // MARK: Validation
 
-    /// Notes a refusal.
+    /// Logs a failed validation at ``Level/debug``.
     public func request(
         _ request: DataRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -90,7 +90,7 @@ extension LoggingMonitor {
         noteValidation(of: request, result)
     }
 
-    /// Notes a refusal.
+    /// Logs a failed validation at ``Level/debug``.
     public func request(
         _ request: DataStreamRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -100,7 +100,7 @@ extension LoggingMonitor {
         noteValidation(of: request, result)
     }
 
-    /// Notes a refusal.
+    /// Logs a failed validation at ``Level/debug``.
     public func request(
         _ request: DownloadRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -117,31 +117,31 @@ extension LoggingMonitor {
 
     // MARK: Responses
 
-    /// Notes it.
+    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
         noteSerialization(of: request, response.result)
     }
 
-    /// Notes it.
+    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request<Value: Sendable>(
         _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
     ) {
         noteSerialization(of: request, response.result)
     }
 
-    /// Notes it.
+    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
         noteSerialization(of: request, response.result)
     }
 
-    /// Notes it.
+    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
     ) {
         noteSerialization(of: request, response.result)
     }
 
-    /// Notes failures.
+    /// Logs a failed serialization at ``Level/info``.
     public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
         guard case .failure = result else { return }
         noteSerialization(of: request, result)
@@ -159,12 +159,12 @@ extension LoggingMonitor {
 
     // MARK: Downloads
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
         note(request, "destination: \(url.path)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
     ) {

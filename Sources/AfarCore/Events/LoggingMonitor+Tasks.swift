@@ -5,9 +5,9 @@
     public import Foundation
 #endif
 
-/// What is noted of tasks.
+/// The events of tasks.
 extension LoggingMonitor {
-    /// Notes the head.
+    /// Logs the response's head at ``Level/debug``.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
         let request = dataTask.afarRequest
@@ -16,7 +16,7 @@ extension LoggingMonitor {
             lines(response.headers.sorted(), of: request, after: "<"))
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -26,19 +26,19 @@ extension LoggingMonitor {
         note(task.afarRequest, "redirected by \(response.statusCode) to \(request.line)")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
         note(task.afarRequest, "asked for credentials (\(challenge.protectionSpace.authenticationMethod))")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         note(task.afarRequest, "waits for a network")
     }
 
-    /// Notes it.
+    /// Logs the event at ``Level/debug``.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Writes down what happens to requests: at ``Level/info`` one line for each when it is over, at ``Level/debug`` also how
+/// Logs the events of requests: at ``Level/info`` one line for each when it is over, at ``Level/debug`` also how
 /// it got there.
 ///
 /// ```swift
@@ -15,7 +15,7 @@ public import Foundation
 /// variable `AFAR_LOG`, `info` or `debug`, has every session log without a change to the program; it is read once, when
 /// the first session is made.
 public final class LoggingMonitor: EventMonitor {
-    /// How much is written down.
+    /// How much is logged.
     public let level: Level
     /// Where entries are made and written, one after the other.
     public let queue: DispatchQueue
@@ -75,13 +75,13 @@ public final class LoggingMonitor: EventMonitor {
 
     /// Headers, one a line.
     func lines(_ headers: HTTPHeaders, of request: Request?, after mark: String) -> [String] {
-        let redaction = Redaction(sensitiveHeaders: request?.session.configuration.secretHeaders ?? [])
+        let redaction = Redaction(sensitiveHeaders: request?.session.configuration.sensitiveHeaders ?? [])
         return headers.map { "\(mark) \($0.name): \(redaction.value($0.value, of: $0.name))" }
     }
 }
 
 extension LoggingMonitor {
-    /// How much a monitor writes down.
+    /// How much a monitor logs.
     public enum Level: String, Sendable, CaseIterable {
         /// One line for each request, when it is over.
         case info

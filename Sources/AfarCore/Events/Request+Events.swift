@@ -6,7 +6,7 @@ import Synchronization
 #endif
 
 extension Request {
-    /// Adds a monitor that hears what happens to this request from now on, after the session's monitors.
+    /// Adds a monitor that observes this request's events from now on, after the session's monitors.
     @preconcurrency
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
@@ -18,7 +18,7 @@ extension Request {
         return self
     }
 
-    /// Who listens to this request; nil when nobody does.
+    /// The monitors of this request; nil when there are none.
     var events: CompositeEventMonitor? {
         guard isMonitored.load(ordering: .relaxed) || session.eventMonitor != nil else { return nil }
         return mutable.withLock { events(in: $0) }
@@ -27,8 +27,8 @@ extension Request {
     /// The same, under the lock.
     func events(in state: Mutable) -> CompositeEventMonitor? { state.eventMonitor ?? session.eventMonitor }
 
-    /// Moves the request to a state that its user wants, and tells who listens. It happens under the lock, so that nobody
-    /// hears of what follows before this.
+    /// Moves the request to a state that its user wants, and notifies the monitors. It happens under the lock, so that
+    /// events keep their order.
     ///
     /// - Returns: Whether the state changed.
     func move(_ state: inout Mutable, to other: State) -> Bool {
@@ -50,7 +50,7 @@ extension Request {
         return true
     }
 
-    /// Tells that the exchange is over, with what was measured of it.
+    /// Notifies the monitors that the exchange is over, with its metrics.
     ///
     /// - Parameters:
     ///   - error: What went wrong.
@@ -72,13 +72,13 @@ extension Request {
         events.urlSession(.shared, task: task, didCompleteWithError: networkError)
     }
 
-    /// Tells that an attempt is over, if it was sent.
+    /// Notifies the monitors that an attempt is over, if it was sent.
     func didCompleteAttempt() {
         guard let events, let task = lastTask, let sent = mutable.withLock({ $0.sent.take() }) else { return }
         events.request(self, didCompleteTask: task, with: sent.error)
     }
 
-    /// Runs one validator, and tells what it said.
+    /// Runs one validator, and notifies the monitors of its result.
     ///
     /// - Parameter tell: Tells it to who listens, with the response that was validated.
     func validate(
@@ -104,7 +104,7 @@ extension Request {
         }
     }
 
-    /// Tells of bytes of a response's body.
+    /// Notifies the monitors of bytes of a response's body.
     func didReceive(_ data: Data) {
         guard let events, let task = lastTask as? URLSessionDataTask else { return }
         events.urlSession(.shared, dataTask: task, didReceive: data)

@@ -17,7 +17,7 @@ extension SessionState {
         return (listeners, !eventMonitors.isEmpty)
     }
 
-    /// Who listens to all requests; nil when nobody does.
+    /// The monitors of all requests; nil when there are none.
     var eventMonitor: CompositeEventMonitor? {
         hasEventMonitors || delegate.isListening || RequestNotifications.mayBeObserved ? listeners : nil
     }

@@ -21,7 +21,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
 
     /// Makes an adapter.
     ///
-    /// - Parameter adaptHandler: Called once for each attempt, on no particular thread.
+    /// - Parameter adaptHandler: Called once for each attempt, on an unspecified thread.
     @preconcurrency
     public init(_ adaptHandler: @escaping AdaptHandler) {
         self.adaptHandler = adaptHandler

@@ -18,7 +18,7 @@ public protocol AsyncRequestAdapter: RequestAdapter {
     ///   - session: The session that sends it.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
-    /// The same with more to go by. The default calls the other one.
+    /// Inspects and changes a request, with a state that identifies it. The default calls ``adapt(_:for:)``.
     func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest
 }
 

@@ -20,8 +20,8 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     /// Makes an interceptor of two closures.
     ///
     /// - Parameters:
-    ///   - adaptHandler: Called once for each attempt, on no particular thread.
-    ///   - retryHandler: Called after each failure, on no particular thread.
+    ///   - adaptHandler: Called once for each attempt, on an unspecified thread.
+    ///   - retryHandler: Called after each failure, on an unspecified thread.
     @preconcurrency
     public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
         adapters = [Adapter(adaptHandler)]

@@ -8,7 +8,7 @@ public import Foundation
 public protocol RequestAdapter: Sendable {
     /// Inspects and changes a request.
     ///
-    /// It is called on no particular thread. The completion may be called from any thread; a second call does nothing.
+    /// It is called on an unspecified thread. The completion may be called from any thread; a second call does nothing.
     ///
     /// - Parameters:
     ///   - urlRequest: The request as it would be sent.
@@ -22,7 +22,7 @@ public protocol RequestAdapter: Sendable {
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     )
 
-    /// The same with more to go by. The default calls ``adapt(_:for:completion:)``.
+    /// Inspects and changes a request, with a state that identifies it. The default calls ``adapt(_:for:completion:)``.
     @preconcurrency
     func adapt(
         _ urlRequest: URLRequest,
@@ -43,7 +43,7 @@ extension RequestAdapter {
     }
 }
 
-/// What an adapter is told about the request that it adapts.
+/// What an adapter knows about the request that it adapts.
 public struct RequestAdapterState: Sendable {
     private enum Subject {
         case request(Request)

@@ -5,13 +5,13 @@ public import Foundation
 #endif
 
 extension RequestAdapter where Self == Adapter {
-    /// An adapter made of a closure, which is called once for each attempt, on no particular thread.
+    /// An adapter made of a closure, which is called once for each attempt, on an unspecified thread.
     @preconcurrency
     public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }
 
 extension RequestRetrier where Self == Retrier {
-    /// A retrier made of a closure, which is called after each failure, on no particular thread.
+    /// A retrier made of a closure, which is called after each failure, on an unspecified thread.
     @preconcurrency
     public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }

@@ -4,8 +4,8 @@ public import Foundation
 public protocol RequestRetrier: Sendable {
     /// Decides about one failure.
     ///
-    /// It is called on no particular thread, after the attempt is over. The completion may be called from any thread; a
-    /// second call does nothing. A cancelled request is not asked about.
+    /// It is called on an unspecified thread, after the attempt is over. The completion may be called from any thread;
+    /// a second call does nothing. A cancelled request is not asked about.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.

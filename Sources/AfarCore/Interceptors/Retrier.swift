@@ -15,7 +15,7 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
 
     /// Makes a retrier.
     ///
-    /// - Parameter retryHandler: Called after each failure, on no particular thread.
+    /// - Parameter retryHandler: Called after each failure, on an unspecified thread.
     @preconcurrency
     public init(_ retryHandler: @escaping RetryHandler) {
         self.retryHandler = retryHandler

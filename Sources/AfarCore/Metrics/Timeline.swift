@@ -1,6 +1,6 @@
 public import Foundation
 
-/// When the stages of a request's life were reached. Times are seconds since 1 January 2001, durations are seconds.
+/// When a request reached the moments of its life. Times are seconds since 1 January 2001, durations are seconds.
 public struct Timeline: Sendable, Hashable {
     /// When the request was first started.
     public let requestStartTime: TimeInterval

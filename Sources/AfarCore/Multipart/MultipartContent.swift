@@ -4,7 +4,7 @@ import Foundation
 enum MultipartContent: Sendable {
     case data(Data)
     case file(URL)
-    case stream(StreamOnce)
+    case stream(SingleUseStream)
 
     /// Takes bytes, in any number of pieces.
     typealias Sink = (UnsafeRawBufferPointer) throws -> Void
@@ -68,7 +68,7 @@ enum MultipartContent: Sendable {
 }
 
 /// A stream that one encoding can have.
-final class StreamOnce: @unchecked Sendable {
+final class SingleUseStream: @unchecked Sendable {
     // Sendable because only one caller gets the stream.
     private let stream: InputStream
     private let isTaken = Locked(false)

@@ -112,7 +112,7 @@ open class MultipartFormData: @unchecked Sendable {
         append {
             try MultipartPart(
                 headers: MultipartPart.headers(name: name, fileName: fileName, mimeType: mimeType),
-                content: .stream(StreamOnce(stream)), length: length)
+                content: .stream(SingleUseStream(stream)), length: length)
         }
     }
 
@@ -129,7 +129,7 @@ open class MultipartFormData: @unchecked Sendable {
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         append {
             try MultipartPart.validate(headers)
-            return MultipartPart(headers: headers, content: .stream(StreamOnce(stream)), length: length)
+            return MultipartPart(headers: headers, content: .stream(SingleUseStream(stream)), length: length)
         }
     }
 

@@ -81,7 +81,7 @@ struct Attempt {
         /// The attempt is over: whether it failed, which may be by a cancel, and how many retriers may be asked.
         case completed(hasFailed: Bool, retriers: Int)
         /// The attempt is over, and has shown what to ask for instead. No retrier is to be bothered with that.
-        case mustRestart
+        case restartRequired
         /// A retrier wants another attempt, after so many seconds if it says so.
         case retry(after: TimeInterval?)
         /// A retrier wants no other attempt, whatever the others would say.
@@ -95,7 +95,7 @@ struct Attempt {
     }
 
     private enum Outcome {
-        case succeeded, failed, mustRestart
+        case succeeded, failed, restartRequired
     }
 
     private var last = Action.over
@@ -140,8 +140,8 @@ struct Attempt {
             outcome = hasFailed ? .failed : .succeeded
             interceptorCount = retriers
             return .ask(.progress)
-        case (.complete, .mustRestart):
-            outcome = .mustRestart
+        case (.complete, .restartRequired):
+            outcome = .restartRequired
             return .ask(.progress)
         case (.beginRetry, _):
             isSerializing = false
@@ -175,7 +175,7 @@ struct Attempt {
             switch outcome {
             case .succeeded: .perform(.finish)
             case .failed: askRetrier(0)
-            case .mustRestart: .perform(.begin)
+            case .restartRequired: .perform(.begin)
             }
         case (.retrier, .retry(let delay)): delay.map { .ask(.delay($0)) } ?? .perform(.beginRetry)
         case (.retrier, .giveUp): giveUp

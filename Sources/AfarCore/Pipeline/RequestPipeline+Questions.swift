@@ -78,7 +78,7 @@ extension RequestPipeline {
         _ ask: @escaping @Sendable (any RequestInterceptor, Session) -> Void
     ) {
         guard hasTurn else {
-            return context.interceptors.lock { [self] in
+            return context.interceptorLock.lock { [self] in
                 hasTurn = true
                 answer(wait, with: Answer(event: .turn))
             }
@@ -87,13 +87,13 @@ extension RequestPipeline {
         willAnswer(wait, with: ending)
         let work: @Sendable () -> Void = { [self] in
             // Only the interceptor may hold the session, or a session would live as long as its answer takes.
-            let mayGoOn = request.mutable.withLock { $0.mayGoOn }
-            if mayGoOn, let session = context.owner, let interceptor = request.interceptors.dropFirst(number).first {
+            let isActive = request.mutable.withLock { $0.isActive }
+            if isActive, let session = context.owner, let interceptor = request.interceptors.dropFirst(number).first {
                 ask(interceptor, session)
             } else {
                 answer(wait, with: ending)
             }
-            context.interceptors.unlock()
+            context.interceptorLock.unlock()
         }
         if let queue = context.queues.request { run(on: queue, work) } else { work() }
     }

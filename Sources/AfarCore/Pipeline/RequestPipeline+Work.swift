@@ -142,13 +142,13 @@ extension RequestPipeline {
             request.didCompleteAttempt()
             return .completed(hasFailed: false, retriers: 0)
         }
-        let mustRestart = request.abandonAttempt()
+        let restartRequired = request.abandonAttempt()
         self.failure = request.mutable.withLock { state in
             state.failure = failure
             return state.end ?? failure
         }
         request.didCompleteAttempt()
-        return mustRestart ? .mustRestart : .completed(hasFailed: true, retriers: retrierCount)
+        return restartRequired ? .restartRequired : .completed(hasFailed: true, retriers: retrierCount)
     }
 
     /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time.

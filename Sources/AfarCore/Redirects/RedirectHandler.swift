@@ -10,11 +10,11 @@
 public protocol RedirectHandler: Sendable {
     /// Decides about one redirect: each hop of a chain is asked about.
     ///
-    /// It is called on no particular thread. The completion may be called from any thread; a second call does nothing, and
-    /// if it is never called, the request waits until it is cancelled.
+    /// It is called on an unspecified thread. The completion may be called from any thread; a second call does nothing,
+    /// and if it is never called, the request waits until it is cancelled.
     ///
     /// Whatever is answered has to keep the rules about redirects: when it leads to another scheme, host or port,
-    /// credentials, cookies and the session's secret headers are taken out afterwards.
+    /// credentials, cookies and the session's sensitive headers are taken out afterwards.
     ///
     /// - Parameters:
     ///   - task: The request's attempt; see ``Request/tasks``.

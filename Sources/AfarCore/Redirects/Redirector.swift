@@ -57,7 +57,7 @@ extension RedirectHandler where Self == Redirector {
 
     /// Sends what a closure makes of the request, or follows no redirect when that is nil.
     ///
-    /// - Parameter closure: Called for each redirect, on no particular thread.
+    /// - Parameter closure: Called for each redirect, on an unspecified thread.
     @preconcurrency
     public static func modify(
         using closure: @escaping @Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?

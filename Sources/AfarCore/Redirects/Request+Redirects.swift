@@ -46,7 +46,7 @@ extension Request {
         let suggestion = urlRequest.redirected(
             to: proposal.url, method: proposal.method, fields: proposal.fields, body: proposal.body)
         guard let task, let response = proposal.response.httpURLResponse else { return proposal }
-        let decision: URLRequest? = await oneAnswer(ifCancelled: nil) { answer in
+        let decision: URLRequest? = await withCancellableCallback(ifCancelled: nil) { answer in
             handler.task(task, willBeRedirectedTo: suggestion, for: response, completion: answer)
         }
         return try decision.map { try self.proposal($0, inPlaceOf: proposal) }

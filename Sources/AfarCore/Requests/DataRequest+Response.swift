@@ -67,7 +67,7 @@ extension DataRequest {
     /// Makes a response of what a request has received.
     ///
     /// - Parameters:
-    ///   - tell: Tells of the response to who listens.
+    ///   - tell: Notifies the monitors of the response.
     ///   - serialize: Makes the value. What it throws becomes an `AFError`.
     static func respond<Value>(
         telling tell: @escaping @Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void = {

@@ -10,7 +10,7 @@ extension DataStreamRequest {
     /// - Parameter bufferSize: The bytes that may wait to be read, besides one chunk; the server is held back beyond that.
     ///   The default is 1,024.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
-        let buffer = BlockingBuffer(highWater: bufferSize) { [weak self] in self?.cancel() }
+        let buffer = BlockingBuffer(highWaterMark: bufferSize) { [weak self] in self?.cancel() }
         append(Consumer { _, chunk in await buffer.put(chunk) })
         addHandler(Completion.init(of:)) { buffer.finish($0.error) }
         resume()

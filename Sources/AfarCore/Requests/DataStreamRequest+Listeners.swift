@@ -1,7 +1,7 @@
 package import Foundation
 
 extension DataStreamRequest {
-    /// Adds a handler on a queue, and starts the request if that is what handlers do here.
+    /// Adds a handler on a queue, and starts the request if handlers start it.
     package func addHandler<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
     ) {
@@ -13,7 +13,7 @@ extension DataStreamRequest {
             })
     }
 
-    /// Adds somebody who is told of chunks and of the end, and starts the request if that is what handlers do here.
+    /// Adds a listener for chunks and for the end, and starts the request if handlers start it.
     ///
     /// - Parameters:
     ///   - each: Called for each value; the next chunk is read when it has returned for all of this one's.
@@ -42,7 +42,7 @@ extension DataStreamRequest {
         }
     }
 
-    /// Tells of what was made of a chunk, or of what was left at the end.
+    /// Notifies the monitors of what was made of a chunk, or of what was left at the end.
     private func didParse<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
         guard let events else { return }
         events.request(self, didParseStream: result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) })

@@ -10,10 +10,11 @@ extension DataStreamRequest {
         let isTrivial: Bool
 
         /// - Parameters:
-        ///   - begin: Is told of the head when a body begins, and forgets what is left of another one.
+        ///   - begin: Called with the head when a body begins; drops what is left of another one.
         ///   - isTrivial: Whether chunks are values as they are.
         ///   - parse: Makes values of a chunk.
-        ///   - finish: Makes values of what is left when the last chunk has come. It is told whether the body is whole.
+        ///   - finish: Makes values of what is left when the last chunk has come. Its argument is whether the body is
+        ///     complete.
         package init(
             begin: @escaping @Sendable (ResponseHead) -> Void = { _ in },
             isTrivial: Bool = false,

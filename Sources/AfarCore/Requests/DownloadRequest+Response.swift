@@ -129,7 +129,7 @@ extension DownloadRequest {
     }
 
     /// - Parameters:
-    ///   - tell: Tells of the response to who listens.
+    ///   - tell: Notifies the monitors of the response.
     ///   - serialize: Makes the value. What it throws becomes an `AFError`.
     private static func respond<Value>(
         telling tell: @escaping @Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void =

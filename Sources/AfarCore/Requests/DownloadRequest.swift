@@ -11,7 +11,7 @@ public import Foundation
 /// that fails leaves no file, but for the part that its ``resumeData`` owns, and for a whole file that could not be moved:
 /// that stays at the error's ``AFError/sourceURL``, and is the caller's from then on.
 ///
-/// A retry goes on where the attempt before broke off, by the same rules as a request made from resume data.
+/// A retry resumes where the attempt before was interrupted, by the same rules as a request made from resume data.
 public final class DownloadRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
@@ -38,7 +38,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public enum Downloadable: Sendable {
         /// What makes the request for the whole file.
         case request(any URLRequestConvertible)
-        /// What a download before has left, to go on from.
+        /// The resume data of an earlier download.
         case resumeData(Data)
     }
 
@@ -46,7 +46,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     private struct Own {
         var validators: [Validator] = []
-        /// Whether a cancel is to leave something to go on from.
+        /// Whether a cancel is to leave something to resume from.
         var cancelsResumably = false
     }
 
@@ -71,7 +71,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             convertible = request
             sink = DownloadSink()
         case .resumeData(let data):
-            let resumed = ResumedRequest(data, secretHeaders: session.configuration.secretHeaders)
+            let resumed = ResumedRequest(data, sensitiveHeaders: session.configuration.sensitiveHeaders)
             convertible = resumed
             sink = DownloadSink(resuming: try? resumed.data.get())
         }
@@ -97,9 +97,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// All of these at one moment.
     var files: DownloadFiles { sink.files }
 
-    // MARK: Going on later
+    // MARK: Resume data
 
-    /// What ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` needs to go on with this
+    /// What ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` needs to resume this
     /// download; nil while it is in flight, when it has succeeded, and when it cannot be continued.
     ///
     /// It is there after the connection broke or timed out, or the disk was full, and after
@@ -109,19 +109,19 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// `Accept-Encoding: identity` for what a server would compress.
     ///
     /// The part that has arrived is a file among the temporary ones, and belongs to the resume data. Nobody removes it
-    /// when the data is dropped: go on with the download, or leave it to the system that clears temporary files.
+    /// when the data is dropped: resume the download, or leave it to the system that clears temporary files.
     ///
     /// The data holds the URL and the request's headers, but no credentials: no user name and password, no
-    /// `Authorization`, `Cookie` or `Proxy-Authorization`, and no header whose name speaks of tokens, keys, secrets or
-    /// passwords. Let an interceptor or the session's own headers add them again. A URL that is itself a secret (a signed
-    /// one, say) is in the data, so keep that as you would keep the URL.
+    /// `Authorization`, `Cookie` or `Proxy-Authorization`, and no header whose name contains words such as token, key,
+    /// secret or password. Let an interceptor or the session's own headers add them again. A URL that is itself a
+    /// secret (a signed one, say) is in the data, so keep that as you would keep the URL.
     public var resumeData: Data? { sink.resumeData }
 
-    /// What could be gone on from if the process ended now. For the tool, which keeps it on disk.
+    /// What the download could be resumed from if the process ended now. For the tool, which keeps it on disk.
     package var resumableInFlight: ResumeData? { sink.resumableInFlight }
 
     /// Lets the download begin with a part, as resume data would. To be called before it starts.
-    package func goOn(with data: ResumeData) { sink.resume(from: data) }
+    package func resume(from data: ResumeData) { sink.resume(from: data) }
 
     /// Ends the download for good, and drops what has arrived of it.
     @discardableResult
@@ -138,7 +138,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Ends the download for good, and hands over what is needed to go on later.
+    /// Ends the download for good, and hands over what is needed to resume it later.
     ///
     /// - Parameter completionHandler: Called once, on the session's ``Session/rootQueue``, when nothing more is written
     ///   to the part's file; with nil when there is nothing to go on with.
@@ -160,7 +160,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     override func complete(_ urlRequest: inout URLRequest) throws {
-        try sink.complete(&urlRequest, hiding: session.configuration.secretHeaders)
+        try sink.complete(&urlRequest, hiding: session.configuration.sensitiveHeaders)
     }
 
     override func openDelivery() throws -> ResponseDelivery {
@@ -177,7 +177,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let offset = sink.offset
         mutable.withLock { $0.bytesBefore = offset }
         if offset > 0 { didResume(at: offset, expected: head.contentLength) }
-        return (verdict, announce(head))
+        return (verdict, receiveHead(head))
     }
 
     override func receive(_ response: TransportResponse) throws {
@@ -261,7 +261,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         events.request(self, didFinishDownloadingUsing: task, with: result)
     }
 
-    // MARK: Breaking off
+    // MARK: Interruption
 
     override func failure(after error: TransportError) -> AFError {
         sink.interrupt(by: error.underlying, keeping: mayKeepPart)
@@ -273,7 +273,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     override func abandonAttempt() -> Bool {
         sink.interrupt(keeping: mayKeepPart)
         tellWaiting()
-        return sink.mustRestart
+        return sink.restartRequired
     }
 
     /// Whether what there is to go on with is kept: not when the owner of the request wants nothing more.
@@ -313,18 +313,18 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 /// Makes the request that resume data describes.
 private struct ResumedRequest: URLRequestConvertible {
     let data: Result<ResumeData, ResumeDataError>
-    let secretHeaders: Set<String>
+    let sensitiveHeaders: Set<String>
 
-    init(_ data: Data, secretHeaders: Set<String>) {
-        self.secretHeaders = secretHeaders
+    init(_ data: Data, sensitiveHeaders: Set<String>) {
+        self.sensitiveHeaders = sensitiveHeaders
         self.data = Result { () throws(ResumeDataError) in try ResumeData(decoding: data) }
     }
 
-    func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: secretHeaders) }
+    func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: sensitiveHeaders) }
 }
 
 extension TransportError {
-    /// `urlError`, with what a download needs to go on.
+    /// `urlError`, with what a download needs to be resumed.
     fileprivate func urlError(resumeData: Data?) -> URLError {
         let error = urlError
         guard let resumeData else { return error }

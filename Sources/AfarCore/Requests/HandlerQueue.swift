@@ -29,8 +29,8 @@ struct HandlerQueue<Subject> {
     private var handlers: [Handler] = []
     private var next = 0
     private var releases: [Release] = []
-    /// What is done when nothing is left to release either.
-    private var farewells: [Release] = []
+    /// Called when nothing is left to release either.
+    private var finishHandlers: [Release] = []
     /// Whether the network work is over, so that handlers can be run.
     private var isOpen = false
     private var isDraining = false
@@ -50,8 +50,8 @@ struct HandlerQueue<Subject> {
     }
 
     /// Adds what is to be done at the end, after all completions; nothing is added when that is past.
-    mutating func append(farewell: @escaping Release) {
-        if !isOver { farewells.append(farewell) }
+    mutating func append(onFinish: @escaping Release) {
+        if !isOver { finishHandlers.append(onFinish) }
     }
 
     /// Whether all is done, and nobody is draining.
@@ -73,7 +73,7 @@ struct HandlerQueue<Subject> {
             next += 1
             return .serialize(handlers[next - 1])
         }
-        if releases.isEmpty, !farewells.isEmpty { swap(&releases, &farewells) }
+        if releases.isEmpty, !finishHandlers.isEmpty { swap(&releases, &finishHandlers) }
         guard releases.isEmpty else {
             next = 0
             return .release(Swift.exchange(&releases, with: []), spent: Swift.exchange(&handlers, with: []))

@@ -18,7 +18,7 @@ extension Request {
         }
     }
 
-    /// The way in for every kind of handler: adds it, and starts the request if that is what handlers do here.
+    /// The entry point for every kind of handler: adds it, and starts the request if handlers start it.
     ///
     /// - Parameters:
     ///   - respond: Makes the response of what the request has received.
@@ -79,7 +79,7 @@ extension Request {
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
         let details = ResponseDetails(
-            request: request, origin: .network(head, attempt, secretHeaders: session.configuration.secretHeaders),
+            request: request, origin: .network(head, attempt, sensitiveHeaders: session.configuration.sensitiveHeaders),
             data: data, timeline: timeline, serializationDuration: ended - began)
         return (result, details)
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Request {
-    /// Starts the request, or lets it go on. Does nothing to one that is cancelled or finished.
+    /// Starts or resumes the request. A cancelled or finished request stays as it is.
     @discardableResult
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
@@ -38,18 +38,18 @@ extension Request {
             return state.takeEnding()
         }
         guard let ending else { return }
-        ending.carryOut()
+        ending.perform()
         startPipeline()
     }
 
     /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
     func end(with error: AFError) {
         let ending = mutable.withLock { state in
-            guard state.mayGoOn else { return nil as Ending? }
+            guard state.isActive else { return nil as Ending? }
             state.end = error
             return state.takeEnding()
         }
-        ending?.carryOut()
+        ending?.perform()
     }
 
     /// Starts the one task of this request, once.

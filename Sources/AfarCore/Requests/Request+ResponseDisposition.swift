@@ -13,7 +13,7 @@ extension Request {
         case cancel
     }
 
-    /// Adds a handler that is told of the response's head, and decides whether the request goes on.
+    /// Adds a handler that is called with the response's head, and decides whether the request continues.
     ///
     /// Added before the request starts, it is asked when the head arrives, once in each attempt. A body goes on arriving
     /// meanwhile, but is neither validated nor handed on before the answer. Handlers are asked one after the other.
@@ -31,7 +31,7 @@ extension Request {
             ) -> Void
     ) -> Self {
         addHeadListener { response in
-            await oneAnswer(ifCancelled: .cancel) { answer in
+            await withCancellableCallback(ifCancelled: .cancel) { answer in
                 queue.async { handler(response, answer) }
             }
         }
@@ -58,7 +58,7 @@ extension Request {
         }
     }
 
-    /// Adds an asynchronous handler that is told of the response's head, and decides whether the request goes on.
+    /// Adds an asynchronous handler that is called with the response's head, and decides whether the request continues.
     ///
     /// - Parameter handler: Asked as in the form with a completion handler, in a task of its own. It is cancelled with the
     ///   request.
@@ -70,7 +70,7 @@ extension Request {
         addHeadListener(handler)
     }
 
-    /// Adds an asynchronous handler that is told of the response's head, and on which the request waits.
+    /// Adds an asynchronous handler that is called with the response's head, and on which the request waits.
     ///
     /// - Parameter handler: Called in a task of its own. It is cancelled with the request.
     @_disfavoredOverload
@@ -86,7 +86,7 @@ extension Request {
 
     /// The heads of the responses, to await: one for each attempt.
     ///
-    /// An iteration that begins late is told the last head first. It ends when the request is finished, cancelled too;
+    /// An iteration that begins late gets the last head first. It ends when the request is finished, cancelled too;
     /// ending the iteration leaves the request alone.
     ///
     /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
@@ -94,9 +94,9 @@ extension Request {
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
         let responses = mutable.withLock { state in
-            let responses = state.makeAnnouncements(after: state.head?.httpURLResponse)
+            let responses = state.makeBroadcast(after: state.head?.httpURLResponse)
             state.append { response in
-                responses.announce(response)
+                responses.send(response)
                 return .allow
             }
             return responses
@@ -125,7 +125,7 @@ extension Request {
     /// Keeps the head. Whoever comes later finds it.
     ///
     /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
-    func announce(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
+    func receiveHead(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
         let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Bool>?) in
             let isNew = state.head == nil
             state.head = head

@@ -50,7 +50,7 @@ extension Request {
 
         var requests: [URLRequest] = []
         var performedRequests: [URLRequest] = []
-        /// The attempt that was sent, until it was told to be over.
+        /// The attempt that was sent, until its end was reported.
         var sent: SentAttempt?
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
@@ -60,7 +60,7 @@ extension Request {
         /// What interceptors that authenticate have done for the request.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
         var redirectHandler: (any RedirectHandler)?
-        /// The last redirect of the attempt that runs, as far as anybody was told.
+        /// The last redirect of the attempt that runs, as far as it was reported.
         var redirect: Redirect?
         var credential: URLCredential?
         var head: ResponseHead?
@@ -74,7 +74,7 @@ extension Request {
         var attempts: [AttemptReport] = []
         var startTime: TimeInterval = 0
 
-        /// Who listens to this request, the session's monitors among them; nil when it has none of its own.
+        /// The monitors of this request, the session's among them; nil when it has none of its own.
         var eventMonitor: CompositeEventMonitor?
 
         var handlers = HandlerQueue<Request>()
@@ -82,10 +82,10 @@ extension Request {
         var sending: TransferProgress?
         var receiving: TransferProgress?
         /// The `URLRequest`s that are made; nil as long as nobody asked.
-        var urlRequests: Announcements<URLRequest>?
+        var urlRequests: Broadcast<URLRequest>?
         /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.
         var tasks: [any RequestTask] = []
-        var urlSessionTasks: Announcements<URLSessionTask>?
+        var urlSessionTasks: Broadcast<URLSessionTask>?
 
         /// Whether the request is not to be sent yet.
         var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
@@ -107,12 +107,12 @@ extension Request {
         }
 
         /// Whether anything is still open: the request was not ended from outside and is not over.
-        var mayGoOn: Bool { end == nil && state != .finished }
+        var isActive: Bool { end == nil && state != .finished }
 
         /// Makes the request ready for one attempt more. Returns what comes to nothing, or nil when the request was ended
         /// meanwhile.
         mutating func beginRetry() -> [HandlerQueue<Request>.Release]? {
-            guard mayGoOn else { return nil }
+            guard isActive else { return nil }
             retryCount += 1
             return handlers.rewind()
         }
@@ -132,7 +132,7 @@ extension Request {
         var waiting: Waiting?
 
         /// To be called without the lock.
-        func carryOut() {
+        func perform() {
             pipeline?.end()
             for task in work { task.cancel() }
             waiting?()

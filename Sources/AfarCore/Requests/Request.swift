@@ -7,7 +7,7 @@ import Synchronization
     public import Foundation
 #endif
 
-/// A request in its whole life: made, adapted, sent, perhaps sent again, answered, and told to its handlers.
+/// A request in its whole life: made, adapted, sent, perhaps retried, answered, and delivered to its handlers.
 ///
 /// Requests are made by a ``Session``. All members may be used from any thread. This class holds what all kinds of
 /// requests share; `RequestPipeline` says what happens in which order.
@@ -20,7 +20,7 @@ public class Request: @unchecked Sendable {
     let session: SessionState
     /// Makes the `URLRequest`, anew for each attempt.
     public let convertible: any URLRequestConvertible
-    /// Whether it takes nobody's code but Afar's to make the `URLRequest`.
+    /// Whether no user code takes part in making the `URLRequest`.
     let isPlain: Bool
     /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
     private let countsBytes: Bool
@@ -81,15 +81,15 @@ public class Request: @unchecked Sendable {
     ///
     /// - Returns: The verdict, and what asks those who want to know of the head, if anybody does.
     func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
-        (.take(), announce(head))
+        (.take(), receiveHead(head))
     }
 
     /// Keeps what a response brought.
     func receive(_ response: TransportResponse) throws {
-        if let asking = announce(response.head) { run(asking) }
+        if let asking = receiveHead(response.head) { run(asking) }
     }
 
-    /// Tells what this kind of request has to tell when an attempt is sent.
+    /// Notifies the monitors of what is specific to this kind of request when an attempt is sent.
     func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
 
     /// Where a step of ``perform(_:)`` has to be carried out; nil when it takes no time, and may be carried out anywhere.

@@ -110,7 +110,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// Request and response with headers and bodies, times and result, in several lines. Secrets in headers and URLs are
     /// hidden; bodies are shown up to a readable length, what is no text as a number of bytes.
     public var debugDescription: String {
-        var report = Report(secretHeaders: details.origin.secretHeaders)
+        var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)
         report.add(response, body: data)
         report.add("Times", "\(timeline)")

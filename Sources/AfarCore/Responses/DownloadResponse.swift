@@ -16,7 +16,7 @@ public struct DownloadResponse<Success, Failure: Error> {
     public let temporaryURL: URL?
     /// Where the file was moved to; nil without a destination.
     public let destinationURL: URL?
-    /// What is needed to go on with the download; see ``DownloadRequest/resumeData``.
+    /// What is needed to resume the download; see ``DownloadRequest/resumeData``.
     public let resumeData: Data?
     /// The value, or what went wrong.
     public let result: Result<Success, Failure>
@@ -143,7 +143,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
     /// several lines. Secrets in headers and URLs are hidden.
     public var debugDescription: String {
-        var report = Report(secretHeaders: details.origin.secretHeaders)
+        var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)
         report.add(response)
         report.add("File", fileURL?.path ?? "none")

@@ -28,7 +28,7 @@ final class ResponseDetails: Sendable {
 
 /// Where a response's head and metrics come from. Foundation's forms of both are made when they are asked for.
 enum ResponseOrigin: Sendable {
-    case network(ResponseHead?, AttemptReport?, secretHeaders: Set<String>)
+    case network(ResponseHead?, AttemptReport?, sensitiveHeaders: Set<String>)
     case given(HTTPURLResponse?, TaskMetrics?)
 
     var response: HTTPURLResponse? {
@@ -38,8 +38,8 @@ enum ResponseOrigin: Sendable {
         }
     }
 
-    /// The names of headers that are not to be shown, beside those whose names tell.
-    var secretHeaders: Set<String> {
+    /// The names of headers that are sensitive beside those that are so by their names.
+    var sensitiveHeaders: Set<String> {
         if case .network(_, _, let names) = self { names } else { [] }
     }
 

@@ -6,9 +6,9 @@ public protocol EmptyResponse: Sendable {
 
 /// What a response without a body decodes to.
 public struct Empty: Codable, Sendable, Hashable, EmptyResponse {
-    /// The one value.
+    /// The shared value.
     public static let value = Empty()
 
-    /// The one value.
+    /// The shared value.
     public static func emptyValue() -> Empty { value }
 }

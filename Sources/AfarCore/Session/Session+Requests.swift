@@ -2,7 +2,7 @@ public import Foundation
 
 // All of a session's requests at once.
 extension Session {
-    /// Shows the requests that have been started and are not over.
+    /// Calls a closure with the requests that have been started and are not over.
     ///
     /// - Parameter action: Called once, on the ``rootQueue``.
     @preconcurrency

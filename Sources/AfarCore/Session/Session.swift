@@ -36,10 +36,10 @@ open class Session: @unchecked Sendable {
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
-    ///   - eventMonitors: Hear what happens to every request. The default is none.
+    ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - transport: What carries the requests.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
-    ///     its idle connections when the network has changed. The default is nil: nobody is asked.
+    ///     its idle connections when the network has changed. The default is nil: connectivity is not observed.
     public init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -88,9 +88,9 @@ open class Session: @unchecked Sendable {
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
     /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
     public var redirectHandler: (any RedirectHandler)? { state.redirectHandler }
-    /// Hears what happens to every request: the monitors that the session was made with.
+    /// Observes the events of every request: the monitors that the session was made with.
     public var eventMonitor: CompositeEventMonitor { state.ownMonitors }
-    /// Knows whether there is a network; nil when nobody is asked.
+    /// Knows whether there is a network; nil for none.
     public var connectivity: (any ConnectivityProvider)? { state.connectivity }
 
     // MARK: Its end
@@ -167,8 +167,11 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request without parameters, whose response is handed on while it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws. For the
-    /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -187,8 +190,11 @@ open class Session: @unchecked Sendable {
     /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
     /// handed on while it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws. For the
-    /// rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -209,8 +215,11 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws. For the
-    /// rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
@@ -227,8 +236,11 @@ open class Session: @unchecked Sendable {
 
     /// Makes a download with parameters that an encoding puts into its URL or its body.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove. For
-    /// the rest it is as with ``request(_:method:parameters:encoding:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func download(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -248,8 +260,11 @@ open class Session: @unchecked Sendable {
 
     /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove. For
-    /// the rest it is as with ``request(_:method:parameters:encoder:headers:interceptor:shouldAutomaticallyResume:requestModifier:)``.
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
+    /// reaches the handlers as their error.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -269,8 +284,11 @@ open class Session: @unchecked Sendable {
 
     /// Makes a download from a value that can make a `URLRequest`.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove. For
-    /// the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func download(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -282,15 +300,20 @@ open class Session: @unchecked Sendable {
             to: destination)
     }
 
-    /// Makes a download that goes on where another broke off.
+    /// Makes a download that resumes another.
     ///
     /// It asks for the rest, under the condition that the file is still the same. If it is not, or the server sends the
     /// whole all the same, or the part is not there any more, the download starts over from the first byte: what arrives
     /// in the end is always one version of the file, whole. An answer about something else, such as a 404 or a 503,
     /// leaves the part alone; it is the response like any other, so add ``DownloadRequest/validate()``.
     ///
-    /// Progress begins with the part that is there and counts against the whole. For the rest it is as with
-    /// ``download(_:interceptor:shouldAutomaticallyResume:to:)``.
+    /// Progress begins with the part that is there and counts against the whole.
+    ///
+    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     ///
     /// - Parameters:
     ///   - data: What ``DownloadRequest/resumeData`` gave, perhaps to another process. It is good for one download at a
@@ -315,7 +338,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends bytes from memory.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ data: Data,
         to convertible: any URLConvertible,
@@ -334,7 +359,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ data: Data,
         with convertible: any URLRequestConvertible,
@@ -350,7 +377,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a file, which is read while it is sent.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ fileURL: URL,
         to convertible: any URLConvertible,
@@ -369,7 +398,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
@@ -388,7 +419,9 @@ open class Session: @unchecked Sendable {
     /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
     /// goes out chunked.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ stream: InputStream,
         to convertible: any URLConvertible,
@@ -431,7 +464,9 @@ open class Session: @unchecked Sendable {
     /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
     /// goes out chunked.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
@@ -447,7 +482,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     ///
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
@@ -474,7 +511,9 @@ open class Session: @unchecked Sendable {
     /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
     /// for when the one before has been sent.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     ///
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
@@ -494,7 +533,9 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -510,7 +551,14 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a multipart form, which a closure fills.
     ///
-    /// For the rest it is as with a form that the caller made.
+    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
+    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
+    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
+    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     ///
     /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
     open func upload(
@@ -556,7 +604,14 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
     ///
-    /// For the rest it is as with a form that the caller made.
+    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
+    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
+    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
+    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     ///
     /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
     open func upload(
@@ -599,7 +654,9 @@ open class Session: @unchecked Sendable {
     /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
     /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// For the rest it is as with ``request(_:interceptor:shouldAutomaticallyResume:)``.
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     ///
     /// - Parameters:
     ///   - multipartFormData: The form.
@@ -627,7 +684,14 @@ open class Session: @unchecked Sendable {
 
     /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
     ///
-    /// For the rest it is as with a URL in its place.
+    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
+    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
+    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
+    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    ///
+    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
+    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
+    /// reaches the handlers as their error.
     open func upload(
         multipartFormData: MultipartFormData,
         with convertible: any URLRequestConvertible,

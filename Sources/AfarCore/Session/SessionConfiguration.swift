@@ -24,9 +24,10 @@ public struct SessionConfiguration: Sendable {
     ///
     /// It waits until the session's ``Session/connectivity`` says that there is one, until it is cancelled, or until
     /// ``timeoutIntervalForResource`` has passed; ``timeoutIntervalForRequest`` runs only once it is sent. A request that
-    /// failed because there was no way to the host, or nobody who knew its address, waits too, if there is no network by
-    /// then or within the next 0.3 seconds. Requests to this machine itself never wait; all others do, also to hosts nearby that might be reached without
-    /// what the provider looks for. Without a provider of connectivity this has no effect.
+    /// failed because there was no way to the host, or no name server that knew its address, waits too, if there is no
+    /// network by then or within the next 0.3 seconds. Requests to this machine itself never wait; all others do, also
+    /// to hosts nearby that might be reached without what the provider looks for. Without a provider of connectivity
+    /// this has no effect.
     public var waitsForConnectivity = false
     /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
     public var httpMaximumConnectionsPerHost = 6
@@ -47,10 +48,16 @@ public struct SessionConfiguration: Sendable {
     public var maximumRedirects = 20
     /// Whether a redirect may lead from https to http. The default is false: such a redirect fails the request.
     public var allowsInsecureRedirects = false
-    /// The names of headers that hold secrets of yours, where the names do not tell: `X-Customer`, say. Like `Authorization`,
-    /// `Cookie`, `X-Api-Key` and all others whose names tell of a credential, they are hidden in logs, and do not go with a
-    /// redirect to another scheme, host or port. Case does not matter.
-    public var secretHeaders: Set<String> = []
+    /// The names of further sensitive headers, which their names do not show to be so: `X-Customer`, say. Like
+    /// `Authorization`, `Cookie`, `X-Api-Key` and all others whose names show a credential, they are redacted in logs,
+    /// and do not follow a redirect to another scheme, host or port. Case does not matter.
+    public var sensitiveHeaders: Set<String> = []
+    /// The earlier name of ``sensitiveHeaders``.
+    @available(*, deprecated, renamed: "sensitiveHeaders")
+    public var secretHeaders: Set<String> {
+        get { sensitiveHeaders }
+        set { sensitiveHeaders = newValue }
+    }
 
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
     ///

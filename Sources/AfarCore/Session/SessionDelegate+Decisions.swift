@@ -30,7 +30,7 @@ extension SessionDelegate {
             case .allow: return .allow
             case .cancel: return .cancel
             default:
-                request.end(with: .sessionTaskFailed(error: NoSuchDisposition()))
+                request.end(with: .sessionTaskFailed(error: UnsupportedDisposition()))
                 return .allow
             }
         }
@@ -40,7 +40,7 @@ extension SessionDelegate {
         of response: HTTPURLResponse, to request: Request
     ) async -> URLSession.ResponseDisposition {
         guard let task = request.lastTask as? URLSessionDataTask else { return .allow }
-        return await oneAnswer(ifCancelled: .cancel) { answer in
+        return await withCancellableCallback(ifCancelled: .cancel) { answer in
             request.session.queues.root.async { [self] in
                 if let closure = dataTaskDidReceiveResponseWithCompletion {
                     closure(.shared, task, response, answer)
@@ -92,7 +92,7 @@ extension SessionDelegate {
     /// What the closures say to a challenge; nil when there is none, so that the default is done.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
         guard decidesAboutChallenges, let task = request.lastTask else { return nil }
-        return await oneAnswer(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
+        return await withCancellableCallback(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
             request.session.queues.root.async { [self] in
                 if let closure = taskDidReceiveChallengeWithCompletion {
                     closure(.shared, task, challenge) { answer(($0, $1)) }
@@ -126,7 +126,7 @@ private struct DelegateRedirects: RedirectHandler {
 }
 
 /// A delegate wants a request to become what it cannot become.
-private struct NoSuchDisposition: LocalizedError {
+private struct UnsupportedDisposition: LocalizedError {
     var errorDescription: String? {
         "The session's delegate wants a request to become another kind of request when its response has come. "
             + "Make it with Session.download or Session.streamRequest instead."

@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A session's event hub: it knows which requests are running, tells whoever set a closure what happens to them, and lets
+/// A session's event hub: it knows which requests are running, notifies closures of their events, and lets
 /// some closures decide what happens.
 ///
 /// The closures are called one at a time on the session's ``Session/rootQueue``. Set them before the session starts
@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// They speak of Foundation's tasks: each attempt of a request has one, whatever the transport, as in ``Request/tasks``;
 /// the subscript gives a task's request. The `URLSession` is `URLSession.shared` and stands for the session only because
-/// the signatures have one. An ``EventMonitor`` hears more.
+/// the signatures have one. An ``EventMonitor`` observes more.
 open class SessionDelegate: @unchecked Sendable {
     // Sendable because the closures are to be set before use, and the rest is behind a lock.
 
@@ -20,14 +20,14 @@ open class SessionDelegate: @unchecked Sendable {
         weak var session: SessionState?
     }
 
-    // MARK: What is told
+    // MARK: Notifications
 
     /// The session was invalidated, or released (the error is nil then).
     open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// The network work of an attempt is over; the error is what the network said.
+    /// The network work of an attempt is over; the error is that of the network.
     open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
@@ -64,7 +64,7 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    // MARK: What is decided
+    // MARK: Decisions
 
     /// Gets the chunks of every response that is not a download, in place of the request: it has no data, and a stream no
     /// chunks. The next chunk is read when the closure returns.
@@ -143,7 +143,7 @@ open class SessionDelegate: @unchecked Sendable {
     private(set) var isListening = false
     private let sessions = Locked<[Attached]>([])
 
-    /// Makes a delegate that listens to nothing.
+    /// Makes a delegate without closures.
     ///
     /// - Parameter fileManager: Not used: a download's file is moved by its ``DownloadRequest``, whole or not at all, which
     ///   no file manager can do. It is here so that calls and subclasses written for Alamofire compile.

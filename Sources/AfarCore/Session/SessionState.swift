@@ -35,12 +35,12 @@ final class SessionState: Sendable {
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
     /// Held while an adapter or a retrier of any request is called.
-    let interceptors = AsyncMutex()
-    /// Everybody who may listen to all requests.
+    let interceptorLock = CallbackLock()
+    /// All monitors that may observe all requests.
     let listeners: CompositeEventMonitor
     /// Whether somebody listens but for the delegate and the notifications.
     let hasEventMonitors: Bool
-    /// Nil when nobody knows of the network.
+    /// Nil without a connectivity provider.
     private let connectivityListener: ConnectivityListener?
     private let mutable = Locked(Mutable())
 
@@ -135,6 +135,6 @@ extension RedirectRules {
     fileprivate init(_ configuration: SessionConfiguration) {
         self.init(
             maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
-            secretHeaders: configuration.secretHeaders)
+            sensitiveHeaders: configuration.sensitiveHeaders)
     }
 }

@@ -9,19 +9,19 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
     // Sendable because the attempt is set before anybody else has the task.
 
     var attempt: TaskAttempt?
-    private var standing: TaskAttempt.Standing { attempt?.standing ?? TaskAttempt.Standing() }
+    private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
 
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
     override var currentRequest: URLRequest? { attempt?.currentRequest }
-    override var response: URLResponse? { standing.head?.httpURLResponse }
-    override var state: URLSessionTask.State { standing.state }
-    override var error: (any Error)? { standing.error }
-    override var countOfBytesSent: Int64 { standing.sent.completed }
-    override var countOfBytesExpectedToSend: Int64 { standing.sent.total }
-    override var countOfBytesReceived: Int64 { standing.received.completed }
-    override var countOfBytesExpectedToReceive: Int64 { standing.received.total }
-    override var progress: Progress { standing.received.progress }
+    override var response: URLResponse? { snapshot.head?.httpURLResponse }
+    override var state: URLSessionTask.State { snapshot.state }
+    override var error: (any Error)? { snapshot.error }
+    override var countOfBytesSent: Int64 { snapshot.sent.completed }
+    override var countOfBytesExpectedToSend: Int64 { snapshot.sent.total }
+    override var countOfBytesReceived: Int64 { snapshot.received.completed }
+    override var countOfBytesExpectedToReceive: Int64 { snapshot.received.total }
+    override var progress: Progress { snapshot.received.progress }
 
     override var taskDescription: String? {
         get { attempt?.description }

@@ -20,11 +20,11 @@ extension Request {
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
-    /// Sets a closure that is told each of ``tasks``: one for each attempt, just before it is sent. Only the last closure
-    /// set is called.
+    /// Sets a closure that is called with each of ``tasks``: one for each attempt, just before it is sent. Only the
+    /// last closure set is called.
     ///
-    /// Set later, it is told the last of them at once. The tasks count bytes while they run if this is called before the
-    /// request starts.
+    /// Set later, it is called with the last of them at once. The tasks count bytes while they run if this is called
+    /// before the request starts.
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue.
@@ -40,7 +40,7 @@ extension Request {
 
     /// ``tasks``, to await: one for each attempt, just before it is sent.
     ///
-    /// An iteration that begins late is told the last of them first. It ends when the request is finished, cancelled too;
+    /// An iteration that begins late gets the last of them first. It ends when the request is finished, cancelled too;
     /// ending the iteration leaves the request alone. The tasks count bytes while they run if this is called before the
     /// request starts.
     ///
@@ -51,37 +51,37 @@ extension Request {
         stream(of: madeTasks, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    private var madeTasks: Announcements<URLSessionTask> {
+    private var madeTasks: Broadcast<URLSessionTask> {
         countBytes()
-        return announcements(\.urlSessionTasks) { $0.requestTasks(of: self).last }
+        return broadcast(\.urlSessionTasks) { $0.requestTasks(of: self).last }
     }
 
     /// Notes that a `URLRequest` is sent now.
     func willPerform(_ urlRequest: URLRequest, control: ExchangeControl) {
-        let (announcements, task) = mutable.withLock { state in
+        let (broadcast, task) = mutable.withLock { state in
             state.endTask()
             state.control = control
             state.redirect = nil
             state.performedRequests.append(urlRequest)
-            let announcements = state.urlSessionTasks
+            let broadcast = state.urlSessionTasks
             let events = events(in: state)
-            guard announcements != nil || events != nil else { return (announcements, nil as (any RequestTask)?) }
+            guard broadcast != nil || events != nil else { return (broadcast, nil as (any RequestTask)?) }
             let task = state.requestTasks(of: self).last
             if let task, let events {
                 state.sent = SentAttempt()
                 events.request(self, didCreateTask: task)
                 if case .resumed = state.state { events.request(self, didResumeTask: task) }
             }
-            return (announcements, task)
+            return (broadcast, task)
         }
-        if let task { announcements?.announce(task) }
+        if let task { broadcast?.send(task) }
         if let task, let events { willSend(task, telling: events) }
         alignControl()
     }
 
-    /// What can be said of a task whose attempt is not known to be over.
-    func standing(of attempt: TaskAttempt) -> TaskAttempt.Standing? {
-        mutable.withLock { $0.tasks.last?.attempt === attempt ? $0.standing : nil }
+    /// The snapshot of a task whose attempt is not known to be over.
+    func snapshot(of attempt: TaskAttempt) -> TaskAttempt.Snapshot? {
+        mutable.withLock { $0.tasks.last?.attempt === attempt ? $0.snapshot : nil }
     }
 }
 
@@ -95,11 +95,11 @@ extension Request.Mutable {
     mutating func requestTasks(of request: Request) -> [any RequestTask] {
         if tasks.isEmpty, !performedRequests.isEmpty {
             // A task outlives its request.
-            handlers.append(farewell: { [weak request] _ in request?.mutable.withLock { $0.endTask() } })
+            handlers.append(onFinish: { [weak request] _ in request?.mutable.withLock { $0.endTask() } })
         }
         for (number, urlRequest) in performedRequests.enumerated().dropFirst(tasks.count) {
             let isLast = number == performedRequests.count - 1
-            let ending = isLast ? (handlers.isOver ? standing : nil) : TaskAttempt.Standing()
+            let ending = isLast ? (handlers.isOver ? snapshot : nil) : TaskAttempt.Snapshot()
             tasks.append(makeTask(urlRequest, of: request, ending: ending))
         }
         return tasks
@@ -110,32 +110,32 @@ extension Request.Mutable {
     /// - Parameter error: What the network said, if that is not noted yet.
     func endTask(error: (any Error)? = nil) {
         guard let attempt = tasks.last?.attempt else { return }
-        var standing = standing
-        if let error { standing.error = error }
-        attempt.end(with: standing)
+        var snapshot = snapshot
+        if let error { snapshot.error = error }
+        attempt.end(with: snapshot)
     }
 
-    /// What can be said of the last attempt.
-    fileprivate var standing: TaskAttempt.Standing {
+    /// A snapshot of the last attempt.
+    fileprivate var snapshot: TaskAttempt.Snapshot {
         let isOver = control == nil
         let isMeasured = isOver && attempts.count == performedRequests.count
         let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
-        var standing = TaskAttempt.Standing()
-        standing.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
-        standing.head = head
-        standing.error = failure?.networkError
-        standing.sent = sending?.last ?? TransferFigures(completed: transaction?.requestBodyBytes ?? 0, total: nil)
-        standing.received =
+        var snapshot = TaskAttempt.Snapshot()
+        snapshot.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
+        snapshot.head = head
+        snapshot.error = failure?.networkError
+        snapshot.sent = sending?.last ?? ByteProgress(completed: transaction?.requestBodyBytes ?? 0, total: nil)
+        snapshot.received =
             receiving?.last
-            ?? TransferFigures(completed: transaction?.responseBodyBytesAfterDecoding ?? 0, total: head?.contentLength)
-        standing.state =
+            ?? ByteProgress(completed: transaction?.responseBodyBytesAfterDecoding ?? 0, total: head?.contentLength)
+        snapshot.state =
             switch state {
             case _ where isOver: .completed
             case .suspended: .suspended
             case .cancelled: .canceling
             default: end == nil ? .running : .canceling
             }
-        return standing
+        return snapshot
     }
 }
 

@@ -12,13 +12,13 @@ protocol RequestTask: URLSessionTask {
 }
 
 /// Makes the task of an attempt: a download task for a download, else an upload task, which is a data task too.
-func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Standing? = nil) -> any RequestTask {
+func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Snapshot? = nil) -> any RequestTask {
     let attempt = TaskAttempt(urlRequest, of: request, ending: ending)
     return request is DownloadRequest
         ? instance(of: DownloadRequestTask.self, attempt) : instance(of: DataRequestTask.self, attempt)
 }
 
-/// Makes the task that shows what a download would ask for to go on; without a request, one that is over.
+/// Makes the task that shows what a download would request to be resumed; without a request, one that is over.
 func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
     instance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }

@@ -9,21 +9,21 @@ import Foundation
 /// It carries nothing itself: it shows what its request does, and passes on what it is told to do. It does not keep its
 /// request alive; what is known when the attempt is over stays.
 final class TaskAttempt: Sendable {
-    /// What can be said of an attempt.
-    struct Standing {
+    /// The state of an attempt at one moment.
+    struct Snapshot {
         var state = URLSessionTask.State.completed
         /// The last redirect that was followed.
         var redirect: Redirect?
         var head: ResponseHead?
         var error: (any Error)?
-        var sent = TransferFigures(total: nil)
-        var received = TransferFigures(total: nil)
+        var sent = ByteProgress(total: nil)
+        var received = ByteProgress(total: nil)
     }
 
     private struct State {
         weak var request: Request?
         /// Set when the attempt is over.
-        var ending: Standing?
+        var ending: Snapshot?
         var description: String?
         var priority = URLSessionTask.defaultPriority
     }
@@ -35,7 +35,7 @@ final class TaskAttempt: Sendable {
     private let state: Locked<State>
 
     /// - Parameter ending: What is known of an attempt that is over.
-    init(_ urlRequest: URLRequest, of request: Request, ending: Standing? = nil) {
+    init(_ urlRequest: URLRequest, of request: Request, ending: Snapshot? = nil) {
         self.urlRequest = urlRequest
         identifier = Self.lastIdentifier.withLock { last in
             last += 1
@@ -45,21 +45,21 @@ final class TaskAttempt: Sendable {
     }
 
     /// The attempt is over. Only the first call counts.
-    func end(with standing: Standing) {
-        state.withLock { $0.ending = $0.ending ?? standing }
+    func end(with snapshot: Snapshot) {
+        state.withLock { $0.ending = $0.ending ?? snapshot }
     }
 
     /// The request, while it lives.
     var request: Request? { state.withLock { $0.request } }
 
-    var standing: Standing {
+    var snapshot: Snapshot {
         let (ending, request) = state.withLock { ($0.ending, $0.request) }
-        return ending ?? request?.standing(of: self) ?? Standing()
+        return ending ?? request?.snapshot(of: self) ?? Snapshot()
     }
 
     /// The request that was sent last: the original, or where a redirect led.
     var currentRequest: URLRequest {
-        standing.redirect.flatMap { urlRequest.following($0) } ?? urlRequest
+        snapshot.redirect.flatMap { urlRequest.following($0) } ?? urlRequest
     }
 
     var description: String? {

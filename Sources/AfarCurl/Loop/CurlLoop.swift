@@ -34,15 +34,15 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var pools: [CurlPool] = []
     @exclusivity(unchecked) private var currentPool: CurlPool?
     @exclusivity(unchecked) private var lastPoolNumber: UInt32 = 0
-    @exclusivity(unchecked) private var gate: HostGate<Transfer>
-    @exclusivity(unchecked) private var lookups: LookupGate<Transfer>
+    @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
+    @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
     @exclusivity(unchecked) private var endings: [Ending] = []
     @exclusivity(unchecked) private var gathering: [Transfer] = []
     /// Transfers whose answers make the rest of their bodies needless.
     @exclusivity(unchecked) private var refused: [Transfer] = []
     /// Counts the turns of the loop.
-    @exclusivity(unchecked) private(set) var turn: UInt64 = 0
+    @exclusivity(unchecked) private(set) var iteration: UInt64 = 0
     /// Hosts that waiting transfers need not look up any more, perhaps.
     @exclusivity(unchecked) private var knownHosts: Set<String> = []
     @exclusivity(unchecked) private var nextExpiry = UInt64.max
@@ -54,8 +54,8 @@ final class CurlLoop: @unchecked Sendable {
     init(configuration: CurlTransport.Configuration) throws {
         self.configuration = configuration
         poller = try Poller()
-        gate = HostGate(limitPerHost: configuration.maximumConnectionsPerHost)
-        lookups = LookupGate(limit: configuration.maximumLookups)
+        hostLimiter = HostLimiter(limitPerHost: configuration.maximumConnectionsPerHost)
+        lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
         try startThread()
     }
 
@@ -93,16 +93,16 @@ final class CurlLoop: @unchecked Sendable {
         blockSIGPIPE()
         while !hasEnded() {
             for pool in pools { pool.applyInterests() }
-            let count = poller.wait(milliseconds: patience())
+            let count = poller.wait(milliseconds: pollTimeout())
             now = MonotonicClock.now
-            turn += 1
+            iteration += 1
             for index in 0..<count {
                 if case .socket(let socket, let pool, let bits) = poller.event(index) {
                     pools.first { $0.number == pool }?.socketIsReady(socket, bits: bits)
                 }
             }
             takeMessages()
-            goOnAfterRefusals()
+            resumeAfterRefusals()
             expire()
             settle()
             callCompletions()
@@ -124,7 +124,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// How long the loop may sleep, in milliseconds.
-    private func patience() -> Int32 {
+    private func pollTimeout() -> Int32 {
         guard isSettled else { return 0 }
         let next = pools.reduce(nextExpiry) { min($0, $1.nextDeadline) }
         guard next != .max else { return -1 }
@@ -169,11 +169,11 @@ final class CurlLoop: @unchecked Sendable {
         isSettled = false
         for _ in 0..<4 where !isSettled {
             isSettled = true
-            while let transfer = gate.admit() {
+            while let transfer = hostLimiter.admit() {
                 start(transfer)
                 isSettled = false
             }
-            while let transfer = lookups.admit() {
+            while let transfer = lookupLimiter.admit() {
                 lookUp(for: transfer)
                 isSettled = false
             }
@@ -185,7 +185,7 @@ final class CurlLoop: @unchecked Sendable {
                     if let transfer = Transfer.of(easy) {
                         ended(transfer, code: code)
                     } else if pool.abandonedEnded(easy) {
-                        lookups.abandonedEnded()
+                        lookupLimiter.abandonedEnded()
                     }
                     isSettled = false
                 }
@@ -235,9 +235,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// libcurl stops sending once an answer makes the rest of the body needless, in some cases only when the answer is whole;
-    /// but not while the sending stands still, because the body's maker has nothing ready. So it is let go on each time that
-    /// something has happened.
-    private func goOnAfterRefusals() {
+    /// but not while the sending stands still, because the body's maker has nothing ready. So it is resumed each time
+    /// that something has happened.
+    private func resumeAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
             pauseChanged(transfer)
@@ -260,7 +260,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
-        transfer.place = gate.enqueue(transfer, host: transfer.plan.host)
+        transfer.slot = hostLimiter.enqueue(transfer, host: transfer.plan.host)
     }
 
     private func start(_ transfer: Transfer) {
@@ -323,11 +323,11 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Lets another transfer to the host begin while this one waits for its verdict.
-    func giveBackPlace(of transfer: Transfer) {
-        guard let place = transfer.place else { return }
-        transfer.place = nil
-        gate.release(place)
+    /// Releases the transfer's slot while it waits for its verdict, so that another to the host may begin.
+    func releaseSlot(of transfer: Transfer) {
+        guard let slot = transfer.slot else { return }
+        transfer.slot = nil
+        hostLimiter.release(slot)
         isSettled = false
     }
 
@@ -346,15 +346,15 @@ final class CurlLoop: @unchecked Sendable {
     /// would do. Called back on the loop's thread. If the answer is no, libcurl gives the transfer up, and it waits.
     func mayLookUp(_ transfer: Transfer) -> Bool {
         guard transfer.plan.needsLookup, transfer.sendCount == 0, case .none = transfer.lookup else { return true }
-        let (place, isAdmitted) = lookups.enter(transfer)
-        transfer.lookup = isAdmitted ? .running(place) : .waiting(place)
+        let (slot, isAdmitted) = lookupLimiter.enter(transfer)
+        transfer.lookup = isAdmitted ? .running(slot) : .waiting(slot)
         return isAdmitted
     }
 
     /// It is the turn of a transfer that waited for its look-up.
     private func lookUp(for transfer: Transfer) {
-        guard case .waiting(let place) = transfer.lookup else { return }
-        transfer.lookup = .running(place)
+        guard case .waiting(let slot) = transfer.lookup else { return }
+        transfer.lookup = .running(slot)
         add(transfer)
     }
 
@@ -363,8 +363,8 @@ final class CurlLoop: @unchecked Sendable {
         let hosts = knownHosts
         knownHosts = []
         for transfer in transfers where hosts.contains(transfer.plan.host) {
-            guard case .waiting(let place) = transfer.lookup else { continue }
-            lookups.withdraw(place)
+            guard case .waiting(let slot) = transfer.lookup else { continue }
+            lookupLimiter.withdraw(slot)
             transfer.lookup = .none
             add(transfer)
             isSettled = false
@@ -373,10 +373,10 @@ final class CurlLoop: @unchecked Sendable {
 
     /// A callback of libcurl's saw the host's address; it is the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
-        guard case .running(let place) = transfer.lookup else { return }
+        guard case .running(let slot) = transfer.lookup else { return }
         transfer.lookup = .none
-        lookups.release(place)
-        if lookups.isWaitedFor { knownHosts.insert(transfer.plan.host) }
+        lookupLimiter.release(slot)
+        if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
     }
 
     func noteDeadline(of transfer: Transfer) {
@@ -411,10 +411,10 @@ final class CurlLoop: @unchecked Sendable {
             return setAside(transfer, code: code, phase: phase)
         }
         guard transfer.state.finish() else { return }
-        // Before anybody hears of the end: the next exchange may have the same control.
+        // Before the end is reported: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
-        giveBackHandle(of: transfer, isDone: isDone)
+        recycleHandle(of: transfer, isDone: isDone)
         leave(transfer)
         refused.removeAll { $0 === transfer }
         transfer.release()
@@ -424,7 +424,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// libcurl is done with a transfer whose verdict is still awaited. Its connection and its place are for others.
+    /// libcurl is done with a transfer whose verdict is still awaited. Its connection and its slot are for others.
     private func setAside(_ transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
         let report = transfer.report
         let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)
@@ -432,20 +432,20 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.isReceivingPaused = true
         transfer.state.pauseDidChange(at: now)
         transfer.closeFeed()
-        giveBackHandle(of: transfer, isDone: true)
-        giveBackPlace(of: transfer)
+        recycleHandle(of: transfer, isDone: true)
+        releaseSlot(of: transfer)
     }
 
-    private func giveBackHandle(of transfer: Transfer, isDone: Bool) {
+    private func recycleHandle(of transfer: Transfer, isDone: Bool) {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         if let socket = transfer.socket { pool.freed(socket) }
-        if case .running(let place) = transfer.lookup, transfer.isAdded, !isDone {
+        if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
             transfer.lookup = .none
-            lookups.abandon(place)
+            lookupLimiter.abandon(slot)
             pool.abandon(handle)
         } else {
             remove(transfer)
-            pool.giveBack(handle)
+            pool.recycle(handle)
         }
         transfer.handle = nil
     }
@@ -453,10 +453,10 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes a transfer out of the loop's lists.
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
-        if case .waiting(let place) = transfer.lookup { lookups.withdraw(place) }
-        if lookups.isWaitedFor { knownHosts.insert(transfer.plan.host) }
-        if let place = transfer.place {
-            if transfer.wasAdmitted { gate.release(place) } else { gate.withdraw(place) }
+        if case .waiting(let slot) = transfer.lookup { lookupLimiter.withdraw(slot) }
+        if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
+        if let slot = transfer.slot {
+            if transfer.wasAdmitted { hostLimiter.release(slot) } else { hostLimiter.withdraw(slot) }
         }
         guard let index = transfer.index, let last = transfers.popLast() else { return }
         if last !== transfer {

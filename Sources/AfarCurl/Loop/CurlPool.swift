@@ -14,8 +14,8 @@ final class CurlPool {
     private let keepsConnections: Bool
     @exclusivity(unchecked) private var interests = SocketInterests()
     @exclusivity(unchecked) private var sockets = OpenSockets()
-    /// Sockets whose peer sent something, or closed, while no request was under way.
-    @exclusivity(unchecked) private var disturbed: Set<Int32> = []
+    /// Sockets with unsolicited data: whose peer sent something, or closed, while no request was under way.
+    @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
     @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
@@ -74,7 +74,7 @@ final class CurlPool {
         return handle
     }
 
-    func giveBack(_ handle: EasyHandle) {
+    func recycle(_ handle: EasyHandle) {
         handlesInUse -= 1
         handle.transfer = nil
         // libcurl never takes back the number of a system's error, and would name it for the failures of later transfers.
@@ -129,13 +129,13 @@ final class CurlPool {
     }
 
     private func closes(_ socket: Int32) {
-        disturbed.remove(socket)
+        socketsWithUnsolicitedData.remove(socket)
         interests.forget(socket)
         sockets.close(socket)
     }
 
     private func want(_ events: UInt32, of socket: Int32) {
-        if events != 0, !disturbed.isEmpty { disturbed.remove(socket) }
+        if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
         interests.want(events, of: socket)
         // A look-up's own socket is closed without a word, and its number comes back. Not always at once: it may still become
         // readable, when the address was found by another look-up meanwhile.
@@ -148,8 +148,8 @@ final class CurlPool {
 
     /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
     /// connection that was freed after it was last asked: there it is asked now.
-    func isDisturbed(_ socket: Int32) -> Bool {
-        guard !disturbed.contains(socket) else { return true }
+    func hasUnsolicitedData(_ socket: Int32) -> Bool {
+        guard !socketsWithUnsolicitedData.contains(socket) else { return true }
         guard justFreed.contains(socket) else { return false }
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
@@ -186,7 +186,7 @@ final class CurlPool {
         guard interests.isWatched(socket) else { return }
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
-            disturbed.insert(socket)
+            socketsWithUnsolicitedData.insert(socket)
             return
         }
         var running: Int32 = 0

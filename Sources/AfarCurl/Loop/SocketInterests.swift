@@ -1,4 +1,4 @@
-/// What libcurl wants to know of each socket, and what the kernel has been told: a pure value.
+/// The events that libcurl waits for on each socket, and those registered with the kernel: a pure value.
 ///
 /// libcurl says "no more" and "again" of a kept connection between two requests. Changes are gathered, the last one
 /// wins, and what comes out the same costs no system call. "No more" alone is not passed on: the kernel goes on

@@ -3,7 +3,8 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// Tells libcurl about transfers. Every answer is checked: an option that a libcurl does not know must not be lost silently.
+/// Sets libcurl's options for transfers. Every result is checked: an option that a libcurl does not know must not be
+/// lost silently.
 struct CurlOptions {
     struct Failure: Error {
         var code: CURLcode

@@ -40,8 +40,8 @@ struct BodySink {
         self.limit = nil
     }
 
-    init(source: ResponseBodyStream.Source, highWater: Int) {
-        target = .stream(source, GrowingBuffer(), chunkSize: min(highWater, Self.largestChunk))
+    init(source: ResponseBodyStream.Source, highWaterMark: Int) {
+        target = .stream(source, GrowingBuffer(), chunkSize: min(highWaterMark, Self.largestChunk))
         limit = nil
     }
 

@@ -8,7 +8,7 @@ extension Transfer {
         switch state.phase {
         case .queued: .queued
         case .connecting: connectingPhase
-        case .connected: feed.map { $0.byteCount < ($0.length ?? .max) } == true ? .sending : .waiting
+        case .connected: feed.map { $0.byteCount < ($0.length ?? .max) } == true ? .sending : .awaitingResponse
         case .receiving, .finished: .receiving
         }
     }
@@ -18,7 +18,7 @@ extension Transfer {
         if lookup.isPending { return .resolving }
         // The peer's address is known from when the connection is there; the time of that only when TLS is agreed on.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
-        return .securing
+        return .tlsHandshake
     }
 
     /// The error for a transfer that did not end well. Our own cause comes first, then libcurl's code.
@@ -38,7 +38,7 @@ extension Transfer {
             let facts = CurlFailure(
                 code: code, message: message, systemError: systemError,
                 verifyResult: plan.isSecure ? handle?.long(CURLINFO_SSL_VERIFYRESULT) ?? 0 : 0,
-                isConnected: phase > .securing, hasHead: reader.head != nil)
+                isConnected: phase > .tlsHandshake, hasHead: reader.head != nil)
             error = TransportError(
                 facts.transportCode, phase: phase, url: plan.url, message: facts.text,
                 transportCode: Int(code.rawValue),
@@ -56,9 +56,9 @@ extension TransportError.Phase {
         case .queued: 0
         case .resolving: 1
         case .connecting: 2
-        case .securing: 3
+        case .tlsHandshake: 3
         case .sending: 4
-        case .waiting: 5
+        case .awaitingResponse: 5
         case .receiving: 6
         }
     }

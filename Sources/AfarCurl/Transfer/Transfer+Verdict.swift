@@ -59,7 +59,7 @@ extension Transfer {
     /// have its turn: the one who is asked may need that.
     func hold(_ body: UnsafeRawBufferPointer, in held: GrowingBuffer) -> Bool {
         guard held.count + body.count <= Self.mostHeld, held.append(body) else {
-            loop.giveBackPlace(of: self)
+            loop.releaseSlot(of: self)
             return false
         }
         return true

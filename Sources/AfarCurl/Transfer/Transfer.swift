@@ -11,8 +11,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     enum Lookup {
         case none
         /// There are too many. libcurl does not have the transfer meanwhile.
-        case waiting(LookupGate<Transfer>.Place)
-        case running(LookupGate<Transfer>.Place)
+        case waiting(LookupLimiter<Transfer>.Slot)
+        case running(LookupLimiter<Transfer>.Slot)
 
         var isPending: Bool {
             if case .none = self { false } else { true }
@@ -33,14 +33,14 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var reader: ResponseReader
     @exclusivity(unchecked) var sink: BodySink
     @exclusivity(unchecked) private(set) var feed: BodyFeed?
-    @exclusivity(unchecked) private var isGoingOn = false
-    /// The turn of the loop in which the last of the body came, and when the first of that came.
-    @exclusivity(unchecked) private var turn: (number: UInt64, start: UInt64) = (0, 0)
+    @exclusivity(unchecked) private var isResuming = false
+    /// The loop's iteration in which the last of the body arrived, and when the first of that arrived.
+    @exclusivity(unchecked) private var timeSlice: (number: UInt64, start: UInt64) = (0, 0)
 
     // The loop's book-keeping.
     @exclusivity(unchecked) var index: Int?
-    @exclusivity(unchecked) var place: HostGate<Transfer>.Place?
-    /// Whether the gate let it through.
+    @exclusivity(unchecked) var slot: HostLimiter<Transfer>.Slot?
+    /// Whether the host limiter admitted it.
     @exclusivity(unchecked) var wasAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
     /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
@@ -71,7 +71,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private(set) lazy var isDecoded =
         exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil
     /// Whether the body may stand still at any time, once the head is there.
-    private lazy var mayStandBack = !isDecoded || keepsWhatIsDecoded
+    private lazy var mayYield = !isDecoded || keepsWhatIsDecoded
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
     private(set) lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
@@ -93,16 +93,16 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     }
 
     /// Makes the stream of a streamed response. `owner` lives as long as the stream does.
-    func makeStream(highWater: Int, owner: some AnyObject & Sendable) {
+    func makeStream(highWaterMark: Int, owner: some AnyObject & Sendable) {
         let (stream, source) = ResponseBodyStream.make(
-            highWater: highWater,
+            highWaterMark: highWaterMark,
             onDemand: { [loop] in
                 loop.post(.demand(self))
                 _ = owner
             },
             onCancel: { [loop] in loop.post(.cancel(self)) })
         self.stream = stream
-        sink = BodySink(source: source, highWater: highWater)
+        sink = BodySink(source: source, highWaterMark: highWaterMark)
     }
 
     func start(completion: @escaping Completion) {
@@ -124,7 +124,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         feed = nil
     }
 
-    /// Lets go of what would keep the transfer alive through its own callbacks.
+    /// Releases what would keep the transfer alive through its own callbacks.
     func release() {
         closeFeed()
         stream = nil
@@ -183,7 +183,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try pool.setShared(options)
         if setup.isSecure { try options.setSecurity(setup.minimumTLSVersion, bundle: bundle) }
         // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
-        // on unknown to the gate.
+        // on unknown to the limiter.
         try options.set(
             CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, setup.connectTimeout.clamped) * 1000)) + 1_000)
         if setup.decodesContent { try options.set(CURLOPT_ACCEPT_ENCODING, "") }
@@ -235,7 +235,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     func canUseConnection(on socket: Int32?) -> Bool {
         self.socket = socket
         if let socket, let handle, !hasStartedOver, handle.long(CURLINFO_NUM_CONNECTS) == 0,
-            pool?.isDisturbed(socket) == true
+            pool?.hasUnsolicitedData(socket) == true
         {
             mustStartOver = true
             handle.setup = nil
@@ -244,7 +244,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
         guard mayBeSent() else { return false }
         sendCount += 1
-        connectionIsThere()
+        connectionEstablished()
         return true
     }
 
@@ -302,16 +302,16 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// What libcurl has kept is handed over inside this call, and all of it is taken: the rest of what one buffer was
     /// decoded to would be copied each time that a little of it is refused again.
     func applyPauses(to handle: EasyHandle) -> CURLcode {
-        isGoingOn = true
+        isResuming = true
         let code = curl_easy_pause(handle.raw, pauseMask)
-        isGoingOn = false
+        isResuming = false
         sink.flush()
         guard code == CURLE_OK, !state.isReceivingPaused, sink.source?.isFull == true else { return code }
         state.isReceivingPaused = true
         return curl_easy_pause(handle.raw, pauseMask)
     }
 
-    func connectionIsThere() {
+    func connectionEstablished() {
         loop.lookupEnded(self)
         guard state.connect(at: loop.now) else { return }
         loop.noteDeadline(of: self)
@@ -331,7 +331,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     }
 
     private func receive(line: UnsafeRawBufferPointer) throws(Fault) {
-        connectionIsThere()
+        connectionEstablished()
         state.noteActivity(of: line.count, at: loop.now)
         switch try reader.receive(line: line) {
         case .none: break
@@ -382,11 +382,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Returns whether the bytes were taken; if not, libcurl keeps them and waits.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
         try deliverRefusal()
-        // libcurl may read 100 buffers in one go, and the loop hears of a suspension only after that.
-        if exchange.control.isSuspended, !isGoingOn, !state.isSuspended { state.setSuspended(true, at: loop.now) }
+        // libcurl may read 100 buffers in one go, and the loop learns of a suspension only after that.
+        if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         try checkDecompression(to: sink.byteCount + Int64(body.count))
-        let standsStill = state.isSuspended && (sink.mayRefuse || !isGoingOn)
-        guard !standsStill, !mustStandBack(), try write(body) else {
+        let isPaused = state.isSuspended && (sink.mayRefuse || !isResuming)
+        guard !isPaused, !mustYield(), try write(body) else {
             if !state.isSuspended { state.isReceivingPaused = true }
             state.pauseDidChange(at: loop.now)
             return false
@@ -399,24 +399,24 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     private func write(_ body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
         guard case .awaited(let held) = decision, !sink.isMemory else {
-            return try sink.write(body, evenIfFull: isGoingOn) == .taken
+            return try sink.write(body, evenIfFull: isResuming) == .taken
         }
         return hold(body, in: held)
     }
 
-    /// How long a transfer may have the loop for itself, in nanoseconds.
-    private static let longestTurn: UInt64 = 10_000_000
+    /// The longest time slice of a transfer on the loop, in nanoseconds.
+    private static let longestTimeSlice: UInt64 = 10_000_000
 
-    /// Whether others are to have their turn before more of the body is taken. libcurl may read 100 buffers in one go, of
-    /// chunks of one byte, or of what is decoded to a thousand times as much.
-    private func mustStandBack() -> Bool {
-        guard sink.byteCount > 1 << 16, !isGoingOn, mayStandBack else { return false }
+    /// Whether the transfer must yield to others before more of the body is taken. libcurl may read 100 buffers in one
+    /// go, of chunks of one byte, or of what is decoded to a thousand times as much.
+    private func mustYield() -> Bool {
+        guard sink.byteCount > 1 << 16, !isResuming, mayYield else { return false }
         let now = MonotonicClock.now
-        guard turn.number == loop.turn else {
-            turn = (loop.turn, now)
+        guard timeSlice.number == loop.iteration else {
+            timeSlice = (loop.iteration, now)
             return false
         }
-        guard now > turn.start + Self.longestTurn else { return false }
+        guard now > timeSlice.start + Self.longestTimeSlice else { return false }
         // It stands still until the loop has come to its messages.
         loop.post(.demand(self))
         return true

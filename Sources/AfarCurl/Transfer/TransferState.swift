@@ -61,7 +61,7 @@ struct TransferState {
         connectDeadline = Self.deadline(after: connectTimeout, from: now)
     }
 
-    /// Returns whether this is news.
+    /// Returns whether it was not connected before.
     mutating func connect(at now: UInt64) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
@@ -97,7 +97,7 @@ struct TransferState {
     }
 
     private mutating func startIdleTimer(at now: UInt64) {
-        guard phase == .connected || phase == .receiving, !standsStill else { return }
+        guard phase == .connected || phase == .receiving, !isIdleTimerPaused else { return }
         activeBytes = 0
         idleDeadline = Self.deadline(after: idleTimeout, from: now)
     }
@@ -114,11 +114,11 @@ struct TransferState {
         return true
     }
 
-    // MARK: Standing still
+    // MARK: Pauses
 
-    /// The idle timer stands still while the caller has suspended the transfer, or one of the bodies waits for the
+    /// The idle timer is paused while the caller has suspended the transfer, or one of the bodies waits for the
     /// program's own side.
-    private var standsStill: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
+    private var isIdleTimerPaused: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
 
     mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
         self.isSuspended = isSuspended
@@ -126,7 +126,7 @@ struct TransferState {
     }
 
     mutating func pauseDidChange(at now: UInt64) {
-        if standsStill { idleDeadline = .max } else { startIdleTimer(at: now) }
+        if isIdleTimerPaused { idleDeadline = .max } else { startIdleTimer(at: now) }
     }
 
     // MARK: Timers

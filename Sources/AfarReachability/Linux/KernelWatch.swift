@@ -6,7 +6,7 @@
         import Musl
     #endif
 
-    /// A thread that sleeps until the kernel has news, and then reads its tables.
+    /// A thread that sleeps until the kernel reports a change, and then reads its tables.
     final class KernelWatch: @unchecked Sendable {
         // Sendable because what changes belongs to the thread, from the moment it runs.
 

@@ -27,7 +27,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         var listener: Listener?
         var listenerQueue: DispatchQueue?
 
-        /// Whether a status is news to the listener of a generation.
+        /// Whether a status is new to the listener of a generation.
         mutating func takes(_ status: NetworkReachabilityStatus, for generation: Int) -> Bool {
             guard self.generation == generation, lastStatus != status else { return false }
             lastStatus = status
@@ -72,8 +72,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     /// The status at this moment.
     open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(monitor.currentPath) }
 
-    /// Begins to listen. The listener hears the present status soon, and then each that differs from the one before it. One
-    /// that listened before hears nothing more.
+    /// Begins to listen. The listener is notified of the present status soon, and then of each that differs from the
+    /// one before. One that listened before is not notified any more.
     ///
     /// - Parameters:
     ///   - queue: The queue that the listener is called on, the main one by default.
@@ -107,7 +107,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         return true
     }
 
-    /// Ends listening. A manager that is let go of does so by itself.
+    /// Ends listening. A manager that is released does so by itself.
     open func stopListening() {
         let observation = state.withLock { state in
             state.generation += 1

@@ -39,8 +39,8 @@ public final class NetworkMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - target: What to watch the way to.
-    ///   - debounce: How long a change is held back, so that those that come together are told together. A path is told
-    ///     this long after the first of them, an hour at most.
+    ///   - debounce: How long a change is held back, so that changes that come together are reported together. A path
+    ///     is told this long after the first of them, an hour at most.
     public convenience init(target: Target = .internet, debounce: Duration = .milliseconds(100)) {
         self.init(target: target, debounce: debounce, receiveBuffer: nil)
     }

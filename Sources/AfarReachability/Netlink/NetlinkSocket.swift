@@ -9,12 +9,12 @@
     /// A socket to the kernel. It belongs to one thread at a time.
     final class NetlinkSocket {
         let descriptor: Int32
-        /// Whether only the kernel is heard. Everybody may send to a netlink socket.
+        /// Whether only messages of the kernel are accepted. Any process may send to a netlink socket.
         private let checksSender: Bool
         private var sequence: UInt32 = 0
         private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
 
-        /// Opens a socket for a protocol (`NETLINK_ROUTE`), which hears of changes in the groups of a mask.
+        /// Opens a socket for a protocol (`NETLINK_ROUTE`), which receives the changes of the groups of a mask.
         init(protocol number: Int32, groups: UInt32 = 0, receiveBuffer: Int32? = nil) throws(ReachabilityError) {
             descriptor = socket(AF_NETLINK, AFAR_SOCK_NETLINK, number)
             checksSender = true

@@ -35,7 +35,8 @@ struct BinaryPropertyListCheck {
         while let container = check.containers.last { try check.advance(container) }
     }
 
-    /// Each reference takes a byte at least, so an honest list that repeats no array or dictionary stays below its own size.
+    /// Each reference takes a byte at least, so a legitimate list that repeats no array or dictionary stays below its
+    /// own size.
     private init(_ data: Data) throws(PropertyListError) {
         layout = try BinaryPropertyListLayout(data)
         maximumObjects = max(50_000, data.count)

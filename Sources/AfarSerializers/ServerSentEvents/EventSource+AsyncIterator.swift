@@ -48,7 +48,7 @@ extension EventSource {
                     throw error
                 case .complete(let completion):
                     connection = nil
-                    guard try mayGoOn(after: completion), await source.hasWaited(delay) else { return end() }
+                    guard try mayReconnect(after: completion), await source.hasWaited(delay) else { return end() }
                 case nil: return end()
                 }
             }
@@ -63,7 +63,7 @@ extension EventSource {
         }
 
         /// Whether there may be another connection.
-        private mutating func mayGoOn(after completion: DataStreamRequest.Completion) throws(AFError) -> Bool {
+        private mutating func mayReconnect(after completion: DataStreamRequest.Completion) throws(AFError) -> Bool {
             hasAnswered = hasAnswered || completion.response != nil
             if let error = completion.error, !error.mayBeMendedByConnecting(again: hasAnswered) || isLastFailure {
                 end()

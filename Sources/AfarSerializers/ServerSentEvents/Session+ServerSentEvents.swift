@@ -46,8 +46,16 @@ extension Session {
     /// The events that a server sends as the answer to a request, to await: sent when a loop begins, and again after each
     /// connection's end.
     ///
-    /// For the rest it is as with
-    /// ``serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``.
+    /// `Accept: text/event-stream` and `Cache-Control: no-store` are sent unless the headers say otherwise.
+    ///
+    /// - Parameters:
+    ///   - convertible: Makes the request of each connection.
+    ///   - lastEventID: The ID of the last event that was received before, for the server to go on from there. The default
+    ///     is empty: there is none.
+    ///   - reconnection: When to connect again.
+    ///   - maximumEventSize: The bytes that an event may have; a larger one ends the events with
+    ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
+    ///   - interceptor: Adapts and retries the request of each connection.
     public func serverSentEvents(
         _ convertible: any URLRequestConvertible,
         lastEventID: String = "",

@@ -12,9 +12,9 @@ public struct DecodedText: Sendable, Hashable, CustomStringConvertible {
         case declaration
         /// The rule of the Content-Type: JSON is UTF-8, or recognisably UTF-16 or UTF-32.
         case mediaType
-        /// Nothing told of it.
+        /// It was not declared.
         case assumption
-        /// Nothing told of it, and the bytes are not in the encoding that is assumed then.
+        /// It was not declared, and the bytes are not in the encoding that is assumed then.
         case fallback
     }
 

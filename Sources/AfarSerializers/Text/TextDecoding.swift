@@ -58,8 +58,11 @@ public struct TextDecoding: Sendable, Hashable {
     /// As browsers do: there is always a text. U+FFFD takes the place of malformed bytes, unknown charsets are passed over.
     public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .passOver)
     /// As Alamofire does: the charset, else ISO-8859-1, without a look at the bytes.
-    public static let charsetElseLatin1 = TextDecoding(
+    public static let charsetOrLatin1 = TextDecoding(
         malformedBytes: .refuse, unknownCharsets: .passOver, assumedEncoding: .isoLatin1, looksAtContent: false)
+    /// The earlier name of ``charsetOrLatin1``.
+    @available(*, deprecated, renamed: "charsetOrLatin1")
+    public static var charsetElseLatin1: TextDecoding { charsetOrLatin1 }
 
     /// Makes text of bytes.
     ///

@@ -58,10 +58,10 @@ public final class TextResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == TextResponseSerializer {
-    /// Makes text, and tells of its encoding.
+    /// Decodes text, and reports its encoding.
     public static var text: TextResponseSerializer { TextResponseSerializer() }
 
-    /// Makes text, and tells of its encoding.
+    /// Decodes text, and reports its encoding.
     public static func text(decoding: TextDecoding) -> TextResponseSerializer {
         TextResponseSerializer(decoding: decoding)
     }

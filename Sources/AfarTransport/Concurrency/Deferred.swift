@@ -1,6 +1,6 @@
-/// Somebody who waits and could as well do some work meanwhile.
+/// A waiting task or thread that can run work meanwhile.
 package protocol WorkBorrower: AnyObject, Sendable {
-    /// Returns whether somebody is waiting, who then does the work.
+    /// Returns whether there is a waiter, which then runs the work.
     func lend(_ work: @escaping @Sendable () -> Void) -> Bool
 }
 

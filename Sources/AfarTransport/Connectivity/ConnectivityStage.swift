@@ -32,7 +32,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // So that it is not taken for good news again.
+                    // So that it does not count as a change again.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { stage.leaveOtherNetworks(for: connectivity) }
                     return .send
@@ -51,7 +51,7 @@ package final class ConnectivityStage: ExchangeStage {
                 case .offline: break
                 case .unknown: return .fail(error)
                 case .online:
-                    let isLost = await stage.provider.noticesLoss(within: hop.timeLeft)
+                    let isLost = await stage.provider.detectsLoss(within: hop.timeLeft)
                     guard isLost || Task.isCancelled, hop.exchange.body.isUnspent else { return .fail(error) }
                     state.withLock { $0.tried = nil }
                 }
@@ -101,8 +101,8 @@ package final class ConnectivityStage: ExchangeStage {
         case .givenUp:
             let timeout = hop.exchange.options.totalTimeout.formatted()
             error = hop.failure(.timedOut, "no network came before the total timeout of \(timeout) s passed")
-        case .noMoreNews:
-            // Nobody will tell, which is no reason to hold back what has not been tried.
+        case .noMoreUpdates:
+            // There will be no updates, which is no reason to hold back what has not been tried.
             guard let failure else { return nil }
             throw failure
         case .over(let connectivity): return connectivity

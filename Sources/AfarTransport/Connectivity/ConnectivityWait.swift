@@ -5,7 +5,7 @@ package enum ConnectivityWait: Sendable {
     /// The time is up, or the task was cancelled.
     case givenUp
     /// The provider has nothing more to say.
-    case noMoreNews
+    case noMoreUpdates
 }
 
 extension ConnectivityProvider {
@@ -31,7 +31,7 @@ extension ConnectivityProvider {
                     if !isWaiting { onWaiting() }
                     isWaiting = true
                 }
-                return Task.isCancelled ? .givenUp : .noMoreNews
+                return Task.isCancelled ? .givenUp : .noMoreUpdates
             }
             group.addTask {
                 try? await Task.sleep(for: limit)
@@ -42,9 +42,9 @@ extension ConnectivityProvider {
         }
     }
 
-    /// Whether it is told within a moment that there is no network. A provider may hear of a loss a little after requests
-    /// fail by it, so a failure is not held against the network before that moment is over.
-    package func noticesLoss(within limit: Duration) async -> Bool {
+    /// Whether the provider reports within a moment that there is no network. It may learn of a loss a little after
+    /// requests fail by it, so a failure is not held against the network before that moment is over.
+    package func detectsLoss(within limit: Duration) async -> Bool {
         let outcome = await wait(upTo: min(limit, .milliseconds(300)), until: { !$0.isOnline })
         if case .over = outcome { return true }
         return false

@@ -111,7 +111,7 @@ extension Redaction {
             let parameter = rest.prefix { !beginsParameter($0) }
             let (name, value) = divided(parameter)
             let isNamed = name.endIndex < value.startIndex && isSensitive(decoded(name)[...])
-            guard isNamed || isSecretURL(value, encoded) else {
+            guard isNamed || isSensitiveURL(value, encoded) else {
                 rest = rest[value.endIndex...]
                 continue
             }
@@ -141,11 +141,11 @@ extension Redaction {
 
     private static func urls(inPath path: Bytes, encoded: Int) -> [Range<Int>] {
         guard path.contains(UInt8(ascii: "%")) else { return [] }
-        return path.split(separator: UInt8(ascii: "/")).filter { isSecretURL($0, encoded) }.map(\.indices)
+        return path.split(separator: UInt8(ascii: "/")).filter { isSensitiveURL($0, encoded) }.map(\.indices)
     }
 
     /// Whether this, decoded once more, has a URL with credentials in it.
-    private static func isSecretURL(_ text: Bytes, _ encoded: Int) -> Bool {
+    private static func isSensitiveURL(_ text: Bytes, _ encoded: Int) -> Bool {
         guard encoded < deepestEncoding, text.contains(UInt8(ascii: "%")) else { return false }
         let decoded = decoded(text)
         return decoded.count < text.count && !secrets(in: decoded[...], encoded: encoded + 1).isEmpty

@@ -1,4 +1,4 @@
-/// What a person at the next desk may see: credentials are hidden behind `***`, wherever a header, a URL or a text with
+/// Redacts text that is shown to people: credentials are hidden behind `***`, wherever a header, a URL or a text with
 /// URLs in it is shown.
 ///
 /// All comparisons are of bytes. To a `Character` an `@` with a combining accent is another character; to a server it is
@@ -17,7 +17,7 @@ package struct Redaction: Sendable {
 
     /// - Parameters:
     ///   - showsSecrets: Whether nothing is hidden. The default is false.
-    ///   - sensitiveHeaders: The names of headers that are sensitive beside those whose names tell.
+    ///   - sensitiveHeaders: The names of headers that are sensitive beside those that are so by their names.
     package init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.showsSecrets = showsSecrets
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)

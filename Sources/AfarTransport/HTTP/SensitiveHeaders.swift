@@ -4,7 +4,8 @@ package struct SensitiveHeaders: Sendable {
     /// In lower case.
     private let names: Set<String>
 
-    /// - Parameter names: The names of headers that are sensitive beside those whose names tell. Case does not matter.
+    /// - Parameter names: The names of headers that are sensitive beside those that are so by their names. Case does
+    ///   not matter.
     package init(_ names: Set<String> = []) {
         self.names = Set(names.map(\.asciiLowercased))
     }

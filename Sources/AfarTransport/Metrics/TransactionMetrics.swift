@@ -10,9 +10,9 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var domainLookupEndDate: Date?
     /// When opening the connection began.
     public var connectStartDate: Date?
-    /// When TLS began; nil without TLS.
+    /// When the TLS handshake began; nil without TLS.
     public var secureConnectionStartDate: Date?
-    /// When TLS was agreed on; nil without TLS.
+    /// When the TLS handshake was complete; nil without TLS.
     public var secureConnectionEndDate: Date?
     /// When the connection could be used.
     public var connectEndDate: Date?

@@ -15,17 +15,17 @@ package struct RedirectRules: Sendable {
         .transferEncoding, .expect, .lastModified, .trailer, HTTPField.Name("Digest"), HTTPField.Name("Repr-Digest"),
     ].compactSet
 
-    package init(maximum: Int = 20, allowsInsecure: Bool = false, secretHeaders: Set<String> = []) {
+    package init(maximum: Int = 20, allowsInsecure: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.maximum = maximum
         self.allowsInsecure = allowsInsecure
-        sensitiveHeaders = SensitiveHeaders(secretHeaders)
+        self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
     // MARK: From a response to a proposal
 
     /// What a response suggests to send next, without anything that must not go there.
     func proposal(after head: ResponseHead, to exchange: Exchange) throws(TransportError) -> RedirectProposal {
-        let redirect = Leg(head: head, from: exchange.url)
+        let redirect = FailureContext(head: head, from: exchange.url)
         let locations = Set(head.values(for: .location).filter { !$0.isEmpty })
         guard let location = locations.first, locations.count == 1 else {
             throw redirect.failure(.invalidRedirect, to: nil, "names several places at once")
@@ -76,7 +76,7 @@ package struct RedirectRules: Sendable {
     func exchange(
         after proposal: RedirectProposal, to exchange: Exchange, hasLeft: Bool = false
     ) throws(TransportError) -> Exchange {
-        let redirect = Leg(head: proposal.response, from: exchange.url)
+        let redirect = FailureContext(head: proposal.response, from: exchange.url)
         let place = proposal.url.absoluteString
         let target: RequestTarget
         do {
@@ -126,8 +126,8 @@ package struct RedirectRules: Sendable {
         fields = HTTPFields(fields.filter { !mustGo($0.name) })
     }
 
-    /// One step of a chain, for errors.
-    private struct Leg {
+    /// What an error about a redirect tells of it.
+    private struct FailureContext {
         let head: ResponseHead
         let from: String
 

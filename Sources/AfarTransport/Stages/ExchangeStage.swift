@@ -10,8 +10,8 @@ package protocol ExchangeStage: Sendable {
 
 /// One stage's part in an exchange.
 ///
-/// A head and a failure may be told where the transport reads the network: what is answered ``Reply/now(_:)`` there is quick
-/// and runs nobody else's code.
+/// A head and a failure may be reported where the transport reads the network: what is answered ``Reply/now(_:)`` there
+/// is quick and runs nobody else's code.
 package protocol StageRun: Sendable {
     /// A request is about to be sent. It may be changed, answered without the network, or kept.
     func before(_ hop: Hop) -> Reply<Departure>

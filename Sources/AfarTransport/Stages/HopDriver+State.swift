@@ -57,7 +57,7 @@ extension HopDriver {
         /// What was measured in the hops before the last one; nil when nothing was.
         let report: TransportReport?
         let receive: (@Sendable (Event) -> Void)?
-        /// What the owner was not told, and need not know any more.
+        /// The events that were not delivered to the owner, and are no longer needed.
         let events: [Event]
     }
 
@@ -85,7 +85,7 @@ extension HopDriver {
         var isHolding = false
         /// How much has come meanwhile, and was expected.
         var held: (bytes: Int64, expected: Int64?)?
-        /// What the owner has not been told.
+        /// The events that were not yet delivered to the owner.
         var events: [Event] = []
         var receive: (@Sendable (Event) -> Void)?
 

@@ -4,11 +4,11 @@ import Foundation
 ///
 /// It lets each stage see what is sent, and asks it at each response's head, where the body can still be left alone. It
 /// owns what all hops have in common: the total timeout, the report, the observer, the cancel. It never waits itself: its
-/// owner is told what there is to be waited for.
+/// owner is notified of what there is to wait for.
 package final class HopDriver: @unchecked Sendable {
     // Sendable because what changes is touched under the lock only. It is no part of the lock, which would copy it.
 
-    /// What the owner is told, one at a time.
+    /// The events that the owner is notified of, one at a time.
     package enum Event: Sendable {
         /// Something takes time, or somebody else's code. It is to be run in a task of the request's, which is cancelled
         /// when the exchange has ended. There may be several at once.
@@ -52,7 +52,7 @@ package final class HopDriver: @unchecked Sendable {
     /// - Parameter receive: Takes the first event; see ``next(_:)``.
     package func start(_ receive: @escaping @Sendable (Event) -> Void) { depart(receive) }
 
-    /// Has the next event told, at once if there is one. To be called again after each but the last.
+    /// Requests the next event, which is delivered at once if there is one. To be called again after each but the last.
     package func next(_ receive: @escaping @Sendable (Event) -> Void) {
         let event = withState { state -> Event? in
             if !state.events.isEmpty { return state.events.removeFirst() }
@@ -62,7 +62,7 @@ package final class HopDriver: @unchecked Sendable {
         if let event { receive(event) }
     }
 
-    /// Tells the owner of something, unless all is over.
+    /// Notifies the owner of an event, unless the exchange is over.
     private func post(_ event: Event) {
         let receive = withState { state -> (@Sendable (Event) -> Void)? in
             if state.receive == nil, !state.isOver { state.events.append(event) }
@@ -98,13 +98,13 @@ package final class HopDriver: @unchecked Sendable {
             case .wait(let work):
                 route.hasBegun = true
                 withState { $0.route = route }
-                return post(.waits { [self] in goOn(after: await work()) })
+                return post(.waits { [self] in resume(after: await work()) })
             }
         }
         send(over: route)
     }
 
-    private func goOn(after departure: Departure) {
+    private func resume(after departure: Departure) {
         switch departure {
         case .send: break
         case .change(let exchange): withState { $0.route.change(to: exchange) }
@@ -358,7 +358,7 @@ extension HopDriver: ExchangeObserver {
         while let (bytes, expected) = takeHeld() { observer.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 
-    /// What the observer has not been told yet; when there is nothing, it will be told everything at once.
+    /// The progress that was withheld from the observer; when there is none, later progress is reported immediately.
     private func takeHeld() -> (bytes: Int64, expected: Int64?)? {
         withState { state in
             defer { state.held = nil }

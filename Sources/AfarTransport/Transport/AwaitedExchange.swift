@@ -1,6 +1,6 @@
 import Foundation
 
-/// One exchange over a transport that can only be awaited: somebody's own, or one around another.
+/// One exchange over a transport that can only be awaited: a custom one, or a decorator around another.
 ///
 /// Such a transport may know nothing of verdicts, and return a response that nobody wants, with its body. Then what it was
 /// to do at the head is done here; the total timeout, which is the transport's to keep, does not end a question any more.
@@ -61,7 +61,7 @@ struct AwaitedExchange: Sendable {
         guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
             return try await obey(original.headArrived(response.head), with: response)
         }
-        let body = try NamelessFile()
+        let body = try AnonymousFile()
         try takeOut(into: body.descriptor)
         let verdict = await original.headArrived(response.head).settled
         let judged = try await obey(verdict, with: response)
@@ -133,7 +133,7 @@ extension HeadVerdict {
 }
 
 /// A file for a moment.
-private final class NamelessFile {
+private final class AnonymousFile {
     let descriptor: Int32
 
     init() throws(TransportError) {

@@ -1,9 +1,9 @@
 /// When a response's body that comes compressed (`Content-Encoding`) is taken for a decompression bomb: once it has more
 /// than ``size`` bytes decoded, and these are more than ``ratio`` times as many as were received.
 ///
-/// Both have to be exceeded, so no body is too large because of its size alone. The densest that gzip and deflate can
-/// honestly be is some 1,030 times; brotli and zstd can be far denser. A disk image of zeros may exceed both: raise ``ratio``, or
-/// set the limit to nil.
+/// Both have to be exceeded, so no body is too large because of its size alone. The highest ratio that gzip and deflate
+/// can reach is about 1,030; brotli and zstd can exceed it by far. A disk image of zeros may exceed both: raise
+/// ``ratio``, or set the limit to nil.
 public struct DecompressionLimit: Sendable, Hashable {
     /// The decoded bytes that any body may have. The default is 1 GiB.
     public var size: Int64

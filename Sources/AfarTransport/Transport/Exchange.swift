@@ -15,7 +15,7 @@ public struct Exchange: Sendable {
     public var options: ExchangeOptions
     /// Suspends and resumes this exchange.
     public var control: ExchangeControl
-    /// Sees what happens while the exchange runs; nil when nobody listens.
+    /// Observes the exchange while it runs; nil when there is no observer.
     public var observer: (any ExchangeObserver)?
     /// Decides what is done with a response when its head has come; nil takes it. Transports call ``headArrived(_:)``.
     ///
@@ -59,23 +59,27 @@ public struct Exchange: Sendable {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
     }
 
-    /// What this exchange asks of a transport.
-    public var demands: TransportCapabilities.Features {
-        var demands: TransportCapabilities.Features = []
+    /// The features that this exchange requires of a transport.
+    public var requiredFeatures: TransportCapabilities.Features {
+        var requiredFeatures: TransportCapabilities.Features = []
         switch body {
         case .none, .data: break
-        case .file: demands.insert(.fileUpload)
-        case .stream: demands.insert(.streamedUpload)
+        case .file: requiredFeatures.insert(.fileUpload)
+        case .stream: requiredFeatures.insert(.streamedUpload)
         }
         switch delivery {
         case .collect: break
-        case .file: demands.insert(.fileDelivery)
-        case .stream: demands.insert(.streamedDelivery)
+        case .file: requiredFeatures.insert(.fileDelivery)
+        case .stream: requiredFeatures.insert(.streamedDelivery)
         }
-        if options.protocolClasses != nil { demands.insert(.protocolClasses) }
-        if options.minimumTLSVersion > .v12 { demands.insert(.minimumTLSVersion) }
-        return demands
+        if options.protocolClasses != nil { requiredFeatures.insert(.protocolClasses) }
+        if options.minimumTLSVersion > .v12 { requiredFeatures.insert(.minimumTLSVersion) }
+        return requiredFeatures
     }
+
+    /// The earlier name of ``requiredFeatures``.
+    @available(*, deprecated, renamed: "requiredFeatures")
+    public var demands: TransportCapabilities.Features { requiredFeatures }
 }
 
 extension Exchange {

@@ -13,8 +13,8 @@ public final class ExchangeControl: Sendable {
         var toldChangeCount = 0
         var isTelling = false
 
-        /// Takes what is to be told next, if anything. One thread tells at a time, else news could overtake each other.
-        mutating func takeNews() -> (tell: @Sendable (Bool) -> Void, isSuspended: Bool)? {
+        /// Takes the next update to report, if any. One thread reports at a time, so that updates keep their order.
+        mutating func takeUpdate() -> (tell: @Sendable (Bool) -> Void, isSuspended: Bool)? {
             guard !isTelling, let onChange, toldChangeCount != changeCount else { return nil }
             isTelling = true
             toldChangeCount = changeCount
@@ -37,16 +37,16 @@ public final class ExchangeControl: Sendable {
     public func resume() { change(to: false) }
 
     private func change(to isSuspended: Bool) {
-        var news = state.withLock { state in
+        var update = state.withLock { state in
             if state.isSuspended != isSuspended { state.changeCount += 1 }
             state.isSuspended = isSuspended
-            return state.takeNews()
+            return state.takeUpdate()
         }
-        while let (tell, isSuspended) = news {
+        while let (tell, isSuspended) = update {
             tell(isSuspended)
-            news = state.withLock { state in
+            update = state.withLock { state in
                 state.isTelling = false
-                return state.takeNews()
+                return state.takeUpdate()
             }
         }
     }

@@ -1,7 +1,7 @@
 /// How exchanges are given to a transport; looked up once.
 package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
-    /// Somebody's own transport, or one around another.
+    /// A custom transport, or a decorator around another.
     case awaited(any Transport)
 
     package init(_ transport: any Transport) {

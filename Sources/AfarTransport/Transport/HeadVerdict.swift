@@ -1,4 +1,4 @@
-/// What is done with a response whose head has come.
+/// The decision on a response, made when its head has arrived.
 public enum HeadVerdict: Sendable {
     /// The body is taken, to where the delivery says; nil stands for ``Exchange/delivery``. Another delivery has to be of
     /// the same kind as that.
@@ -8,7 +8,7 @@ public enum HeadVerdict: Sendable {
     case discard(upTo: Int64)
     /// The exchange fails with ``TransportError/Code-swift.struct/cancelled``, and this as the cause.
     case refuse(any Error)
-    /// Somebody is asked.
+    /// The decision is pending, because code outside of the transport makes it.
     case ask(PendingVerdict)
 }
 

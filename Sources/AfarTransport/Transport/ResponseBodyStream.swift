@@ -73,16 +73,26 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     /// Makes a stream and its writing side.
     ///
     /// - Parameters:
-    ///   - highWater: The number of waiting bytes from which the stream is full.
-    ///   - onDemand: Called when a stream that was found full has been read down to half of `highWater`.
+    ///   - highWaterMark: The number of waiting bytes from which the stream is full.
+    ///   - onDemand: Called when a stream that was found full has been read down to half of `highWaterMark`.
     ///   - onCancel: Called, at most once, when the reader wants no more. Call `finish` soon after.
+    public static func make(
+        highWaterMark: Int,
+        onDemand: @escaping @Sendable () -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> (stream: ResponseBodyStream, source: Source) {
+        let channel = Channel(highWaterMark: highWaterMark, onDemand: onDemand, onCancel: onCancel)
+        return (ResponseBodyStream(channel: channel), Source(channel: channel))
+    }
+
+    /// The earlier form of ``make(highWaterMark:onDemand:onCancel:)``.
+    @available(*, deprecated, renamed: "make(highWaterMark:onDemand:onCancel:)")
     public static func make(
         highWater: Int,
         onDemand: @escaping @Sendable () -> Void,
         onCancel: @escaping @Sendable () -> Void
     ) -> (stream: ResponseBodyStream, source: Source) {
-        let channel = Channel(highWater: highWater, onDemand: onDemand, onCancel: onCancel)
-        return (ResponseBodyStream(channel: channel), Source(channel: channel))
+        make(highWaterMark: highWater, onDemand: onDemand, onCancel: onCancel)
     }
 }
 
@@ -116,19 +126,19 @@ extension ResponseBodyStream {
         }
 
         private let state = Locked(State())
-        private let highWater: Int
+        private let highWaterMark: Int
         private let onDemand: @Sendable () -> Void
         private let onCancel: @Sendable () -> Void
 
-        init(highWater: Int, onDemand: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
-            self.highWater = Swift.max(1, highWater)
+        init(highWaterMark: Int, onDemand: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
+            self.highWaterMark = Swift.max(1, highWaterMark)
             self.onDemand = onDemand
             self.onCancel = onCancel
         }
 
         var isFull: Bool {
             state.withLock { state in
-                guard state.waitingBytes >= highWater, state.end == nil else { return false }
+                guard state.waitingBytes >= highWaterMark, state.end == nil else { return false }
                 state.wasFull = true
                 return true
             }
@@ -181,7 +191,7 @@ extension ResponseBodyStream {
                 try await withUnsafeThrowingContinuation { continuation in
                     let (answer, wantsMore) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
                         if let chunk = state.takeChunk() {
-                            let wantsMore = state.wasFull && state.waitingBytes <= highWater / 2
+                            let wantsMore = state.wasFull && state.waitingBytes <= highWaterMark / 2
                             if wantsMore { state.wasFull = false }
                             return (.success(chunk), wantsMore)
                         }

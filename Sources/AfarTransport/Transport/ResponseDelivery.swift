@@ -8,9 +8,13 @@ public enum ResponseDelivery: Sendable, Hashable {
     /// returns, and closes it. `limit` as above.
     case file(descriptor: Int32, limit: Int64? = nil)
 
-    /// Read by the caller chunk by chunk from ``TransportResponse/body``. When more than `highWater` bytes wait to be
-    /// read, the transport stops reading from the network until the reader has caught up.
-    case stream(highWater: Int = 256 * 1024)
+    /// Read by the caller chunk by chunk from ``TransportResponse/body``. When more than `highWaterMark` bytes wait to
+    /// be read, the transport stops reading from the network until the reader has caught up.
+    case stream(highWaterMark: Int = 256 * 1024)
+
+    /// The earlier form of ``stream(highWaterMark:)``.
+    @available(*, deprecated, renamed: "stream(highWaterMark:)")
+    public static func stream(highWater: Int) -> Self { .stream(highWaterMark: highWater) }
 }
 
 extension ResponseDelivery {

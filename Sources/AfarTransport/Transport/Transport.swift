@@ -24,7 +24,7 @@
 public protocol Transport: Sendable {
     /// What this transport can do.
     ///
-    /// A request that demands more fails with a typed error before a byte is sent.
+    /// A request that requires more fails with a typed error before a byte is sent.
     var capabilities: TransportCapabilities { get }
 
     /// Performs one exchange.
@@ -34,8 +34,8 @@ public protocol Transport: Sendable {
     ///
     /// - Parameter exchange: What to send, where the body goes, and the rules for it.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and
-    ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with ``ResponseDelivery/stream(highWater:)``
-    ///   the response is returned at its head.
+    ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with
+    ///   ``ResponseDelivery/stream(highWaterMark:)`` the response is returned at its head.
     /// - Throws: A ``TransportError``. Any other error is treated as one of unknown code.
     func send(_ exchange: Exchange) async throws -> TransportResponse
 
@@ -44,6 +44,6 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-    /// Does nothing.
+    /// The default implementation leaves all connections open.
     public func closeIdleConnections() {}
 }

@@ -1,4 +1,4 @@
-/// What a transport can do, said honestly.
+/// The features that a transport supports. Declare only what it really does: requests rely on it.
 public struct TransportCapabilities: Sendable, Hashable {
     /// Abilities that not every transport has.
     public struct Features: OptionSet, Sendable, Hashable {
@@ -76,7 +76,7 @@ public struct TransportCapabilities: Sendable, Hashable {
 
     /// Throws ``TransportError/Code-swift.struct/unsupportedByTransport`` when the exchange demands what is not here.
     public func check(_ exchange: Exchange) throws {
-        let missing = exchange.demands.subtracting(features)
+        let missing = exchange.requiredFeatures.subtracting(features)
         guard !missing.isEmpty else { return }
         throw TransportError(
             .unsupportedByTransport,

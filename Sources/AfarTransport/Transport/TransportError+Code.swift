@@ -69,7 +69,7 @@ extension TransportError {
         public static let requestBodyFailed = Code(.requestBodyFailed, .requestBodyStreamExhausted)
         /// The response's body could not be written where it should go.
         public static let deliveryFailed = Code(.deliveryFailed, .cannotWriteToFile)
-        /// The exchange demands what this transport cannot do.
+        /// The exchange requires a feature that this transport does not support.
         public static let unsupportedByTransport = Code(.unsupportedByTransport, .resourceUnavailable)
         /// The transport, or what it returned, was used in a way that its documentation excludes.
         public static let invalidUse = Code(.invalidUse, .unknown)

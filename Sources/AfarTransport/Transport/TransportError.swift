@@ -5,7 +5,7 @@ public import Foundation
 /// A session surfaces it as ``AFError/sessionTaskFailed(error:)`` around a `URLError` of the fitting code, whose
 /// `NSUnderlyingErrorKey` holds this error.
 public struct TransportError: Error, Sendable {
-    /// How far an exchange had come.
+    /// How far an exchange had come. The raw values are the words that messages use.
     public enum Phase: String, Sendable, Hashable {
         /// Nothing was sent; the exchange waits for a connection, or was refused.
         case queued
@@ -13,12 +13,12 @@ public struct TransportError: Error, Sendable {
         case resolving
         /// Opening the connection.
         case connecting
-        /// Agreeing on TLS.
-        case securing
+        /// The TLS handshake.
+        case tlsHandshake = "securing"
         /// Sending the request.
         case sending
         /// Waiting for the response's head.
-        case waiting
+        case awaitingResponse = "waiting"
         /// Reading the response's body.
         case receiving
     }
@@ -67,13 +67,21 @@ public struct TransportError: Error, Sendable {
 }
 
 extension TransportError.Phase {
+    /// The earlier name of ``tlsHandshake``.
+    @available(*, deprecated, renamed: "tlsHandshake")
+    public static var securing: Self { .tlsHandshake }
+
+    /// The earlier name of ``awaitingResponse``.
+    @available(*, deprecated, renamed: "awaitingResponse")
+    public static var waiting: Self { .awaitingResponse }
+
     /// What stands between the phase and the URL in a sentence.
     fileprivate var preposition: String {
         switch self {
-        case .queued, .waiting: "for "
+        case .queued, .awaitingResponse: "for "
         case .resolving: "the host of "
         case .connecting, .sending: "to "
-        case .securing: "the connection to "
+        case .tlsHandshake: "the connection to "
         case .receiving: "from "
         }
     }

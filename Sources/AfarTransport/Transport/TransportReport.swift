@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What a transport has to tell when an exchange has ended, well or badly.
+/// What a transport reports when an exchange has ended, whether it succeeded or failed.
 public struct TransportReport: Sendable {
     /// The requests and responses that the exchange took, in order: one, or more when redirects were followed and
     /// challenges answered.

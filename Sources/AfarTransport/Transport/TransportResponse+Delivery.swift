@@ -29,8 +29,8 @@ extension TransportResponse {
                         message: "the response's body could not be written", systemError: code))
             }
             response.body = .file(byteCount: Int64(data.count))
-        case .stream(let highWater):
-            let (stream, source) = ResponseBodyStream.make(highWater: highWater, onDemand: {}, onCancel: {})
+        case .stream(let highWaterMark):
+            let (stream, source) = ResponseBodyStream.make(highWaterMark: highWaterMark, onDemand: {}, onCancel: {})
             if !data.isEmpty { source.yield(data) }
             source.finish(throwing: nil, report: TransportReport())
             response.body = .stream(stream)

@@ -41,7 +41,7 @@ extension XML {
         }
 
         /// Parses an HTML page, as libxml2 does it: by the rules of HTML 4's time, which browsers have left behind. Whatever
-        /// is wrong with the page is repaired, and told by ``warnings``. Elements are in no namespace.
+        /// is wrong with the page is repaired, and reported by ``warnings``. Elements are in no namespace.
         ///
         /// - Parameters:
         ///   - data: The bytes. Those that mean nothing in their encoding become U+FFFD.

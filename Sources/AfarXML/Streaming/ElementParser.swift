@@ -11,7 +11,7 @@ extension XML {
     /// for await stream in AF.streamRequest(url).streamTask().streamingResponses(parsedUsing: entries) { … }
     /// ```
     ///
-    /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last that is told. An element of
+    /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last result. An element of
     /// which no value can be made is a failure too; those after it are read.
     ///
     /// Elements are chosen by a path of names: `entry` (wherever it is), `feed/entry`, `/feed/entry` (from the outermost

@@ -3,7 +3,7 @@ import Foundation
 
 /// Which elements of a stream are wanted. Used by one thread at a time.
 final class ElementPattern {
-    /// libxml2's matcher, which is told of each element as it begins and ends.
+    /// libxml2's matcher, which is notified of each element as it begins and ends.
     let stream: xmlStreamCtxtPtr
     private let pattern: xmlPatternPtr
 

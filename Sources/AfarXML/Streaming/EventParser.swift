@@ -9,7 +9,7 @@ extension XML {
     /// for await stream in AF.streamRequest(url).streamTask().streamingResponses(parsedUsing: XML.EventParser()) { … }
     /// ```
     ///
-    /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last that is told.
+    /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last result.
     public struct EventParser: DataStreamParser {
         private var streaming: DocumentStreaming<Event>
 

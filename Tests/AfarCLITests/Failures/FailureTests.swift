@@ -26,8 +26,8 @@ struct FailureTests {
     }
 
     @Test func connectionLostBeforeSendingIsAboutTheConnection() {
-        #expect(failure(.connectionLost, phase: .securing).status == .connection)
-        #expect(failure(.timedOut, phase: .securing).message.contains("No connection"))
+        #expect(failure(.connectionLost, phase: .tlsHandshake).status == .connection)
+        #expect(failure(.timedOut, phase: .tlsHandshake).message.contains("No connection"))
     }
 
     /// URLs and arguments with a secret in them, and commands that fail on them in one way or another.

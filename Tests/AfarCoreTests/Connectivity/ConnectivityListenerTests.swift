@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    private let provider = HandDrivenConnectivity(.online)
+    private let provider = ManualConnectivity(.online)
     private let transport = ClosingTransport()
 
     private func session(_ change: (inout SessionConfiguration) -> Void = { _ in }) -> Session {
@@ -92,7 +92,7 @@ import Testing
 
     @Test func nobodyListensBeforeTheFirstRequestAndOneDoesAfterMany() async {
         let session = session()
-        #expect(session.connectivity is HandDrivenConnectivity)
+        #expect(session.connectivity is ManualConnectivity)
         #expect(provider.listenersSoFar == 0)
         await send(over: session)
         await provider.hasListeners(1)

@@ -11,7 +11,7 @@ import Testing
 
 /// Requests that wait for a network.
 @Suite struct WaitingForConnectivityTests {
-    private let provider = HandDrivenConnectivity(.offline)
+    private let provider = ManualConnectivity(.offline)
     private let delegate = SessionDelegate()
     private let rootQueue = DispatchQueue(label: "root")
 

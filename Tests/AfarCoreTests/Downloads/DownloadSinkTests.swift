@@ -89,7 +89,7 @@ import Testing
         let rest: HTTPFields = [.contentRange: "bytes 4-9/10", .contentLength: "6"]
         let request = try receive("456789", of: head(206, rest), into: sink)
         #expect(request.value(forHTTPHeaderField: "Range") == "bytes=4-")
-        #expect(sink.offset == 4 && !sink.mustRestart)
+        #expect(sink.offset == 4 && !sink.restartRequired)
         #expect(try text(sink.finish()) == "0123456789")
         #expect(sink.resumeData == nil)
     }
@@ -117,9 +117,9 @@ import Testing
             return
         }
         sink.interrupt(by: cause, keeping: true)
-        #expect(sink.mustRestart)
+        #expect(sink.restartRequired)
         let again = try receive("0123456789", of: head(), into: sink)
-        #expect(again.value(forHTTPHeaderField: "Range") == nil && !sink.mustRestart)
+        #expect(again.value(forHTTPHeaderField: "Range") == nil && !sink.restartRequired)
         #expect(try text(sink.finish()) == "0123456789")
     }
 

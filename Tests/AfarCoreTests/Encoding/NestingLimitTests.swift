@@ -39,30 +39,30 @@ import Testing
         _ value: some Encodable & Sendable, _ encoder: any ParameterEncoder, stack: Int = 512 * 1024
     ) throws -> Data? {
         let url = try #require(URL(string: "http://h/"))
-        return try ParametersNestedTooDeepTests.onStack(of: stack) {
+        return try ParameterNestingErrorTests.onStack(of: stack) {
             try encoder.encode(value, into: URLRequest(url: url)).httpBody
         }
     }
 
     private func refusal(_ value: some Encodable & Sendable, _ encoder: any ParameterEncoder) -> String?? {
         let error = #expect(throws: AFError.self) { try body(value, encoder) }
-        return (error?.underlyingError as? AFError.ParametersNestedTooDeep).map { $0.parameter }
+        return (error?.underlyingError as? AFError.ParameterNestingError).map { $0.parameter }
     }
 
     // MARK: Too deep
 
     @Test("objects may be nested to the limit, and no deeper", arguments: encoders)
     func objects(encoder: any ParameterEncoder) throws {
-        let limit = AFError.ParametersNestedTooDeep.limit
-        #expect(try body(ParametersNestedTooDeepTests.Chain(levels: limit), encoder) != nil)
-        #expect(refusal(ParametersNestedTooDeepTests.Chain(levels: limit + 1), encoder) == .some(.some("next")))
-        #expect(refusal(ParametersNestedTooDeepTests.Chain(levels: 2000), encoder) == .some(.some("next")))
+        let limit = AFError.ParameterNestingError.limit
+        #expect(try body(ParameterNestingErrorTests.Chain(levels: limit), encoder) != nil)
+        #expect(refusal(ParameterNestingErrorTests.Chain(levels: limit + 1), encoder) == .some(.some("next")))
+        #expect(refusal(ParameterNestingErrorTests.Chain(levels: 2000), encoder) == .some(.some("next")))
     }
 
     @Test("objects by names too, and arrays", arguments: encoders)
     func collections(encoder: any ParameterEncoder) throws {
         func tree(_ levels: Int) -> Tree { (1..<levels).reduce(Tree()) { inner, _ in Tree(["b": inner]) } }
-        let limit = AFError.ParametersNestedTooDeep.limit
+        let limit = AFError.ParameterNestingError.limit
         #expect(try body(tree(limit), encoder, stack: 8 << 20) != nil)
         #expect(throws: AFError.self) { try body(tree(limit + 1), encoder, stack: 8 << 20) }
         // Much deeper ones take too much stack when they are released.
@@ -94,16 +94,16 @@ import Testing
 
     @Test("wrappers without keys count too", arguments: encoders)
     func wrappers(encoder: any ParameterEncoder) throws {
-        let deep = (0..<5000).reduce(ParametersNestedTooDeepTests.Wrapped.value) { inner, _ in .wrapper(inner) }
+        let deep = (0..<5000).reduce(ParameterNestingErrorTests.Wrapped.value) { inner, _ in .wrapper(inner) }
         #expect(refusal(["w": deep], encoder) != nil)
-        let shallow = (0..<20).reduce(ParametersNestedTooDeepTests.Wrapped.value) { inner, _ in .wrapper(inner) }
+        let shallow = (0..<20).reduce(ParameterNestingErrorTests.Wrapped.value) { inner, _ in .wrapper(inner) }
         #expect(try body(["w": shallow], encoder) != nil)
     }
 
     @Test("containers by hand count too, even empty ones", arguments: encoders)
     func containers(encoder: any ParameterEncoder) {
-        #expect(refusal(ParametersNestedTooDeepTests.Containers(levels: 20_000), encoder) != nil)
-        #expect(refusal(ParametersNestedTooDeepTests.Containers(levels: 20_000, hasValue: true), encoder) != nil)
+        #expect(refusal(ParameterNestingErrorTests.Containers(levels: 20_000), encoder) != nil)
+        #expect(refusal(ParameterNestingErrorTests.Containers(levels: 20_000, hasValue: true), encoder) != nil)
     }
 
     @Test("a value whose own code takes much stack is refused in time", arguments: encoders)
@@ -126,7 +126,7 @@ import Testing
     @Test("whoever passes over the error does not get around it", arguments: encoders)
     func passingOver(encoder: any ParameterEncoder) {
         struct Quiet: Encodable {
-            let chain: ParametersNestedTooDeepTests.Chain
+            let chain: ParameterNestingErrorTests.Chain
 
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.unkeyedContainer()
@@ -134,7 +134,7 @@ import Testing
                 try? container.encode("fine")
             }
         }
-        #expect(refusal(Quiet(chain: ParametersNestedTooDeepTests.Chain(levels: 2000)), encoder) != nil)
+        #expect(refusal(Quiet(chain: ParameterNestingErrorTests.Chain(levels: 2000)), encoder) != nil)
     }
 
     // MARK: Not too deep

@@ -229,7 +229,8 @@ struct AFErrorDescriptionTests {
     @Test("shows no secret with what is underneath")
     func hidesSecretsOfCauses() throws {
         let failure = TransportError(
-            .timedOut, phase: .waiting, url: "http://h/?q=1&token=s3cret", message: "no word from //me:s3cret@h/")
+            .timedOut, phase: .awaitingResponse, url: "http://h/?q=1&token=s3cret",
+            message: "no word from //me:s3cret@h/")
         let urlError = failure.urlError
         #expect(urlError.failingURL?.absoluteString == "http://h/?q=1&token=***")
         #expect(urlError.userInfo["NSErrorFailingURLStringKey"] as? String == "http://h/?q=1&token=***")

@@ -36,7 +36,7 @@ import Testing
         let monitor = LoggingMonitor(level) { paper.write($0) }
         var configuration = SessionConfiguration.default
         configuration.headers = ["User-Agent": "test"]
-        configuration.secretHeaders = ["x-own"]
+        configuration.sensitiveHeaders = ["x-own"]
         let session = Session(
             configuration: configuration, interceptor: interceptor, eventMonitors: [monitor],
             transport: MockTransport(respond))

@@ -158,7 +158,7 @@ struct AttemptTests {
 
     @Test func anAttemptThatHasShownWhatToAskForInsteadIsFollowedByAnotherAtOnce() {
         let steps = steps(retriers: 1) { step, turn in
-            step == "complete" && turn == 0 ? .mustRestart : nil
+            step == "complete" && turn == 0 ? .restartRequired : nil
         }
         let first: [String] = Self.made + Self.received + Self.completed
         #expect(steps == first + Self.whole)

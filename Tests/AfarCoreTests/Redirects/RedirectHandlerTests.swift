@@ -121,7 +121,7 @@ import Testing
         #expect((error?.underlyingError as? URLError)?.code == .httpTooManyRedirects)
         let open = session(mock) {
             $0.allowsInsecureRedirects = true
-            $0.secretHeaders = ["x-KEY"]
+            $0.sensitiveHeaders = ["x-KEY"]
             $0.headers.add(name: "X-Key", value: "hush")
         }
         let value = try await open.request("https://one/").serializingResponse(using: Bytes()).value

@@ -76,7 +76,7 @@ import Testing
 
     @Test func headersThatTheSessionCallsSecretAreHidden() async {
         var configuration = SessionConfiguration.default
-        configuration.secretHeaders = ["x-own"]
+        configuration.sensitiveHeaders = ["x-own"]
         let session = Session(configuration: configuration, transport: MockTransport { _ in .text("ok") })
         let response = await session.request("http://mock/", headers: ["X-Own": "hush"])
             .serializingResponse(using: Bytes()).response

@@ -46,8 +46,8 @@ struct BodySinkTests {
     }
 
     @Test func aStreamThatIsFullTakesNothing() throws {
-        let (stream, source) = ResponseBodyStream.make(highWater: 4, onDemand: {}, onCancel: {})
-        var sink = BodySink(source: source, highWater: 4)
+        let (stream, source) = ResponseBodyStream.make(highWaterMark: 4, onDemand: {}, onCancel: {})
+        var sink = BodySink(source: source, highWaterMark: 4)
         #expect(try write("abcd", to: &sink) == .taken)
         #expect(try write("e", to: &sink) == .full)
         #expect(sink.byteCount == 4)
@@ -56,8 +56,8 @@ struct BodySinkTests {
     }
 
     @Test func smallPiecesOfAStreamAreGathered() async throws {
-        let (stream, source) = ResponseBodyStream.make(highWater: 10, onDemand: {}, onCancel: {})
-        var sink = BodySink(source: source, highWater: 10)
+        let (stream, source) = ResponseBodyStream.make(highWaterMark: 10, onDemand: {}, onCancel: {})
+        var sink = BodySink(source: source, highWaterMark: 10)
         #expect(try write("abc", to: &sink) == .taken)
         #expect(try write("def", to: &sink) == .taken)
         sink.flush()

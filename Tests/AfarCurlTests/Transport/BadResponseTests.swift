@@ -16,7 +16,7 @@ extension TransportTests {
             let steps: [RawServer.Step]
 
             init(
-                _ name: String, _ code: TransportError.Code, _ phase: TransportError.Phase = .waiting,
+                _ name: String, _ code: TransportError.Code, _ phase: TransportError.Phase = .awaitingResponse,
                 _ steps: RawServer.Step...
             ) {
                 testDescription = name
@@ -33,34 +33,48 @@ extension TransportTests {
         }
 
         private static let heads = [
-            Case("nothing", .connectionLost, .waiting, .close),
-            Case("half a status line", .connectionLost, .waiting, .send("HTTP/1.1 2"), .close),
-            Case("half a head", .malformedResponse, .waiting, .send(ok + "Content-Le"), .close),
+            Case("nothing", .connectionLost, .awaitingResponse, .close),
+            Case("half a status line", .connectionLost, .awaitingResponse, .send("HTTP/1.1 2"), .close),
+            Case("half a head", .malformedResponse, .awaitingResponse, .send(ok + "Content-Le"), .close),
             Case(
-                "a head without its blank line", .malformedResponse, .waiting, .send(ok + "Content-Length: 5\r\n"),
+                "a head without its blank line", .malformedResponse, .awaitingResponse,
+                .send(ok + "Content-Length: 5\r\n"),
                 .close),
-            Case("status 1000", .malformedResponse, .waiting, .send("HTTP/1.1 1000 X\r\nContent-Length: 0\r\n\r\n")),
-            Case("status 0", .malformedResponse, .waiting, .send("HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n")),
-            Case("no status", .malformedResponse, .waiting, .send("HTTP/1.1\r\nContent-Length: 0\r\n\r\n")),
-            Case("HTTP/0.9", .malformedResponse, .waiting, .send("<html>hello</html>\r\n\r\n"), .close),
-            Case("another protocol", .malformedResponse, .waiting, .send("SSH-2.0-OpenSSH_9.2\r\n"), .waitForever),
             Case(
-                "binary", .malformedResponse, .waiting, .send([0x16, 3, 1, 0, 0, 0, 0xFF, 0x0A, 0x0D, 0x0A, 0]), .close),
-            Case("101", .malformedResponse, .waiting, .send("HTTP/1.1 101 X\r\nUpgrade: x\r\n\r\n"), .waitForever),
+                "status 1000", .malformedResponse, .awaitingResponse,
+                .send("HTTP/1.1 1000 X\r\nContent-Length: 0\r\n\r\n")),
             Case(
-                "endless 1xx", .malformedResponse, .waiting, .repeat("HTTP/1.1 102 X\r\n\r\n", every: 0, times: 9_999)),
-            Case("1xx and no more", .connectionLost, .waiting, .send("HTTP/1.1 102 X\r\n\r\n"), .close),
-            Case("300 kB in lines", .headTooLarge, .waiting, .send(ok), .repeat(line(1_000), every: 0, times: 300)),
+                "status 0", .malformedResponse, .awaitingResponse, .send("HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n")),
+            Case("no status", .malformedResponse, .awaitingResponse, .send("HTTP/1.1\r\nContent-Length: 0\r\n\r\n")),
+            Case("HTTP/0.9", .malformedResponse, .awaitingResponse, .send("<html>hello</html>\r\n\r\n"), .close),
             Case(
-                "300 kB in one line", .headTooLarge, .waiting, .send(ok + "A: "),
+                "another protocol", .malformedResponse, .awaitingResponse, .send("SSH-2.0-OpenSSH_9.2\r\n"),
+                .waitForever),
+            Case(
+                "binary", .malformedResponse, .awaitingResponse,
+                .send([0x16, 3, 1, 0, 0, 0, 0xFF, 0x0A, 0x0D, 0x0A, 0]), .close),
+            Case(
+                "101", .malformedResponse, .awaitingResponse, .send("HTTP/1.1 101 X\r\nUpgrade: x\r\n\r\n"),
+                .waitForever),
+            Case(
+                "endless 1xx", .malformedResponse, .awaitingResponse,
+                .repeat("HTTP/1.1 102 X\r\n\r\n", every: 0, times: 9_999)),
+            Case("1xx and no more", .connectionLost, .awaitingResponse, .send("HTTP/1.1 102 X\r\n\r\n"), .close),
+            Case(
+                "300 kB in lines", .headTooLarge, .awaitingResponse, .send(ok),
+                .repeat(line(1_000), every: 0, times: 300)),
+            Case(
+                "300 kB in one line", .headTooLarge, .awaitingResponse, .send(ok + "A: "),
                 .repeat(line(1_000, ""), every: 0, times: 300)),
             Case(
-                "300 kB of status", .headTooLarge, .waiting, .send("HTTP/1.1 200 "),
+                "300 kB of status", .headTooLarge, .awaitingResponse, .send("HTTP/1.1 200 "),
                 .repeat(line(1_000, ""), every: 0, times: 300)),
-            Case("5,000 fields", .headTooLarge, .waiting, .send(ok), .repeat("a: b\r\n", every: 0, times: 5_000)),
+            Case(
+                "5,000 fields", .headTooLarge, .awaitingResponse, .send(ok), .repeat("a: b\r\n", every: 0, times: 5_000)
+            ),
             // Not too short, because libcurl copies the whole value for each where memory cannot grow in place.
             Case(
-                "endless folds", .headTooLarge, .waiting, .send(ok + "A: b\r\n"),
+                "endless folds", .headTooLarge, .awaitingResponse, .send(ok + "A: b\r\n"),
                 .repeat(" \(String(repeating: "c", count: 97))\r\n", every: 0, times: 9_999)),
         ]
 
@@ -69,16 +83,16 @@ extension TransportTests {
         }
 
         private static let lengths = [
-            Case("an overflowing length", .malformedResponse, .waiting, length("99999999999999999999999")),
-            Case("a length of Int64 and one", .malformedResponse, .waiting, length("9223372036854775808")),
-            Case("a negative length", .malformedResponse, .waiting, length("-5")),
-            Case("a signed length", .malformedResponse, .waiting, length("+5")),
-            Case("a hexadecimal length", .malformedResponse, .waiting, length("0x5")),
-            Case("a length in words", .malformedResponse, .waiting, length("five")),
-            Case("no length", .malformedResponse, .waiting, length("")),
-            Case("two lengths in a line", .malformedResponse, .waiting, length("5, 6")),
-            Case("two lengths", .malformedResponse, .waiting, length("5\r\nContent-Length: 6")),
-            Case("a folded length", .malformedResponse, .waiting, length("\r\n 5")),
+            Case("an overflowing length", .malformedResponse, .awaitingResponse, length("99999999999999999999999")),
+            Case("a length of Int64 and one", .malformedResponse, .awaitingResponse, length("9223372036854775808")),
+            Case("a negative length", .malformedResponse, .awaitingResponse, length("-5")),
+            Case("a signed length", .malformedResponse, .awaitingResponse, length("+5")),
+            Case("a hexadecimal length", .malformedResponse, .awaitingResponse, length("0x5")),
+            Case("a length in words", .malformedResponse, .awaitingResponse, length("five")),
+            Case("no length", .malformedResponse, .awaitingResponse, length("")),
+            Case("two lengths in a line", .malformedResponse, .awaitingResponse, length("5, 6")),
+            Case("two lengths", .malformedResponse, .awaitingResponse, length("5\r\nContent-Length: 6")),
+            Case("a folded length", .malformedResponse, .awaitingResponse, length("\r\n 5")),
         ]
 
         private static let bodies = [

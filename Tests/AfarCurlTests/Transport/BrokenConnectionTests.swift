@@ -61,7 +61,7 @@ extension TransportTests {
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == .connectionLost)
                 #expect(error.systemError == ECONNRESET)
-                #expect(error.phase == .waiting)
+                #expect(error.phase == .awaitingResponse)
             }
         }
 
@@ -120,7 +120,7 @@ extension TransportTests {
                 var error: TransportError?
                 let time = try await seconds { error = try await transportError { try await transport.send(exchange) } }
                 #expect(error?.code == .timedOut)
-                #expect(error?.phase == .waiting)
+                #expect(error?.phase == .awaitingResponse)
                 #expect(error?.message.contains("idle") == true)
                 #expect((0.25...3).contains(time))
                 try await server.peerClosed(0)

@@ -94,7 +94,7 @@ extension TransportTests {
         @Test func whileTLSIsAgreedOn() async throws {
             try await withRawServer([.receive(1), .waitForever]) { server in
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
-                try await expectCancellation(of: Exchange(url), in: .securing) {
+                try await expectCancellation(of: Exchange(url), in: .tlsHandshake) {
                     try await server.connection(0)
                     while server.received(by: 0).isEmpty { await Task.yield() }
                 }
@@ -132,7 +132,9 @@ extension TransportTests {
 
         @Test func whileItWaitsForTheHead() async throws {
             try await withRawServer([.receiveHead, .waitForever]) { server in
-                try await expectCancellation(of: Exchange(server.url), in: .waiting) { try await server.head() }
+                try await expectCancellation(of: Exchange(server.url), in: .awaitingResponse) {
+                    try await server.head()
+                }
                 try await server.peerClosed(0)
             }
         }
@@ -205,7 +207,7 @@ extension TransportTests {
                 try await withThrowingTaskGroup(of: String.self) { group in
                     for number in 0..<300 {
                         let pause = Int.random(in: 0...20_000, using: &generator)
-                        let delivery: ResponseDelivery = number % 3 == 0 ? .stream(highWater: 5_000) : .collect()
+                        let delivery: ResponseDelivery = number % 3 == 0 ? .stream(highWaterMark: 5_000) : .collect()
                         let body: RequestBody =
                             number % 2 == 0 ? .none : ChunkSource.body([Data(count: 300_000), Data("x".utf8)])
                         let exchange = Exchange(

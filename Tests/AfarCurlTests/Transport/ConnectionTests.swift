@@ -193,7 +193,7 @@ extension TransportTests {
 
         @Test func aPausedExchangeKeepsItsConnection() async throws {
             try await withServer { server in
-                let exchange = Exchange(server.url("/large/20000000"), delivery: .stream(highWater: 1000))
+                let exchange = Exchange(server.url("/large/20000000"), delivery: .stream(highWaterMark: 1000))
                 let stream = try await transport.send(exchange).stream
                 transport.closeIdleConnections()
                 _ = try await transport.send(Exchange(server.url("/get")))

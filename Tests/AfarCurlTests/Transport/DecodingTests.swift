@@ -133,7 +133,7 @@ extension TransportTests {
             let bomb = DeflatedZeros.data(runs: runs)
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count)\r\n\r\n"
             try await withRawServer([.receiveHead, .send(Data(head.utf8) + bomb)]) { server in
-                let response = try await transport.send(Exchange(server.url, delivery: .stream(highWater: 1024)))
+                let response = try await transport.send(Exchange(server.url, delivery: .stream(highWaterMark: 1024)))
                 var count = 0
                 for try await chunk in try response.stream { count += chunk.count }
                 #expect(count == 1 + runs * 258)

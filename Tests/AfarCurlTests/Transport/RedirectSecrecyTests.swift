@@ -16,7 +16,7 @@ struct RedirectSecrecyTests {
     {
         var configuration = CurlTransport.Configuration()
         configuration.certificateBundle = server.authority
-        let rules = RedirectRules(allowsInsecure: allowsInsecure, secretHeaders: ["x-mine"])
+        let rules = RedirectRules(allowsInsecure: allowsInsecure, sensitiveHeaders: ["x-mine"])
         let transport = StagedTransport(CurlTransport(configuration: configuration), RedirectStage(rules: rules))
         // Each secret once in the request and once as a session's default header.
         var exchange = Exchange(url, fields: [("Authorization", "hush"), ("X-Mine", "hush"), ("Accept", "plain")])

@@ -78,7 +78,8 @@ extension TransportTests {
                     let transport = CurlTransport()
                     let tasks = (0..<100).map { number in
                         Task {
-                            let delivery: ResponseDelivery = number % 2 == 0 ? .stream(highWater: 1_000) : .collect()
+                            let delivery: ResponseDelivery =
+                                number % 2 == 0 ? .stream(highWaterMark: 1_000) : .collect()
                             let body = ChunkSource.body([Data(count: 100_000), Data(count: 100_000)])
                             let exchange = Exchange(server.url("/large/1000000"), .post, body: body, delivery: delivery)
                             let response = try await transport.send(exchange)
@@ -128,7 +129,7 @@ extension TransportTests {
                 let before = Resources()
                 var streams: [ResponseBodyStream] = []
                 for _ in 0..<10 {
-                    let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWater: 1_000))
+                    let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1_000))
                     streams.append(try await CurlTransport().send(exchange).stream)
                 }
                 #expect(Resources().threads >= 10)

@@ -10,14 +10,14 @@ extension TransportTests {
     @Suite struct StreamTests {
         private let transport = CurlTransport()
 
-        private func stream(_ url: URL, highWater: Int = 64 * 1024) async throws -> ResponseBodyStream {
-            try await transport.send(Exchange(url, delivery: .stream(highWater: highWater))).stream
+        private func stream(_ url: URL, highWaterMark: Int = 64 * 1024) async throws -> ResponseBodyStream {
+            try await transport.send(Exchange(url, delivery: .stream(highWaterMark: highWaterMark))).stream
         }
 
         @Test(arguments: [1, 10_000, 10_000_000])
-        func aStreamHasTheWholeBody(_ highWater: Int) async throws {
+        func aStreamHasTheWholeBody(_ highWaterMark: Int) async throws {
             try await withServer { server in
-                let body = try await stream(server.url("/large/5000000"), highWater: highWater)
+                let body = try await stream(server.url("/large/5000000"), highWaterMark: highWaterMark)
                 #expect(try await collect(body) == PatternBytes.bytes(5_000_000))
                 let report = await body.report()
                 #expect(report.transactions.first?.responseBodyBytes == 5_000_000)
@@ -59,7 +59,7 @@ extension TransportTests {
                         }
                     }
                 }
-                let body = try await stream(server.url("/body/counted"), highWater: 100_000)
+                let body = try await stream(server.url("/body/counted"), highWaterMark: 100_000)
                 // Another that is read is through before it, or the first would have been, too.
                 for try await _ in try await stream(server.url("/body/other")) {}
                 #expect(written.withLock { $0 } < total / 2)
@@ -160,7 +160,7 @@ extension TransportTests {
 
         @Test func aStreamIsReadAfterItsTransportIsGone() async throws {
             try await withServer { server in
-                let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWater: 1000))
+                let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1000))
                 var transport: CurlTransport? = CurlTransport()
                 let body = try await transport?.send(exchange).stream
                 transport = nil

@@ -130,7 +130,7 @@ extension TransportTests {
         @Test func suspendingAndResumingAtRandomChangesNoByte() async throws {
             try await withServer { server in
                 var generator = SeededGenerator(seed: 7)
-                for delivery in [ResponseDelivery.collect(), .stream(highWater: 10_000)] {
+                for delivery in [ResponseDelivery.collect(), .stream(highWaterMark: 10_000)] {
                     let exchange = Exchange(server.url("/large/20000000"), delivery: delivery)
                     let task = Task {
                         let response = try await transport.send(exchange)

@@ -41,7 +41,7 @@ extension TransportTests {
             try await withTLSServer(certificate) { server, transport in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == code, "\(error)")
-                #expect(error.phase == .securing)
+                #expect(error.phase == .tlsHandshake)
                 #expect(error.peer != nil)
                 try await withServer { plain in
                     let response = try await transport.send(Exchange(plain.url("/get")))
@@ -71,7 +71,7 @@ extension TransportTests {
             try await withTLSServer(.good, arguments: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]) { server, transport in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == .secureConnectionFailed)
-                #expect(error.phase == .securing)
+                #expect(error.phase == .tlsHandshake)
             }
         }
 
@@ -93,7 +93,7 @@ extension TransportTests {
                 let transport = CurlTransport()
                 let error = try await transportError { try await transport.send(Exchange(url)) }
                 #expect(error.code == .secureConnectionFailed)
-                #expect(error.phase == .securing)
+                #expect(error.phase == .tlsHandshake)
                 #expect(try await transport.send(Exchange(server.url)).head.status == 200)
             }
         }
@@ -104,7 +104,7 @@ extension TransportTests {
                 let exchange = Exchange(url).with { $0.connectTimeout = 0.5 }
                 let error = try await transportError { try await CurlTransport().send(exchange) }
                 #expect(error.code == .timedOut)
-                #expect(error.phase == .securing)
+                #expect(error.phase == .tlsHandshake)
                 try await server.peerClosed(0)
             }
         }

@@ -7,7 +7,7 @@
         private static let wirelessFamily: UInt16 = 0x1C
 
         /// A laptop: a wireless card that looks like any Ethernet, and a modem.
-        private static let laptop = PretendKernel { type, _ in
+        private static let laptop = FakeKernel { type, _ in
             switch type {
             case 18:
                 [
@@ -68,7 +68,7 @@
 
         @Test func theWirelessFamilyIsRemembered() throws {
             let searches = Locked(0)
-            let kernel = PretendKernel { type, _ in
+            let kernel = FakeKernel { type, _ in
                 switch type {
                 case 18: return [.link(2, "eth0"), .link(3, "wlan0")]
                 case 16:
@@ -111,7 +111,7 @@
         }
 
         @Test func aFamilyWithoutRulesGoesByTheUsualOnes() throws {
-            let kernel = PretendKernel { type, number in
+            let kernel = FakeKernel { type, number in
                 guard type == 34 else { return [] }
                 return number == 0 ? [MessageBuilder(type: 32, body: [2, 0, 0, 0, 7, 0, 0, 1, 0, 0, 0, 0])] : nil
             }
@@ -121,7 +121,7 @@
         }
 
         @Test func whatChangesWhileItIsReadIsReadAnew() throws {
-            let kernel = PretendKernel { type, number in
+            let kernel = FakeKernel { type, number in
                 var link = MessageBuilder.link(2, number < 2 ? "old" : "new")
                 if number < 2 { link.flags |= 0x10 }
                 return type == 18 ? [link] : []
@@ -132,7 +132,7 @@
         }
 
         @Test func whatChangesAllTheTimeIsTakenAsItIs() throws {
-            let kernel = PretendKernel { type, number in
+            let kernel = FakeKernel { type, number in
                 var link = MessageBuilder.link(2, "v\(number)")
                 link.flags |= 0x10
                 return type == 18 ? [link] : []
@@ -143,13 +143,13 @@
         }
 
         @Test func aKernelThatRefusesIsAnError() {
-            let error = #expect(throws: ReachabilityError.self) { try PretendKernel { _, _ in nil }.reader.table() }
+            let error = #expect(throws: ReachabilityError.self) { try FakeKernel { _, _ in nil }.reader.table() }
             #expect(error?.errorNumber == 95)
             #expect(error?.description == "Could not read the kernel's tables: Operation not supported")
         }
 
         @Test func messagesLongerThanTheBufferAreRead() throws {
-            let kernel = PretendKernel { type, _ in
+            let kernel = FakeKernel { type, _ in
                 var link = MessageBuilder.link(2, "v0")
                 for _ in 1...4 { link.add(900, [UInt8](repeating: 7, count: 30_000)) }
                 link.add(10, MessageBuilder.bytes(Int32(9)))

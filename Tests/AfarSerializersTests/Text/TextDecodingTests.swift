@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func alamofiresWayKnowsTheCharsetAndElseLatin1() throws {
-        let decoding = TextDecoding.charsetElseLatin1
+        let decoding = TextDecoding.charsetOrLatin1
         #expect(try decoding.decode(Self.latin + Data([0x80])).text == "grün\u{80}")
         #expect(try decoding.decode(Data("é".utf8), contentType: "a/b; charset=utf-8").text == "é")
         #expect(try decoding.decode(Data("é".utf8), contentType: "application/json").text == "Ã©")

@@ -53,7 +53,7 @@ import Testing
         #expect(try await request.serializingString().value == "gü")
         #expect(try await request.serializingText(decoding: .replacing).value.malformedOffset == 1)
         #expect(try await request.serializingResponse(using: .string(decoding: .replacing)).value == "g\u{FFFD}")
-        #expect(try await request.serializingResponse(using: .text(decoding: .charsetElseLatin1)).value.text == "gü")
+        #expect(try await request.serializingResponse(using: .text(decoding: .charsetOrLatin1)).value.text == "gü")
         #expect(try await request.serializingResponse(using: .text).value.reason == .fallback)
         let error = await request.serializingResponse(using: .string(decoding: .strict)).response.error
         #expect(error?.isResponseSerializationError == true)
@@ -66,7 +66,7 @@ import Testing
         let text = try await request.serializingText(decoding: TextDecoding(encoding: .shiftJIS)).value
         #expect(text.encoding == .shiftJIS)
         #expect(text.reason == .override)
-        #expect(try await request.serializingText(decoding: .charsetElseLatin1).value.encoding == .isoLatin1)
+        #expect(try await request.serializingText(decoding: .charsetOrLatin1).value.encoding == .isoLatin1)
     }
 
     @Test func foundationsEncodingsAreTakenAsBefore() async throws {

@@ -13,7 +13,7 @@ struct RedirectRulesTests {
 
     /// Sends a request that is redirected once. Returns what was sent.
     private func requests(
-        for exchange: Exchange, answer: MockResponse, rules: RedirectRules = RedirectRules(secretHeaders: ["x-mine"])
+        for exchange: Exchange, answer: MockResponse, rules: RedirectRules = RedirectRules(sensitiveHeaders: ["x-mine"])
     ) async throws -> [MockRequest] {
         let answers = Locked([answer])
         let mock = MockTransport { _ in answers.withLock { $0.popLast() } ?? .text("there") }

@@ -7,9 +7,9 @@ import Testing
     private let demands = Locked(0)
     private let cancels = Locked(0)
 
-    private func make(highWater: Int = 10) -> (stream: ResponseBodyStream, source: ResponseBodyStream.Source) {
+    private func make(highWaterMark: Int = 10) -> (stream: ResponseBodyStream, source: ResponseBodyStream.Source) {
         ResponseBodyStream.make(
-            highWater: highWater,
+            highWaterMark: highWaterMark,
             onDemand: { [demands] in demands.withLock { $0 += 1 } },
             onCancel: { [cancels] in cancels.withLock { $0 += 1 } })
     }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func aFullStreamAsksForMoreWhenReadDownToHalf() async throws {
-        let (stream, source) = make(highWater: 10)
+        let (stream, source) = make(highWaterMark: 10)
         source.yield(Data(count: 6))
         #expect(!source.isFull)
         source.yield(Data(count: 6))

@@ -17,9 +17,9 @@ import Testing
     }
 
     @Test func asAURLErrorItKeepsItselfAndTheURL() {
-        let error = TransportError(.timedOut, phase: .waiting, url: "http://h/x", message: "late").urlError
+        let error = TransportError(.timedOut, phase: .awaitingResponse, url: "http://h/x", message: "late").urlError
         #expect(error.code == .timedOut)
-        #expect((error.userInfo[NSUnderlyingErrorKey] as? TransportError)?.phase == .waiting)
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? TransportError)?.phase == .awaitingResponse)
         #expect(error.failingURL?.absoluteString == "http://h/x")
     }
 }

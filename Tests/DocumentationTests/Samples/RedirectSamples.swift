@@ -4,7 +4,7 @@ enum RedirectSamples {
     static func configured() -> Session {
         var configuration = SessionConfiguration.default
         configuration.maximumRedirects = 5
-        configuration.secretHeaders = ["X-Customer"]
+        configuration.sensitiveHeaders = ["X-Customer"]
         configuration.allowsInsecureRedirects = true
 
         let session = Session(configuration: configuration)

@@ -23,7 +23,7 @@ extension Subject {
                 (input, random) throws(Contradiction) in
                 let type = random.pick(contentTypes + [String(decoding: input.prefix(60), as: UTF8.self)]) ?? nil
                 _ = try? TextDecoding.automatic.decode(input, contentType: type)
-                _ = try? TextDecoding.charsetElseLatin1.decode(input, contentType: type)
+                _ = try? TextDecoding.charsetOrLatin1.decode(input, contentType: type)
                 guard let text = try? TextDecoding.replacing.decode(input, contentType: type) else {
                     throw Contradiction("there is no text, as there is in browsers")
                 }

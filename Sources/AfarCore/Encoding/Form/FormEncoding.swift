@@ -65,15 +65,15 @@ struct FormEncoding: Encoder {
 
     /// The encoder of a place inside of this one. Where that is too deep it is in no tree, so that no tree is.
     private func inner(_ key: any CodingKey, _ place: (FormNode) -> FormNode) -> FormEncoding {
-        guard depth < AFError.ParametersNestedTooDeep.limit else {
+        guard depth < AFError.ParameterNestingError.limit else {
             return FormEncoding(node: FormNode(), codingPath: codingPath, options: options, depth: depth + 1)
         }
         return FormEncoding(node: place(node), codingPath: codingPath + [key], options: options, depth: depth + 1)
     }
 
     private func checkDepth() throws {
-        guard depth <= AFError.ParametersNestedTooDeep.limit else {
-            throw AFError.ParametersNestedTooDeep(parameter: codingPath.first?.stringValue)
+        guard depth <= AFError.ParameterNestingError.limit else {
+            throw AFError.ParameterNestingError(parameter: codingPath.first?.stringValue)
         }
     }
 

@@ -70,7 +70,7 @@ public final class URLEncodedFormEncoder: Sendable {
 
     /// The value as text.
     ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParametersNestedTooDeep`; what the
+    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; what the
     ///   value or an option's closure throws.
     public func encode(_ value: any Encodable) throws -> String {
         let root = FormNode()
@@ -80,7 +80,7 @@ public final class URLEncodedFormEncoder: Sendable {
 
     /// The value as data in UTF-8.
     ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParametersNestedTooDeep`; what the
+    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; what the
     ///   value or an option's closure throws.
     public func encode(_ value: any Encodable) throws -> Data {
         let text: String = try encode(value)

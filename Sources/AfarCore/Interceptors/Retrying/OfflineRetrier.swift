@@ -39,8 +39,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// - Parameters:
     ///   - monitor: Knows whether there is a network. The default is nil: the session's provider is asked.
     ///   - maximumWait: How long a request waits at most, `.never` for as long as it takes. The default is 5 seconds.
-    ///   - isOfflineError: Whether an error says that there is no network. It is called on no particular thread. The default
-    ///     is ``defaultIsOfflineError``.
+    ///   - isOfflineError: Whether an error says that there is no network. It is called on an unspecified thread. The
+    ///     default is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         monitor: (any ConnectivityProvider)? = nil,
@@ -55,8 +55,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// - Parameters:
     ///   - requiredInterfaceType: The type of which one interface must be.
     ///   - maximumWait: How long a request waits at most, `.never` for as long as it takes. The default is 5 seconds.
-    ///   - isOfflineError: Whether an error says that there is no network. It is called on no particular thread. The default
-    ///     is ``defaultIsOfflineError``.
+    ///   - isOfflineError: Whether an error says that there is no network. It is called on an unspecified thread. The
+    ///     default is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -74,8 +74,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// - Parameters:
     ///   - prohibitedInterfaceTypes: The types of which not all interfaces may be.
     ///   - maximumWait: How long a request waits at most, `.never` for as long as it takes. The default is 5 seconds.
-    ///   - isOfflineError: Whether an error says that there is no network. It is called on no particular thread. The default
-    ///     is ``defaultIsOfflineError``.
+    ///   - isOfflineError: Whether an error says that there is no network. It is called on an unspecified thread. The
+    ///     default is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],
@@ -116,7 +116,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         let present = provider.connectivity
         let tried = request.connectivityTried(by: self)
         if present.status == .unknown {
-            // There will be no news to wait for.
+            // There will be no updates to wait for.
             guard isOfflineError, present != tried else { return completion(.doNotRetry) }
             if isUsable(present) {
                 request.noteConnectivity(present, triedBy: self)
@@ -146,7 +146,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         let limit = maximumWait.duration
         var tried = tried
         if present.status == .online, !isOfflineError || (isUsable(present) && present != tried) {
-            guard await provider.noticesLoss(within: limit) else { return isOfflineError ? present : nil }
+            guard await provider.detectsLoss(within: limit) else { return isOfflineError ? present : nil }
             tried = nil
         }
         let outcome = await provider.wait(upTo: limit, differingFrom: tried, until: isUsable)

@@ -17,11 +17,11 @@ extension RetryPolicy {
     /// The methods whose effect is the same however often a request is sent (RFC 9110, section 9.2.2).
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
-    /// The status codes that tell of a passing trouble (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
+    /// The status codes of transient failures (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-    /// The network errors that may pass: those of look-ups, connections, time and the mobile network, a certificate's
-    /// dates, and broken answers.
+    /// The network errors that may be transient: those of look-ups, connections, time and the mobile network, a
+    /// certificate's dates, and broken answers.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected,
         .badServerResponse,

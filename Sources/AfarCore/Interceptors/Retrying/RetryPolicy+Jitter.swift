@@ -8,7 +8,7 @@ extension RetryPolicy {
         /// Makes a rule of one's own.
         ///
         /// - Parameter vary: Makes the delay to wait from the one that the policy has computed, both in seconds. It is
-        ///   called on no particular thread.
+        ///   called on an unspecified thread.
         @preconcurrency
         public init(_ vary: @escaping @Sendable (_ delay: TimeInterval) -> TimeInterval) {
             self.vary = vary

@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Retries what may go better the next time: idempotent requests that failed with certain status codes or network errors,
+/// Retries transient failures: idempotent requests that failed with certain status codes or network errors,
 /// a few times, and after delays that grow.
 ///
 /// A status code fails a request only when it is validated. An upload whose stream was read already, and a `URLRequest`

@@ -6,7 +6,7 @@ protocol DecodingRules: Sendable {
     /// Takes a byte.
     mutating func take(_ byte: UInt8) -> DecodingStep
 
-    /// Is told of the end, again and again until it has nothing more to say.
+    /// Called at the end, repeatedly until it returns nil.
     mutating func end() -> DecodingStep?
 }
 

@@ -33,7 +33,7 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
     mutating func finish() -> String {
         var text: [UInt8] = []
         UTF8Output.withScratch { output in
-            while let step = rules.end() { carryOut(step, to: &output) }
+            while let step = rules.end() { perform(step, to: &output) }
             output.move(to: &text)
         }
         return String(decoding: text, as: UTF8.self)
@@ -51,13 +51,13 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
                 start = taken
             } else {
                 taken += 1
-                carryOut(rules.take(bytes[index]), to: &output)
+                perform(rules.take(bytes[index]), to: &output)
                 index += 1
             }
         }
     }
 
-    private mutating func carryOut(_ step: DecodingStep, to output: inout UTF8Output) {
+    private mutating func perform(_ step: DecodingStep, to output: inout UTF8Output) {
         switch step {
         case .more:
             return
@@ -74,16 +74,16 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
             replace(until: taken, in: &output)
         case .malformedBefore(let byte):
             replace(until: taken - 1, in: &output)
-            carryOut(rules.take(byte), to: &output)
+            perform(rules.take(byte), to: &output)
         case .malformedBeforeTwo(let first, let second):
             replace(until: taken - 2, in: &output)
-            carryOut(rules.take(first), to: &output)
-            carryOut(rules.take(second), to: &output)
+            perform(rules.take(first), to: &output)
+            perform(rules.take(second), to: &output)
         case .malformedBeforeThree(let first, let second, let third):
             replace(until: taken - 3, in: &output)
-            carryOut(rules.take(first), to: &output)
-            carryOut(rules.take(second), to: &output)
-            carryOut(rules.take(third), to: &output)
+            perform(rules.take(first), to: &output)
+            perform(rules.take(second), to: &output)
+            perform(rules.take(third), to: &output)
         }
     }
 

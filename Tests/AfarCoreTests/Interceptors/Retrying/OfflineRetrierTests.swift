@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct OfflineRetrierTests {
-    private let provider = HandDrivenConnectivity(.offline)
+    private let provider = ManualConnectivity(.offline)
 
     /// Reaches its server as long as there is a network.
     private func transport(_ code: TransportError.Code = .notConnected) -> MockTransport {

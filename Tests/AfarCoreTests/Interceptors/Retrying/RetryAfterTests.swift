@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func itIsForAnswersThatAreRetriedForTheirStatus() async {
-        let response = MockResponse.text("half", status: 200).breakingOff(after: 2)
+        let response = MockResponse.text("half", status: 200).interrupted(after: 2)
         let policy = RetryPolicy(maximumRetryAfter: 60)
         #expect(
             await delays(of: policy) {

@@ -1,22 +1,22 @@
 /// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Pure: it does no I/O.
-struct HostGate<Waiter: AnyObject> {
+struct HostLimiter<Waiter: AnyObject> {
     /// The connections and the queue of one host.
-    final class Lane {
+    final class HostQueue {
         fileprivate let host: String
         @exclusivity(unchecked) fileprivate var active = 0
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
-        /// Places of those who have gone are nil, until the front of the queue is cut off.
+        /// Entries of waiters that have gone are nil, until the front of the queue is cut off.
         @exclusivity(unchecked) private var waiting: [Waiter?] = []
         @exclusivity(unchecked) private var firstWaiting = 0
         @exclusivity(unchecked) private var cutOff = 0
 
         fileprivate init(host: String) { self.host = host }
 
-        fileprivate func append(_ waiter: Waiter) -> Place {
+        fileprivate func append(_ waiter: Waiter) -> Slot {
             waiting.append(waiter)
             waitingCount += 1
-            return Place(lane: self, number: cutOff + waiting.count - 1)
+            return Slot(queue: self, number: cutOff + waiting.count - 1)
         }
 
         fileprivate func takeFirst() -> Waiter? {
@@ -54,75 +54,75 @@ struct HostGate<Waiter: AnyObject> {
         }
     }
 
-    /// A place in a host's queue; after admission, a place among its connections.
-    struct Place {
-        fileprivate let lane: Lane
+    /// A slot in a host's queue; after admission, a slot among its connections.
+    struct Slot {
+        fileprivate let queue: HostQueue
         fileprivate let number: Int
     }
 
     private let limitPerHost: Int
-    private var lanes: [String: Lane] = [:]
-    /// Lanes that have someone waiting and a free place, in the order in which they got both.
-    private var ready: [Lane] = []
+    private var queues: [String: HostQueue] = [:]
+    /// Queues that have a waiter and a free slot, in the order in which they got both.
+    private var ready: [HostQueue] = []
 
     init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }
 
     /// How many hosts have someone waiting or admitted.
-    var hostCount: Int { lanes.count }
+    var hostCount: Int { queues.count }
 
     /// Whether somebody may start now.
     var isReady: Bool { !ready.isEmpty }
 
     /// Adds a waiter for a host (scheme, name and port).
-    mutating func enqueue(_ waiter: Waiter, host: String) -> Place {
-        let lane: Lane
-        if let known = lanes[host] {
-            lane = known
+    mutating func enqueue(_ waiter: Waiter, host: String) -> Slot {
+        let queue: HostQueue
+        if let known = queues[host] {
+            queue = known
         } else {
-            lane = Lane(host: host)
-            lanes[host] = lane
+            queue = HostQueue(host: host)
+            queues[host] = queue
         }
-        let place = lane.append(waiter)
-        list(lane)
-        return place
+        let slot = queue.append(waiter)
+        list(queue)
+        return slot
     }
 
     /// Takes the next waiter that may start now.
     mutating func admit() -> Waiter? {
         guard !ready.isEmpty else { return nil }
-        let lane = ready.removeFirst()
-        lane.isListed = false
-        guard let waiter = lane.takeFirst() else { return nil }
-        lane.active += 1
-        list(lane)
+        let queue = ready.removeFirst()
+        queue.isListed = false
+        guard let waiter = queue.takeFirst() else { return nil }
+        queue.active += 1
+        list(queue)
         return waiter
     }
 
     /// An admitted transfer is over. To be called once.
-    mutating func release(_ place: Place) {
-        place.lane.active -= 1
-        list(place.lane)
-        discardIfUnused(place.lane)
+    mutating func release(_ slot: Slot) {
+        slot.queue.active -= 1
+        list(slot.queue)
+        discardIfUnused(slot.queue)
     }
 
     /// Takes out a waiter that was not admitted.
-    mutating func withdraw(_ place: Place) {
-        let lane = place.lane
-        guard lane.remove(place.number) != nil else { return }
-        if lane.waitingCount == 0, lane.isListed {
-            ready.removeAll { $0 === lane }
-            lane.isListed = false
+    mutating func withdraw(_ slot: Slot) {
+        let queue = slot.queue
+        guard queue.remove(slot.number) != nil else { return }
+        if queue.waitingCount == 0, queue.isListed {
+            ready.removeAll { $0 === queue }
+            queue.isListed = false
         }
-        discardIfUnused(lane)
+        discardIfUnused(queue)
     }
 
-    private mutating func list(_ lane: Lane) {
-        guard !lane.isListed, lane.waitingCount > 0, lane.active < limitPerHost else { return }
-        lane.isListed = true
-        ready.append(lane)
+    private mutating func list(_ queue: HostQueue) {
+        guard !queue.isListed, queue.waitingCount > 0, queue.active < limitPerHost else { return }
+        queue.isListed = true
+        ready.append(queue)
     }
 
-    private mutating func discardIfUnused(_ lane: Lane) {
-        if lane.active == 0, lane.waitingCount == 0, lanes[lane.host] === lane { lanes[lane.host] = nil }
+    private mutating func discardIfUnused(_ queue: HostQueue) {
+        if queue.active == 0, queue.waitingCount == 0, queues[queue.host] === queue { queues[queue.host] = nil }
     }
 }

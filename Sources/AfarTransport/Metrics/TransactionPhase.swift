@@ -1,13 +1,13 @@
 import Foundation
 
-/// One of the stages that a request goes through, one after the other.
-package struct Stage: Equatable {
+/// One of the consecutive phases of a request and its response over the network, with its time.
+package struct TransactionPhase: Equatable {
     package enum Name: String, CaseIterable {
         case queued = "Queued"
         case lookup = "DNS"
         case connect = "Connect"
-        case security = "TLS"
-        case waiting = "Waiting"
+        case tlsHandshake = "TLS"
+        case awaitingResponse = "Waiting"
         case body = "Body"
     }
 
@@ -26,43 +26,45 @@ extension TransactionMetrics {
     /// From the beginning to the end, or to the last moment known, in seconds.
     package var duration: Double { lastMoment.map { seconds(to: $0) } ?? 0 }
 
-    /// The stages in order.
-    package func stages(isSecure: Bool) -> [Stage] {
-        var stages: [Stage] = []
+    /// The phases in order.
+    package func phases(isSecure: Bool) -> [TransactionPhase] {
+        var phases: [TransactionPhase] = []
         let isMeasured = requestStartDate != nil || connectStartDate != nil || domainLookupStartDate != nil
         let sending = requestStartDate ?? (isMeasured ? connectEndDate : fetchStartDate)
         if let begun = domainLookupStartDate ?? connectStartDate ?? requestStartDate, seconds(to: begun) > 0.0005 {
-            stages.append(stage(.queued, fetchStartDate, begun))
+            phases.append(phase(.queued, fetchStartDate, begun))
         }
-        let spans: [(Stage.Name, Date?, Date?)] = [
+        let spans: [(TransactionPhase.Name, Date?, Date?)] = [
             (.lookup, domainLookupStartDate, domainLookupEndDate),
             (.connect, connectStartDate, secureConnectionStartDate ?? connectEndDate),
-            (.security, secureConnectionStartDate, secureConnectionEndDate),
+            (.tlsHandshake, secureConnectionStartDate, secureConnectionEndDate),
         ]
         for (name, start, end) in spans {
-            if name == .security, !isSecure {
-                stages.append(Stage(name: name, time: .none("none, this is plain HTTP")))
+            if name == .tlsHandshake, !isSecure {
+                phases.append(TransactionPhase(name: name, time: .none("none, this is plain HTTP")))
             } else if isReusedConnection {
-                stages.append(Stage(name: name, time: .none("connection reused")))
-            } else if name == .security, start == nil, connectStartDate != nil, remoteAddress != nil {
+                phases.append(TransactionPhase(name: name, time: .none("connection reused")))
+            } else if name == .tlsHandshake, start == nil, connectStartDate != nil, remoteAddress != nil {
                 // A peer and no beginning of TLS: libcurl tells the two apart only when both went well.
-                stages.append(Stage(name: name, time: .none("not agreed on, its time is in Connect")))
+                phases.append(TransactionPhase(name: name, time: .none("not agreed on, its time is in Connect")))
             } else {
-                stages.append(stage(name, start, end, isMeasured: isMeasured))
+                phases.append(phase(name, start, end, isMeasured: isMeasured))
             }
         }
-        return stages + [
-            stage(.waiting, sending, responseStartDate), stage(.body, responseStartDate, responseEndDate),
+        return phases + [
+            phase(.awaitingResponse, sending, responseStartDate), phase(.body, responseStartDate, responseEndDate),
         ]
     }
 
-    /// A stage that has begun and not ended lasts until the end of all.
-    private func stage(_ name: Stage.Name, _ start: Date?, _ end: Date?, isMeasured: Bool = true) -> Stage {
+    /// A phase that has begun and not ended lasts until the end of all.
+    private func phase(_ name: TransactionPhase.Name, _ start: Date?, _ end: Date?, isMeasured: Bool = true)
+        -> TransactionPhase
+    {
         guard let start, let end = end ?? lastMoment else {
-            return Stage(name: name, time: .none(isMeasured ? "not reached" : "not measured"))
+            return TransactionPhase(name: name, time: .none(isMeasured ? "not reached" : "not measured"))
         }
         let lower = seconds(to: start)
-        return Stage(name: name, time: .measured(lower...max(lower, seconds(to: end))))
+        return TransactionPhase(name: name, time: .measured(lower...max(lower, seconds(to: end))))
     }
 
     private func seconds(to date: Date) -> Double {

@@ -1,5 +1,5 @@
 /// What is known of an exchange and its connection, in words.
-package struct ConnectionFacts {
+package struct ConnectionSummary {
     /// The peer, this side, and what both agreed on; nil when the peer is not known.
     package let connection: String?
     /// The bytes in both directions; nil when none are known.

@@ -4,9 +4,9 @@ import Testing
 @testable import AfarCore
 
 /// One at a time, in the order of arrival.
-@Suite(.timeLimit(.minutes(1))) struct AsyncMutexTests {
+@Suite(.timeLimit(.minutes(1))) struct CallbackLockTests {
     @Test func nobodyComesInBetween() async {
-        let mutex = AsyncMutex()
+        let mutex = CallbackLock()
         let (inside, most, count) = (Locked(0), Locked(0), Locked(0))
         await withTaskGroup { group in
             for _ in 0..<500 {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func whoComesFirstIsFirst() async {
-        let mutex = AsyncMutex()
+        let mutex = CallbackLock()
         let order = Locked<[Int]>([])
         let (entered, proceed) = (Deferred<Void>(), Deferred<Void>())
         var tasks = [
@@ -56,7 +56,7 @@ import Testing
     }
 }
 
-extension AsyncMutex {
+extension CallbackLock {
     fileprivate func withLock(_ body: () async -> Void) async {
         await withUnsafeContinuation { continuation in lock { continuation.resume() } }
         await body()

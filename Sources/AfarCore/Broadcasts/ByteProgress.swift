@@ -1,7 +1,7 @@
 import Foundation
 
 /// How far one direction of a transfer has come, in bytes.
-struct TransferFigures: Sendable {
+struct ByteProgress: Sendable {
     var completed: Int64
     /// −1 when it is not known.
     var total: Int64

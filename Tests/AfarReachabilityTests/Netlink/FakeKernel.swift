@@ -4,7 +4,7 @@
     @testable import AfarReachability
 
     /// The other end of a socket: answers requests with messages that a test made.
-    final class PretendKernel: Sendable {
+    final class FakeKernel: Sendable {
         typealias Answer = @Sendable (_ type: UInt16, _ number: Int) -> [MessageBuilder]?
 
         private let answer: Answer

@@ -1,6 +1,6 @@
-/// Waits for a callback of user code that should come once: a second call does nothing, and when none comes, cancelling
-/// the task is the answer.
-func oneAnswer<Answer: Sendable>(
+/// Waits for a callback of user code that should come once: further calls are ignored, and when the task is cancelled
+/// before, the value given for that is returned.
+func withCancellableCallback<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
     _ ask: @Sendable (@escaping @Sendable (Answer) -> Void) async -> Void
 ) async -> Answer {

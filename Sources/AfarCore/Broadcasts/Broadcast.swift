@@ -1,11 +1,11 @@
 import Foundation
 
-/// One kind of thing that happens to a request, and who wants to know: one handler, and any number of streams.
+/// Broadcasts the values of one kind of event of a request, to one handler and any number of streams.
 ///
-/// One thread announces at a time. While the lock is held nobody's code is run, and nobody let go who may run code then:
-/// at most something is put into a queue, or into a stream that nobody reads yet.
-final class Announcements<Value: Sendable>: Sendable {
-    /// Told of values until there will be no more.
+/// One thread sends at a time. While the lock is held no user code runs, and nothing is released whose deinit may run
+/// some: at most something is put into a queue, or into a stream that nobody reads yet.
+final class Broadcast<Value: Sendable>: Sendable {
+    /// Receives values until there will be no more.
     struct Listener: Sendable {
         var tell: @Sendable (Value) -> Void
         var finish: @Sendable () -> Void = {}
@@ -28,13 +28,13 @@ final class Announcements<Value: Sendable>: Sendable {
 
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map(\.listener) }
 
-        /// Returns what is to be let go.
+        /// Returns the replaced listener, to be released without the lock.
         mutating func replaceHandler(with listener: Listener) -> Listener? {
             guard !isOver else { return listener }
             return Swift.exchange(&handler, with: listener)
         }
 
-        /// What happened last, if that is newer than what a listener is prepared to hear first; else adds the listener,
+        /// What happened last, if that is newer than the first value prepared for a listener; else adds the listener,
         /// unless all is over.
         mutating func news(
             since prepared: inout Int, orAdd listener: Listener, telling tellFirst: () -> Void, _ id: inout Int?
@@ -73,7 +73,7 @@ final class Announcements<Value: Sendable>: Sendable {
     /// What happened last.
     var last: Value? { state.withLock { $0.last } }
 
-    func announce(_ value: Value) {
+    func send(_ value: Value) {
         let listeners = state.withLock { state in
             state.last = value
             state.count += 1
@@ -82,7 +82,7 @@ final class Announcements<Value: Sendable>: Sendable {
         for listener in listeners { listener.tell(value) }
     }
 
-    /// What happened last is of no interest any more.
+    /// Drops the last value.
     func forget() {
         state.withLock { $0.last = nil }
     }
@@ -101,7 +101,7 @@ final class Announcements<Value: Sendable>: Sendable {
         state.release { $0.replaceHandler(with: listener) }
     }
 
-    /// Sets the handler, in place of the one before; it is told of what happened last at once.
+    /// Sets the handler, in place of the one before; the last value is delivered to it at once.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
         let listener = Listener { value in queue.async { handler(value) } }
         state.release { state in
@@ -110,7 +110,7 @@ final class Announcements<Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds a listener that only puts what it is told into a queue. It is told of what happened last at once.
+    /// Adds a listener that only puts values into a queue. The last value is delivered to it at once.
     ///
     /// - Returns: What takes it away again.
     @discardableResult
@@ -118,7 +118,7 @@ final class Announcements<Value: Sendable>: Sendable {
         add(listener) { value in { listener.tell(value) } }
     }
 
-    /// Adds a stream that nobody reads yet. It is told of what happened last at once.
+    /// Adds a stream that nothing reads yet. The last value is delivered to it at once.
     ///
     /// - Parameter transform: Makes an element of a value.
     func add<Element: Sendable>(

@@ -1,11 +1,11 @@
-/// Lets tasks do something one at a time, in the order in which they come. Who waits holds no thread.
-final class AsyncMutex: Sendable {
+/// A lock that calls back in place of blocking: first come, first served, and waiting holds no thread.
+final class CallbackLock: Sendable {
     private typealias Waiting = @Sendable () -> Void
 
     private struct State {
         var isLocked = false
         var waiting: [Waiting] = []
-        /// Those who came before the ones in `waiting`; the last one is the first in the line.
+        /// Those that came before the ones in `waiting`, in reverse order: the last one is next.
         var first: [Waiting] = []
 
         mutating func next() -> Waiting? {
@@ -17,7 +17,7 @@ final class AsyncMutex: Sendable {
 
     private let state = Locked(State())
 
-    /// Calls a closure when it is the caller's turn, which lasts until ``unlock()``: at once, or by whoever unlocks.
+    /// Calls a closure when the lock has been acquired: at once, or from the call to ``unlock()`` that releases it.
     func lock(_ proceed: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
             if state.isLocked { state.waiting.append(proceed) }

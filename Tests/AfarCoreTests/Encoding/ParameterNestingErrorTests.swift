@@ -8,8 +8,8 @@ import Testing
 
 /// Parameters nested too deep are a typed error, up to that depth they are written, on a stack as small as any thread's.
 @Suite("Nesting of parameters")
-struct ParametersNestedTooDeepTests {
-    static let limit = AFError.ParametersNestedTooDeep.limit
+struct ParameterNestingErrorTests {
+    static let limit = AFError.ParameterNestingError.limit
 
     final class Chain: Encodable, Sendable {
         let next: Chain?
@@ -85,12 +85,12 @@ struct ParametersNestedTooDeepTests {
             let leaf = 1
 
             func text() throws -> String {
-                try ParametersNestedTooDeepTests.onSmallStack { try URLEncodedFormEncoder().encode(self) }
+                try ParameterNestingErrorTests.onSmallStack { try URLEncodedFormEncoder().encode(self) }
             }
         }
         #expect(try Value(tree: Chain(levels: Self.limit - 1)).text() == "leaf=1")
-        #expect(throws: AFError.ParametersNestedTooDeep.self) { try Value(tree: Chain(levels: Self.limit)).text() }
-        let error = #expect(throws: AFError.ParametersNestedTooDeep.self) {
+        #expect(throws: AFError.ParameterNestingError.self) { try Value(tree: Chain(levels: Self.limit)).text() }
+        let error = #expect(throws: AFError.ParameterNestingError.self) {
             try Value(tree: Chain(levels: 2000)).text()
         }
         #expect(error?.parameter == "tree")
@@ -109,7 +109,7 @@ struct ParametersNestedTooDeepTests {
     @Test("wrappers without keys count too")
     func wrappers() throws {
         let deep = (0..<5000).reduce(Wrapped.value) { inner, _ in .wrapper(inner) }
-        #expect(throws: AFError.ParametersNestedTooDeep.self) {
+        #expect(throws: AFError.ParameterNestingError.self) {
             try Self.onSmallStack { () -> String in try URLEncodedFormEncoder().encode(["w": deep]) }
         }
         let shallow = (0..<100).reduce(Wrapped.value) { inner, _ in .wrapper(inner) }
@@ -121,7 +121,7 @@ struct ParametersNestedTooDeepTests {
     func containers() throws {
         let text: String = try Self.onSmallStack { try URLEncodedFormEncoder().encode(Containers(levels: 20_000)) }
         #expect(text == "")
-        #expect(throws: AFError.ParametersNestedTooDeep.self) {
+        #expect(throws: AFError.ParameterNestingError.self) {
             try Self.onSmallStack { () -> String in
                 try URLEncodedFormEncoder().encode(Containers(levels: 20_000, hasValue: true))
             }
@@ -142,7 +142,7 @@ struct ParametersNestedTooDeepTests {
         let error = #expect(throws: AFError.self) {
             try Self.onSmallStack { try encoding.encode(request, with: ["fine": 1, "deep": Self.arrays(limit)]) }
         }
-        #expect((error?.underlyingError as? AFError.ParametersNestedTooDeep)?.parameter == "deep")
+        #expect((error?.underlyingError as? AFError.ParameterNestingError)?.parameter == "deep")
         // Made and released out here: that takes stack too.
         let deeper = ["deep": ["d": Self.arrays(3000)]]
         #expect(throws: AFError.self) { try Self.onSmallStack { try encoding.encode(request, with: deeper) } }

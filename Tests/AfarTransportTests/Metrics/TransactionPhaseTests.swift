@@ -3,7 +3,7 @@ import Testing
 
 @testable import AfarTransport
 
-struct StageTests {
+struct TransactionPhaseTests {
     private let start = Date(timeIntervalSinceReferenceDate: 1000)
 
     private func metrics(_ change: (inout TransactionMetrics) -> Void) -> TransactionMetrics {
@@ -16,11 +16,11 @@ struct StageTests {
     /// Name and milliseconds, or what stands in their place.
     private func words(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
         func milliseconds(_ seconds: Double) -> Int { Int((seconds * 1000).rounded()) }
-        return metrics.stages(isSecure: isSecure).map { stage in
-            switch stage.time {
-            case .none(let reason): "\(stage.name.rawValue): \(reason)"
+        return metrics.phases(isSecure: isSecure).map { phase in
+            switch phase.time {
+            case .none(let reason): "\(phase.name.rawValue): \(reason)"
             case .measured(let time):
-                "\(stage.name.rawValue): \(milliseconds(time.lowerBound))-\(milliseconds(time.upperBound))"
+                "\(phase.name.rawValue): \(milliseconds(time.lowerBound))-\(milliseconds(time.upperBound))"
             }
         }
     }

@@ -1,7 +1,7 @@
 import AfarCore
 
 /// Says what a test has set, and tells how many listen.
-final class HandDrivenConnectivity: ConnectivityProvider {
+final class ManualConnectivity: ConnectivityProvider {
     private struct State {
         var connectivity: Connectivity
         var listeners: [Int: AsyncStream<Connectivity>.Continuation] = [:]

@@ -1,8 +1,12 @@
 public import Foundation
 
 extension AFError {
+    /// The earlier name of ``ParameterNestingError``.
+    @available(*, deprecated, renamed: "ParameterNestingError")
+    public typealias ParametersNestedTooDeep = ParameterNestingError
+
     /// Parameters are nested so deep that writing them could exhaust the stack. No server reads such depths either.
-    public struct ParametersNestedTooDeep: Error, Sendable {
+    public struct ParameterNestingError: Error, Sendable {
         /// How many arrays and objects may be nested in each other: 128. Values that encode themselves may have to do with
         /// fewer where the thread's stack has no room for more.
         public static let limit = 128
@@ -17,7 +21,7 @@ extension AFError {
     }
 }
 
-extension AFError.ParametersNestedTooDeep: LocalizedError {
+extension AFError.ParameterNestingError: LocalizedError {
     /// What was wrong, for a person.
     public var errorDescription: String? {
         let subject = parameter.map { "The parameter \($0.debugDescription) is" } ?? "The parameters are"
@@ -26,7 +30,7 @@ extension AFError.ParametersNestedTooDeep: LocalizedError {
     }
 }
 
-extension AFError.ParametersNestedTooDeep {
+extension AFError.ParameterNestingError {
     /// Refuses arrays and dictionaries that are nested too deep, as Foundation's own serializers do not.
     static func check(_ object: Any) throws {
         if let dictionary = object as? [String: Any] {

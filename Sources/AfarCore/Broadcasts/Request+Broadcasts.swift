@@ -1,0 +1,52 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// The broadcast of one kind of event, made on first use. It ends with the request.
+    ///
+    /// - Parameter last: What happened before.
+    func broadcast<Value>(
+        _ kind: WritableKeyPath<Mutable, Broadcast<Value>?>, after last: (inout Mutable) -> Value? = { _ in nil }
+    ) -> Broadcast<Value> {
+        mutable.withLock { state in
+            if let broadcast = state[keyPath: kind] { return broadcast }
+            let broadcast = state.makeBroadcast(after: last(&state))
+            state[keyPath: kind] = broadcast
+            return broadcast
+        }
+    }
+
+    /// A broadcast as a sequence, which retains the request; an iteration does not.
+    ///
+    /// - Parameter transform: Makes the sequence's elements.
+    func stream<Value, Element>(
+        of broadcast: Broadcast<Value>,
+        bufferingPolicy: StreamOf<Element>.BufferingPolicy,
+        _ transform: @escaping @Sendable (Value) -> Element
+    ) -> StreamOf<Element> {
+        StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
+            withExtendedLifetime(self) { broadcast.add(continuation, transform) }
+        }
+    }
+
+    /// Records a `URLRequest` that was made, and broadcasts it when it is the one to be sent.
+    func didMake(_ urlRequest: URLRequest, isFinal: Bool) {
+        let broadcast = mutable.withLock { state in
+            state.requests.append(urlRequest)
+            return isFinal ? state.urlRequests : nil
+        }
+        broadcast?.send(urlRequest)
+    }
+}
+
+extension Request.Mutable {
+    /// Makes a broadcast that ends with the request.
+    mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
+        let broadcast = Broadcast(last: last, isOver: handlers.isOver)
+        handlers.append(onFinish: { _ in broadcast.finish() })
+        return broadcast
+    }
+}

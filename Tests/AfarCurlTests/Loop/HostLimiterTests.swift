@@ -1,0 +1,142 @@
+import Testing
+
+@testable import AfarCurl
+
+struct HostLimiterTests {
+    private final class Waiter: CustomStringConvertible {
+        let description: String
+        init(_ name: String) { description = name }
+    }
+
+    private typealias Limiter = HostLimiter<Waiter>
+
+    private func drain(_ limiter: inout Limiter) -> [String] {
+        var names: [String] = []
+        while let waiter = limiter.admit() { names.append(waiter.description) }
+        return names
+    }
+
+    @discardableResult
+    private func enqueue(_ names: String, _ host: String, _ limiter: inout Limiter) -> Limiter.Slot? {
+        var slot: Limiter.Slot?
+        for name in names { slot = limiter.enqueue(Waiter(String(name)), host: host) }
+        return slot
+    }
+
+    @Test func admitsUpToTheLimitInOrder() throws {
+        var limiter = Limiter(limitPerHost: 2)
+        let slot = try #require(enqueue("abcd", "h", &limiter))
+        #expect(drain(&limiter) == ["a", "b"])
+        limiter.release(slot)
+        #expect(drain(&limiter) == ["c"])
+        limiter.release(slot)
+        limiter.release(slot)
+        #expect(drain(&limiter) == ["d"])
+    }
+
+    @Test func hostsDoNotHoldEachOtherUp() throws {
+        var limiter = Limiter(limitPerHost: 1)
+        enqueue("ab", "h", &limiter)
+        enqueue("cd", "i", &limiter)
+        #expect(drain(&limiter) == ["a", "c"])
+    }
+
+    @Test func hostsTakeTurns() {
+        var limiter = Limiter(limitPerHost: 9)
+        enqueue("abc", "h", &limiter)
+        enqueue("xyz", "i", &limiter)
+        #expect(drain(&limiter) == ["a", "x", "b", "y", "c", "z"])
+    }
+
+    @Test func limitsBelowOneAreOne() {
+        var limiter = Limiter(limitPerHost: 0)
+        enqueue("ab", "h", &limiter)
+        #expect(drain(&limiter) == ["a"])
+    }
+
+    @Test func whoWithdrawsIsNotAdmitted() throws {
+        var limiter = Limiter(limitPerHost: 1)
+        let first = try #require(enqueue("a", "h", &limiter))
+        #expect(drain(&limiter) == ["a"])
+        let slot = try #require(enqueue("w", "h", &limiter))
+        enqueue("b", "h", &limiter)
+        limiter.withdraw(slot)
+        limiter.withdraw(slot)
+        limiter.release(first)
+        #expect(drain(&limiter) == ["b"])
+    }
+
+    @Test func theLastToWithdrawLeavesNothingToAdmit() throws {
+        var limiter = Limiter(limitPerHost: 1)
+        let slot = try #require(enqueue("w", "h", &limiter))
+        limiter.withdraw(slot)
+        #expect(drain(&limiter).isEmpty)
+        #expect(limiter.hostCount == 0)
+        enqueue("a", "h", &limiter)
+        limiter.withdraw(slot)
+        #expect(drain(&limiter) == ["a"])
+    }
+
+    @Test func unusedHostsAreForgotten() throws {
+        var limiter = Limiter(limitPerHost: 1)
+        let first = try #require(enqueue("a", "h", &limiter))
+        #expect(drain(&limiter) == ["a"])
+        let second = try #require(enqueue("b", "h", &limiter))
+        limiter.release(first)
+        #expect(drain(&limiter) == ["b"])
+        #expect(limiter.hostCount == 1)
+        limiter.release(second)
+        #expect(limiter.hostCount == 0)
+    }
+
+    @Test func withdrawingAtRandomKeepsTheOrder() {
+        var generator = SeededGenerator(seed: 1)
+        var limiter = Limiter(limitPerHost: 2)
+        var waiting: [(name: String, slot: Limiter.Slot)] = []
+        var admitted: [Limiter.Slot] = []
+        for number in 0..<5_000 {
+            let waiter = Waiter("\(number)")
+            waiting.append((waiter.description, limiter.enqueue(waiter, host: "h")))
+            if Bool.random(using: &generator), !waiting.isEmpty {
+                limiter.withdraw(waiting.remove(at: Int.random(in: waiting.indices, using: &generator)).slot)
+            }
+            if Int.random(in: 0..<3, using: &generator) == 0, !admitted.isEmpty {
+                limiter.release(admitted.removeLast())
+            }
+            while let next = limiter.admit() {
+                #expect(next.description == waiting.first?.name)
+                admitted.append(waiting.removeFirst().slot)
+            }
+            #expect(admitted.count <= 2)
+        }
+        for slot in waiting.map(\.slot) { limiter.withdraw(slot) }
+        for slot in admitted { limiter.release(slot) }
+        #expect(limiter.hostCount == 0)
+    }
+
+    @Test func orderHoldsForALongQueue() throws {
+        var limiter = Limiter(limitPerHost: 1)
+        var names: [String] = []
+        for number in 0..<500 { _ = limiter.enqueue(Waiter("\(number)"), host: "h") }
+        let slot = try #require(enqueue("z", "h", &limiter))
+        while let waiter = limiter.admit() {
+            names.append(waiter.description)
+            limiter.release(slot)
+        }
+        #expect(names == (0..<500).map(String.init) + ["z"])
+    }
+
+    @Test func whoHasBeenAdmittedIsNotKept() {
+        var limiter = Limiter(limitPerHost: 9)
+        weak var admitted: Waiter?
+        do {
+            let waiter = Waiter("a")
+            admitted = waiter
+            _ = limiter.enqueue(waiter, host: "h")
+            _ = limiter.enqueue(Waiter("b"), host: "h")
+            #expect(limiter.admit() === waiter)
+        }
+        #expect(admitted == nil)
+        #expect(drain(&limiter) == ["b"])
+    }
+}
