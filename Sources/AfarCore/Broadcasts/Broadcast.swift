@@ -26,7 +26,8 @@ final class Broadcast<Value: Sendable>: Sendable {
             return listeners
         }
 
-        var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map(\.listener) }
+        // No key path: that of a generic type is looked up by name at each turn.
+        var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map { $0.listener } }
 
         /// Returns the replaced listener, to be released without the lock.
         mutating func replaceHandler(with listener: Listener) -> Listener? {

@@ -74,14 +74,18 @@ extension Request {
         stream(of: receiving.figures, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    private var sending: TransferProgress { progress(\.sending) }
-    private var receiving: TransferProgress { progress(\.receiving) }
-
-    /// Made when somebody asks for it first.
-    private func progress(_ direction: WritableKeyPath<Mutable, TransferProgress?>) -> TransferProgress {
+    private var sending: TransferProgress {
         mutable.withLock { state in
-            let progress = state[keyPath: direction] ?? TransferProgress(state.makeBroadcast())
-            state[keyPath: direction] = progress
+            let progress = state.sending ?? TransferProgress(state.makeBroadcast())
+            state.sending = progress
+            return progress
+        }
+    }
+
+    private var receiving: TransferProgress {
+        mutable.withLock { state in
+            let progress = state.receiving ?? TransferProgress(state.makeBroadcast())
+            state.receiving = progress
             return progress
         }
     }

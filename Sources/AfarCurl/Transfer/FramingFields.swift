@@ -1,17 +1,21 @@
-/// Looks out for the header fields that say where a body ends, while the lines of a head go by.
+/// Looks out for the header fields that say where a body ends and whether it is encoded, while the lines of a head go by.
 ///
 /// Nearly all heads have at most one Content-Length, of digits only. Of those, and of heads without, this knows enough;
 /// any other must be read again as a whole.
 struct FramingFields {
-    /// Whether ``contentLength`` is all there is to say.
+    /// Whether ``contentLength`` and ``hasContentEncoding`` are all there is to say.
     private(set) var isPlain = true
     private(set) var contentLength: Int64?
+    private(set) var hasContentEncoding = false
 
     mutating func note(_ line: UnsafeRawBufferPointer) {
         switch line.first {
         case 0x20, 0x09: isPlain = false
         case UInt8(ascii: "c"), UInt8(ascii: "C"):
-            guard Self.names(line, "content-length:") else { return }
+            guard Self.names(line, "content-length:") else {
+                if Self.names(line, "content-encoding:") { hasContentEncoding = true }
+                return
+            }
             let length = Self.number(in: line.dropFirst("content-length:".utf8.count))
             if length == nil || contentLength != nil { isPlain = false }
             contentLength = length

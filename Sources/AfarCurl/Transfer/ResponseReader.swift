@@ -26,6 +26,8 @@ package struct ResponseReader {
     private(set) var head: ResponseHead?
     /// The body's declared length, after the checks.
     package private(set) var contentLength: Int64?
+    /// Whether the body is encoded, once the head is there.
+    private(set) var hasContentEncoding = false
 
     package init(url: String, options: ExchangeOptions) {
         self.url = url
@@ -79,6 +81,8 @@ package struct ResponseReader {
             return .informational(complete)
         }
         contentLength = framing.isPlain ? framing.contentLength : try declaredLength(of: complete)
+        hasContentEncoding =
+            framing.isPlain ? framing.hasContentEncoding : complete.value(for: .contentEncoding) != nil
         head = complete
         return .head(complete)
     }

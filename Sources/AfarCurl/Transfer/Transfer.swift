@@ -69,7 +69,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var stream: ResponseBodyStream?
     /// Whether the body is decoded, once the head is there.
     private(set) lazy var isDecoded =
-        exchange.options.decodesContent && reader.head?.value(for: .contentEncoding) != nil
+        exchange.options.decodesContent && reader.hasContentEncoding
     /// Whether the body may stand still at any time, once the head is there.
     private lazy var mayYield = !isDecoded || keepsWhatIsDecoded
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
