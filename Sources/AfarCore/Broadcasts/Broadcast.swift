@@ -69,8 +69,6 @@ final class Broadcast<Value: Sendable>: Sendable {
         state = Locked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
     }
 
-    deinit { finish() }
-
     /// What happened last.
     var last: Value? { state.withLock { $0.last } }
 

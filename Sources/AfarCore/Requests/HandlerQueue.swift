@@ -54,6 +54,9 @@ struct HandlerQueue<Subject> {
         if !isOver { finishHandlers.append(onFinish) }
     }
 
+    /// There will be no end. Returns what was to be done at it.
+    mutating func abandon() -> [Release] { Swift.exchange(&finishHandlers, with: []) }
+
     /// Whether all is done, and nobody is draining.
     var isOver: Bool { isOpen && !isDraining }
 

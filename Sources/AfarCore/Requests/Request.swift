@@ -46,6 +46,11 @@ public class Request: @unchecked Sendable {
         mutable = Locked(Mutable(interceptor: interceptor))
     }
 
+    /// What awaits news of a request that was never started ends with it.
+    deinit {
+        for finish in mutable.withLock({ $0.handlers.abandon() }) { finish(nil) }
+    }
+
     // MARK: What the kinds of requests fill in
 
     /// Decides where the response's body goes, once for each attempt.

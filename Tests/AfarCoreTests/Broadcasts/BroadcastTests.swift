@@ -87,14 +87,4 @@ import Testing
             #expect(answer.withLock { $0 } == 7)
         }
     }
-
-    @Test func theLastOneWhoKnewOfThemEndsThem() async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-        do {
-            let broadcast = Broadcast<Int>()
-            broadcast.add(continuation) { $0 }
-            broadcast.send(1)
-        }
-        #expect(await stream.reduce(into: []) { $0.append($1) } == [1])
-    }
 }
