@@ -184,11 +184,14 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     private func beginWaiting() -> Int {
         isWaiting = true
-        return withWait { wait in
+        // An answer that came twice may have the last of somebody's values, which are not released under the lock.
+        let (number, late) = withWait { wait in
             wait.number += 1
-            (wait.answer, wait.ending) = (nil, nil)
-            return wait.number
+            wait.ending = nil
+            return (wait.number, wait.answer.take())
         }
+        withExtendedLifetime(late) {}
+        return number
     }
 
     /// Ends a wait. Only the first answer to a question counts.
@@ -217,10 +220,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Notes what is to be cancelled when the request is ended from outside.
     func willRun(_ driver: HopDriver) {
-        let isEnded = withWait { wait in
-            wait.driver = driver
-            return wait.isEnded
-        }
+        // So may the one before.
+        let (isEnded, last) = withWait { ($0.isEnded, Swift.exchange(&$0.driver, with: driver)) }
+        withExtendedLifetime(last) {}
         if isEnded { driver.cancel() }
     }
 
