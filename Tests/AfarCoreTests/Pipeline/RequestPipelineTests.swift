@@ -106,4 +106,39 @@ import Testing
             #expect(await task.response.value == true)
         }
     }
+
+    /// An answer that nobody takes any more is not released under the request's lock.
+    @Test func whatALateAnswerHoldsMayAskTheRequest() {
+        struct Held: Error {
+            final class Asking: Sendable {
+                let request: Request
+                let state: Locked<Request.State?>
+
+                init(_ request: Request, _ state: Locked<Request.State?>) {
+                    self.request = request
+                    self.state = state
+                }
+
+                deinit {
+                    let seen = request.state
+                    state.withLock { $0 = seen }
+                }
+            }
+
+            let asking: Asking
+        }
+        let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        let state = Locked<Request.State?>(nil)
+        let pipeline = RequestPipeline(request)
+        do {
+            let error = Held(asking: Held.Asking(request, state))
+            pipeline.answer(0, with: .init(event: .failed, content: .failure(.sessionTaskFailed(error: error))))
+        }
+        #expect(state.withLock { $0 } == nil)
+        pipeline.start(atOnce: true)
+        #expect(state.withLock { $0 } == .initialized)
+        request.cancel()
+        pipeline.end()
+    }
 }
