@@ -5,7 +5,7 @@ package protocol WorkBorrower: AnyObject, Sendable {
 }
 
 /// What all ``Deferred`` values have in common, whatever their type: those who wait.
-package class Waiting: WorkBorrower, @unchecked Sendable {
+package class AnyDeferred: WorkBorrower, @unchecked Sendable {
     // Sendable because everything that changes is touched under the lock only.
     //
     // It knows no type of a value, which would be looked up at each turn. Continuations carry nothing: a value that is
@@ -72,7 +72,7 @@ package class Waiting: WorkBorrower, @unchecked Sendable {
 }
 
 /// A value that comes later, once. Any number of tasks may wait for it.
-package final class Deferred<Value: Sendable>: Waiting, @unchecked Sendable {
+package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
     // Sendable because the value is written under the lock, once, and read when that was seen.
     @exclusivity(unchecked) private var settled: Value?
 
