@@ -80,7 +80,7 @@ import Testing
         let authenticator = TokenAuthenticator { _, completion in
             let isAnswered = DispatchSemaphore(value: 0)
             session.request("http://mock/token").response(queue: .global()) { _ in isAnswered.signal() }
-            let isInTime = isAnswered.wait(timeout: .now() + 5) == .success
+            let isInTime = isAnswered.wait(timeout: .now() + 60) == .success
             completion(isInTime ? .success(Token(text: "good")) : .failure(Offline()))
         }
         let interceptor = Tokens(

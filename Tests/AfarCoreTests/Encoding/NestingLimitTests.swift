@@ -54,7 +54,7 @@ import Testing
     @Test("objects may be nested to the limit, and no deeper", arguments: encoders)
     func objects(encoder: any ParameterEncoder) throws {
         let limit = AFError.ParameterNestingError.limit
-        #expect(try body(ParameterNestingErrorTests.Chain(levels: limit), encoder) != nil)
+        #expect(try body(ParameterNestingErrorTests.Chain(levels: limit), encoder, stack: 8 << 20) != nil)
         #expect(refusal(ParameterNestingErrorTests.Chain(levels: limit + 1), encoder) == .some(.some("next")))
         #expect(refusal(ParameterNestingErrorTests.Chain(levels: 2000), encoder) == .some(.some("next")))
     }
