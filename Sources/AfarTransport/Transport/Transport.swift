@@ -8,6 +8,9 @@
 /// Write a transport to replace how bytes travel, or, by wrapping another transport, to see or change every exchange:
 ///
 /// ```swift
+/// import AfarTransport
+/// import HTTPTypes
+///
 /// struct Stamped: Transport {
 ///     var base: any Transport
 ///     var capabilities: TransportCapabilities { base.capabilities }
