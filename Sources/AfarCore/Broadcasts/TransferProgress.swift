@@ -108,7 +108,8 @@ private final class ShownProgress: Sendable {
     func waitForCalls() async {
         guard owesCalls else { return }
         let deferred = Deferred<Void>()
-        let limit = Task {
+        // People may block the threads that there are for tasks.
+        let limit = Task(executorPreference: QueueExecutor.global) {
             try? await Task.sleep(for: Self.longestWait)
             deferred.fulfil(())
         }

@@ -10,10 +10,16 @@ public final class CompositeEventMonitor: EventMonitor {
     public let queue: DispatchQueue
     private let listeners: [Listener]
 
-    private struct Listener: Sendable {
+    /// A monitor and its queue, which is read once: it may be anybody's code.
+    struct Listener: Sendable {
         let monitor: any EventMonitor
         /// Nil for one that sees to its queue itself.
         let queue: DispatchQueue?
+
+        init(_ monitor: any EventMonitor) {
+            self.monitor = monitor
+            queue = monitor is any SelectiveEventMonitor ? nil : monitor.queue
+        }
     }
 
     /// Makes a monitor of others.
@@ -23,9 +29,13 @@ public final class CompositeEventMonitor: EventMonitor {
     ///   - monitors: The monitors, in the order in which they are notified.
     public init(queue: DispatchQueue = DispatchQueue(label: "afar.events"), monitors: [any EventMonitor]) {
         self.queue = queue
-        listeners = monitors.map { monitor in
-            Listener(monitor: monitor, queue: monitor is any SelectiveEventMonitor ? nil : monitor.queue)
-        }
+        listeners = monitors.map(Listener.init)
+    }
+
+    /// Makes a monitor of those of another and one more.
+    init(_ other: CompositeEventMonitor, adding listener: Listener) {
+        queue = DispatchQueue(label: "afar.events")
+        listeners = other.listeners + [listener]
     }
 
     /// The monitors, in the order in which they are notified.

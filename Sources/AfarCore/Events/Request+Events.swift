@@ -11,9 +11,10 @@ extension Request {
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
         isMonitored.store(true, ordering: .relaxed)
-        mutable.withLock { state in
+        let listener = CompositeEventMonitor.Listener(eventMonitor)
+        mutable.release { state in
             let others = state.eventMonitor ?? session.listeners
-            state.eventMonitor = CompositeEventMonitor(monitors: others.monitors + [eventMonitor])
+            return Swift.exchange(&state.eventMonitor, with: CompositeEventMonitor(others, adding: listener))
         }
         return self
     }

@@ -135,9 +135,10 @@ extension Request {
             return (state.headListeners, answer)
         }
         guard let answer else { return nil }
+        let question = HeadQuestion(answer)
         return { [self] in
             await ask(listeners, about: head)
-            answer.fulfil(true)
+            question.answer.fulfil(true)
         }
     }
 
@@ -166,4 +167,13 @@ extension Request.Mutable {
         guard !handlers.isOver else { return }
         headListeners.append(listener)
     }
+}
+
+/// A question about a head, for which the request waits. When nobody comes to ask it, there is nothing to wait for.
+private final class HeadQuestion: Sendable {
+    let answer: Deferred<Bool>
+
+    init(_ answer: Deferred<Bool>) { self.answer = answer }
+
+    deinit { answer.fulfil(false) }
 }

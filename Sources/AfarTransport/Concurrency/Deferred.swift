@@ -86,10 +86,11 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
         get async {
             while true {
                 let (isOver, work) = takeWork()
-                if isOver, let settled { return settled }
                 if let work {
                     work()
-                } else if !isOver {
+                } else if isOver, let settled {
+                    return settled
+                } else {
                     await withUnsafeContinuation { add($0) }
                 }
             }

@@ -55,6 +55,7 @@ package final class HopDriver: @unchecked Sendable {
     /// Requests the next event, which is delivered at once if there is one. To be called again after each but the last.
     package func next(_ receive: @escaping @Sendable (Event) -> Void) {
         let event = withState { state -> Event? in
+            if !state.asked.isEmpty { return state.asked.removeFirst() }
             if !state.events.isEmpty { return state.events.removeFirst() }
             state.receive = receive
             return nil
@@ -69,6 +70,15 @@ package final class HopDriver: @unchecked Sendable {
             return state.receive.take()
         }
         receive?(event)
+    }
+
+    /// Has somebody asked about the head of the final response. That is owed even if all is over before the owner looks.
+    private func postAsking(_ work: @escaping @Sendable () async -> Void) {
+        let receive = withState { state -> (@Sendable (Event) -> Void)? in
+            if state.receive == nil { state.asked.append(.waits(work)) }
+            return state.receive.take()
+        }
+        receive?(.waits(work))
     }
 
     /// Ends the exchange, at whatever stage it is. What the owner runs for it has to be cancelled as well.
@@ -181,7 +191,7 @@ package final class HopDriver: @unchecked Sendable {
         }
         if let observer { show(head, to: observer) }
         let (decision, asking) = finalJudge(head)
-        if let asking { post(.waits(asking)) }
+        if let asking { postAsking(asking) }
         return decision
     }
 

@@ -23,6 +23,8 @@ extension TransportError {
 /// A verdict that is given later. When it is dropped instead, the response is refused.
 public final class PendingVerdict: Sendable {
     private struct State {
+        /// Whether it was given, be it that somebody else is to give it.
+        var isGiven = false
         var verdict: HeadVerdict?
         var receivers: [@Sendable (HeadVerdict) -> Void] = []
     }
@@ -36,9 +38,13 @@ public final class PendingVerdict: Sendable {
 
     /// Gives the verdict, from any thread. Only the first one counts.
     public func give(_ verdict: HeadVerdict) {
-        if case .ask(let other) = verdict { return other.whenGiven { [self] verdict in give(verdict) } }
+        guard !state.withLock({ Swift.exchange(&$0.isGiven, with: true) }) else { return }
+        guard case .ask(let other) = verdict else { return settle(verdict) }
+        if other === self { settle(.refuse(CancellationError())) } else { other.whenGiven { [self] in settle($0) } }
+    }
+
+    private func settle(_ verdict: HeadVerdict) {
         let receivers = state.withLock { state in
-            guard state.verdict == nil else { return [@Sendable (HeadVerdict) -> Void]() }
             state.verdict = verdict
             return Swift.exchange(&state.receivers, with: [])
         }

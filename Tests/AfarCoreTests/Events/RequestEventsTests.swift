@@ -224,4 +224,15 @@ import Testing
             #expect(told.count(where: { $0 == "cancel" }) == (request.isCancelled ? 1 : 0))
         }
     }
+
+    @Test(.timeLimit(.minutes(1))) func aMonitorsQueueMayAskTheRequest() {
+        struct Monitor: EventMonitor {
+            weak let request: Request?
+
+            var queue: DispatchQueue { DispatchQueue(label: "monitor.\(request?.id.uuidString ?? "")") }
+        }
+        let request = Session(transport: MockTransport { _ in .text("ok") }).request("http://mock/")
+        request.eventMonitor(Monitor(request: request)).eventMonitor(Monitor(request: request))
+        #expect(request.events?.monitors.count(where: { $0 is Monitor }) == 2)
+    }
 }

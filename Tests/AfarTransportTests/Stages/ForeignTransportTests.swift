@@ -313,4 +313,46 @@ struct ForeignTransportTests {
         #expect(response.value == Data("there".utf8))
         #expect(log.entries == ["mine", "mine"])
     }
+
+    /// What a redirect handler of the attempt before holds may ask the request when it is released.
+    @Test(.timeLimit(.minutes(1))) func whatTheAttemptBeforeHoldsMayAskTheRequest() async {
+        final class Asking: RedirectHandler {
+            let ask: @Sendable () -> Void
+
+            init(_ ask: @escaping @Sendable () -> Void) { self.ask = ask }
+
+            deinit { ask() }
+
+            func task(
+                _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+                completion: @escaping @Sendable (URLRequest?) -> Void
+            ) { completion(request) }
+        }
+        /// Breaks after a redirect was decided on; the second time it answers.
+        struct Breaking: Transport {
+            let capabilities = TransportCapabilities.mock
+            let wasAsked = Locked(false)
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                guard wasAsked.withLock({ Swift.exchange(&$0, with: true) }) else {
+                    let head = ResponseHead(status: 302, fields: [.location: "/b"], url: exchange.url)
+                    _ = await exchange.headArrived(head).settled
+                    throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "gone")
+                }
+                return TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data()))
+            }
+        }
+        let log = Log()
+        let session = Session(startRequestsImmediately: false, transport: Breaking())
+        let request = session.request("http://mock/a")
+        request.redirect(using: Asking { [weak request] in log.append("\(request?.isResumed ?? false)") })
+        let retrier = Retrier { request, _, _, completion in
+            request.redirect(using: Redirector.follow)
+            completion(.retry)
+        }
+        let task = request.retry(using: retrier).serializingResponse(using: Self.bytes)
+        request.resume()
+        #expect(await task.response.value == Data())
+        #expect(log.entries == ["true"])
+    }
 }

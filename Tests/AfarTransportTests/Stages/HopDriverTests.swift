@@ -243,4 +243,46 @@ struct HopDriverTests {
             #expect(ends.withLock { $0 } == 1)
         }
     }
+
+    /// Whoever is asked about the head is asked, however late the owner looks.
+    @Test func whatIsAskedAtTheHeadIsOwedWhenTheExchangeEndsBeforeTheOwnerLooks() async throws {
+        struct Early: ExchangeStage {
+            struct Run: StageRun {
+                func before(_ hop: Hop) -> Reply<Departure> { .wait { .send } }
+            }
+
+            func begin(_ hop: Hop) -> (any StageRun)? { Run() }
+        }
+        struct Ending: StageRun {
+            let ended: Deferred<Void>
+
+            func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) { ended.fulfil(()) }
+        }
+        struct Last: ExchangeStage {
+            let ended: Deferred<Void>
+
+            func begin(_ hop: Hop) -> (any StageRun)? { Ending(ended: ended) }
+        }
+        let log = Log()
+        let (isOver, isTold) = (Deferred<Void>(), Deferred<Void>())
+        let driver = HopDriver(
+            Hop(try .to("http://mock/")), through: [Early(), Last(ended: isOver)],
+            over: ExchangeSender(MockTransport { _ in .text("there") })
+        ) { _ in (.take(), { log.append("asked") }) }
+        @Sendable func take(_ event: HopDriver.Event) {
+            switch event {
+            case .ended: isTold.fulfil(())
+            case .waits(let work):
+                Task {
+                    await work()
+                    // Only when all is over does the owner look again.
+                    await isOver.value
+                    driver.next(take)
+                }
+            }
+        }
+        driver.start(take)
+        await isTold.value
+        #expect(log.entries == ["asked"])
+    }
 }
