@@ -142,11 +142,14 @@ package final class HopDriver: @unchecked Sendable {
             do { prepared = try transport.prepare(hop) } catch { return arrive(.failure(error)) }
         }
         let isCancelled = withState { state in
-            (state.route, state.running) = (route, prepared)
+            state.route = route
             state.route.hasBegun = true
+            // What is not started holds the hop, and that the driver.
+            if !state.isCancelled { state.running = prepared }
             return state.isCancelled
         }
         guard !isCancelled else {
+            prepared?.cancel()
             return complete(.failure(hop.cancellation))
         }
         if let prepared {

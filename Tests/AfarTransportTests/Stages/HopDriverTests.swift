@@ -285,4 +285,24 @@ struct HopDriverTests {
         await isTold.value
         #expect(log.entries == ["asked"])
     }
+
+    /// Neither the driver nor what it had made ready is left over.
+    @Test func aCancelBeforeTheStartLeavesNothing() async throws {
+        let ended = Deferred<Result<TransportResponse, any Error>>()
+        weak var left: HopDriver?
+        do {
+            let driver = HopDriver(
+                Hop(try .to("http://mock/")), through: [], over: ExchangeSender(MockTransport { _ in .text("there") })
+            ) { _ in (.take(), nil) }
+            left = driver
+            driver.cancel()
+            driver.start { event in
+                if case .ended(let result) = event { ended.fulfil(result) }
+            }
+        }
+        let result = await ended.value
+        let error = #expect(throws: TransportError.self) { try result.get() }
+        #expect(error?.code == .cancelled)
+        #expect(left == nil)
+    }
 }
