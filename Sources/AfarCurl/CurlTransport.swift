@@ -47,9 +47,7 @@ public final class CurlTransport: CallbackTransport {
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         let transfer = try Transfer(hop, loop: try runningLoop(for: hop.exchange))
-        if case .stream(let highWaterMark) = hop.exchange.delivery {
-            transfer.makeStream(highWaterMark: highWaterMark, owner: self)
-        }
+        if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
         return transfer
     }
 

@@ -62,7 +62,11 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            pending.whenGiven { [self] verdict in onQueue { self.decided(verdict, about: head) } }
+            // The watchdog has the exchange as long as it is not over; the verdict may be kept for ever.
+            pending.whenGiven { [weak self] verdict in
+                guard let self else { return }
+                onQueue { self.decided(verdict, about: head) }
+            }
         }
     }
 

@@ -45,7 +45,8 @@ import Testing
         #expect(await response("/plist") { $0.serializingPropertyList() }.value as? [String: String] == ["name": "Ada"])
         #expect(await response("/json") { $0.serializingDownload(using: .data) }.value?.count == 14)
         #expect(await response("/json") { $0.serializingDownload(using: .string) }.value?.count == 14)
-        #expect(await response("/json") { $0.serializingDownload(using: .url) }.value?.lastPathComponent == "download")
+        #expect(
+            await response("/json") { $0.serializingDownload(using: .url) }.value?.lastPathComponent == "downloaded")
         #expect(await response("/json") { $0.serializingDownload(using: FileSize()) }.value == 14)
     }
 
@@ -76,7 +77,7 @@ import Testing
         }
         if let file { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         #expect(
-            seen.withLock { $0 } == ["14", #"{"name":"Ada"}"#, "Ada", "Ada", "no", "download", "14", "14"])
+            seen.withLock { $0 } == ["14", #"{"name":"Ada"}"#, "Ada", "Ada", "no", "downloaded", "14", "14"])
     }
 
     @Test func errorsComeThrough() async {

@@ -276,7 +276,7 @@ import Testing
         #expect(await Output.has("Whole at map"))
         #expect(try Data(contentsOf: folder.appending(path: "map")) == PatternBytes.bytes(1_000))
         remove(await DownloadSamples.failures(map: server.url("/range/1000"), destination: destination))
-        #expect(await Output.has(where: { $0.hasPrefix("Whole, but still at download: ") }))
+        #expect(await Output.has(where: { $0.hasPrefix("Whole, but still at downloaded: ") }))
         remove(await DownloadSamples.cancelling(map: server.url("/range/100000?stalls=50000")))
         #expect(await Output.has("Cancelled, to go on: true"))
         DownloadSamples.cancellingWithAHandler(AF.download(server.url("/range/1000")))

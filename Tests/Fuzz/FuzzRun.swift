@@ -23,9 +23,6 @@ struct FuzzRun {
         let description: String
     }
 
-    /// No input may take longer.
-    static let greatestTime = Duration.seconds(1)
-
     /// - Parameter willRead: Called before each input.
     func run(willRead: () -> Void = {}) throws -> Report {
         let mutator = Mutator(subject)
@@ -59,8 +56,8 @@ struct FuzzRun {
     ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
         var (isAccepted, time) = try timedRead(input, with: subject)
         // Of a virtual processor, the time that it was taken away counts too. What is slow is slow again.
-        if time > greatestTime { (isAccepted, time) = try timedRead(input, with: subject) }
-        guard time <= greatestTime else { throw Contradiction("it took \(time) of processor time") }
+        if time > FuzzSettings.greatestTime { (isAccepted, time) = try timedRead(input, with: subject) }
+        guard time <= FuzzSettings.greatestTime else { throw Contradiction("it took \(time) of processor time") }
         return (isAccepted, time)
     }
 

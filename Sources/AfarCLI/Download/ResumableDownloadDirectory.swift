@@ -127,7 +127,8 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
         let kept = data.flatMap { lastNames(of: $0.path).first }
         for name in directory.names where isTemporaryDirectory(name) && name != kept {
-            directory.removeDirectory(name, with: [TemporaryFile.name, TemporaryFile.sampleName])
+            directory.removeDirectory(
+                name, with: [TemporaryFile.name, TemporaryFile.wholeName, TemporaryFile.sampleName])
         }
     }
 }

@@ -109,7 +109,7 @@ struct JSONReader {
 
     private mutating func digits() throws {
         let start = position
-        while let byte = peek, (0x30...0x39).contains(byte) { position += 1 }
+        while let byte = peek, byte.isDigit { position += 1 }
         guard position > start else { throw NotJSON() }
     }
 

@@ -50,7 +50,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set {
-            let waiters = state.withLock { $0.replace(with: newValue) }
+            let (last, waiters) = state.withLock { ($0, $0.replace(with: newValue)) }
+            withExtendedLifetime(last) {}
             let result = Result { () throws(any Error) in
                 guard let newValue else { throw AuthenticationError.missingCredential }
                 return newValue
@@ -145,9 +146,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             // Elsewhere: one that waits for its answer would hold up all adapters of the session, and so itself.
             DispatchQueue(label: "afar.authentication.refresh").async { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
-                    let waiters = state.withLock {
-                        $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate)
+                    let (last, waiters) = state.withLock {
+                        ($0, $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate))
                     }
+                    withExtendedLifetime(last) {}
                     for waiter in waiters { waiter(result) }
                 }
             }

@@ -38,7 +38,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     ///
     /// - Throws: The ``AFError`` that ended the request.
     public var value: Value {
-        get async throws { try await result.get() }
+        get async throws { try await response.result.get() }
     }
 
     /// Cancels the request.

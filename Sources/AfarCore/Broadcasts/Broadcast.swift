@@ -7,7 +7,7 @@ import Foundation
 final class Broadcast<Value: Sendable>: Sendable {
     /// Receives values until there will be no more.
     struct Listener: Sendable {
-        var tell: @Sendable (Value) -> Void
+        var receive: @Sendable (Value) -> Void
         var finish: @Sendable () -> Void = {}
     }
 
@@ -60,13 +60,13 @@ final class Broadcast<Value: Sendable>: Sendable {
         }
     }
 
-    private let state: Locked<State>
+    private let state: InlineLocked<State>
 
     /// - Parameters:
     ///   - last: What happened before anybody asked.
     ///   - isOver: Whether nothing more will happen.
     init(last: Value? = nil, isOver: Bool = false) {
-        state = Locked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
+        state = InlineLocked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
     }
 
     /// What happened last.
@@ -78,7 +78,7 @@ final class Broadcast<Value: Sendable>: Sendable {
             state.count += 1
             return state.listeners
         }
-        for listener in listeners { listener.tell(value) }
+        for listener in listeners { listener.receive(value) }
     }
 
     /// Drops the last value.
@@ -95,16 +95,11 @@ final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// Sets the handler, in place of the one before.
-    func setHandler(_ listener: Listener) {
-        state.release { $0.replaceHandler(with: listener) }
-    }
-
     /// Sets the handler, in place of the one before; the last value is delivered to it at once.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
         let listener = Listener { value in queue.async { handler(value) } }
         state.release { state in
-            if let last = state.last { listener.tell(last) }
+            if let last = state.last { listener.receive(last) }
             return state.replaceHandler(with: listener)
         }
     }
@@ -114,7 +109,7 @@ final class Broadcast<Value: Sendable>: Sendable {
     /// - Returns: What takes it away again.
     @discardableResult
     func add(_ listener: Listener) -> @Sendable () -> Void {
-        add(listener) { value in { listener.tell(value) } }
+        add(listener) { value in { listener.receive(value) } }
     }
 
     /// Adds a stream that nothing reads yet. The last value is delivered to it at once.
@@ -124,7 +119,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
     ) {
         let listener = Listener(
-            tell: { continuation.yield(transform($0)) },
+            receive: { continuation.yield(transform($0)) },
             finish: { continuation.finish() })
         let remove = add(listener) { value in
             let element = transform(value)

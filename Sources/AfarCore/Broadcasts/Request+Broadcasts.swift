@@ -46,7 +46,7 @@ extension Request.Mutable {
     /// Makes a broadcast that ends with the request.
     mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
         let broadcast = Broadcast(last: last, isOver: handlers.isOver)
-        handlers.append(onFinish: { _ in broadcast.finish() })
+        handlers.append(onFinish: broadcast.finish)
         return broadcast
     }
 }

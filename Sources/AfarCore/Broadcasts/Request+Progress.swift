@@ -6,11 +6,11 @@ extension Request {
 
     /// The progress of the upload, in bytes: one object, which moves with the transfer and begins again with
     /// each attempt.
-    public var uploadProgress: Progress { sending.progress }
+    public var uploadProgress: Progress { mutable.withLock { $0.makeSending() }.progress }
 
     /// The progress of the download, in decoded bytes: one object, which moves with the transfer and begins
     /// again with each attempt. The total is −1 when the server has not said it.
-    public var downloadProgress: Progress { receiving.progress }
+    public var downloadProgress: Progress { mutable.withLock { $0.makeReceiving() }.progress }
 
     /// Sets a closure that is called with the progress of the upload. Only the last one set is called.
     ///
@@ -25,7 +25,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        sending.setHandler(on: queue, closure)
+        setHandler(on: queue, closure) { $0.makeSending() }
         return self
     }
 
@@ -42,7 +42,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        receiving.setHandler(on: queue, closure)
+        setHandler(on: queue, closure) { $0.makeReceiving() }
         return self
     }
 
@@ -57,7 +57,7 @@ extension Request {
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: sending.figures, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: broadcast { $0.makeSending() }, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
     /// The progress of the download, to await; the closure, if there is one, is called as well.
@@ -71,27 +71,28 @@ extension Request {
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: receiving.figures, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: broadcast { $0.makeReceiving() }, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    private var sending: TransferProgress {
-        mutable.withLock { state in
-            let progress = state.sending ?? TransferProgress(state.makeBroadcast())
-            state.sending = progress
-            return progress
+    private func setHandler(
+        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of make: (inout Mutable) -> TransferProgress
+    ) {
+        mutable.release { state in
+            state.handlers.isOver ? nil : make(&state).setHandler(on: queue, handler)
         }
     }
 
-    private var receiving: TransferProgress {
-        mutable.withLock { state in
-            let progress = state.receiving ?? TransferProgress(state.makeBroadcast())
-            state.receiving = progress
-            return progress
-        }
+    private func broadcast(of make: (inout Mutable) -> TransferProgress) -> Broadcast<ByteProgress> {
+        mutable.withLock { state in make(&state).broadcast { state.makeBroadcast(after: $0) } }
     }
 
     /// Has the bytes counted of an exchange that begins after this.
-    func countBytes() { _ = (sending, receiving) }
+    func countBytes() {
+        mutable.withLock { state in
+            _ = state.makeSending()
+            _ = state.makeReceiving()
+        }
+    }
 
     /// Whether an exchange of this request has to tell how far it is.
     var showsProgress: Bool {
@@ -121,5 +122,19 @@ extension Request {
         let (sending, receiving) = mutable.withLock { ($0.sending, $0.receiving) }
         await sending?.waitForCalls()
         await receiving?.waitForCalls()
+    }
+}
+
+extension Request.Mutable {
+    fileprivate mutating func makeSending() -> TransferProgress {
+        let progress = sending ?? TransferProgress()
+        sending = progress
+        return progress
+    }
+
+    fileprivate mutating func makeReceiving() -> TransferProgress {
+        let progress = receiving ?? TransferProgress()
+        receiving = progress
+        return progress
     }
 }

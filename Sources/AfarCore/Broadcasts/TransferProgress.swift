@@ -1,110 +1,126 @@
 import Foundation
 
-/// The progress of one direction of a request's transfer: its values as they are broadcast, and Foundation's object.
+/// The progress of one direction of a request's transfer: the figures, Foundation's object that shows them, and those who
+/// want to know of each change.
 final class TransferProgress: Sendable {
-    let figures: Broadcast<ByteProgress>
-    private let shown = ShownProgress()
-
-    init(_ figures: Broadcast<ByteProgress>) {
-        self.figures = figures
+    /// Who is called with the progress.
+    struct Handler {
+        fileprivate let number: Int
+        fileprivate let queue: DispatchQueue
+        fileprivate let call: Request.ProgressHandler
     }
 
-    var last: ByteProgress? { figures.last }
-
-    /// The one object that shows the figures.
-    var progress: Progress { shown.progress }
-
-    func update(completed: Int64, total: Int64?) {
-        guard completed > 0 else { return }
-        let newest = ByteProgress(completed: completed, total: total)
-        // First, since a handler that is told may look at once.
-        shown.show(newest)
-        figures.send(newest)
-    }
-
-    /// Another attempt begins at nothing.
-    func forget() {
-        figures.forget()
-        shown.show(ByteProgress())
-    }
-
-    /// Sets the handler, in place of the one before. Calls that a slow queue has not made yet are not piled up.
-    func setHandler(on queue: DispatchQueue, _ handler: @escaping Request.ProgressHandler) {
-        let isCallDue = Locked(false)
-        figures.setHandler(
-            Broadcast.Listener { [shown] _ in
-                let wasDue = isCallDue.withLock { Swift.exchange(&$0, with: true) }
-                guard !wasDue else { return }
-                shown.callBegins()
-                queue.async {
-                    isCallDue.withLock { $0 = false }
-                    handler(shown.progress)
-                    shown.callEnded()
-                }
-            })
-    }
-
-    /// Whether the handler is still to be called, or runs.
-    var owesCalls: Bool { shown.owesCalls }
-
-    /// Returns when the handler has been called for all that happened; when the task is cancelled, at once; after 5 seconds
-    /// in any case.
-    func waitForCalls() async { await shown.waitForCalls() }
-}
-
-/// Foundation's object, and the calls that are made with it.
-private final class ShownProgress: Sendable {
     private struct State {
-        var figures = ByteProgress()
+        /// Nil as long as nothing has moved in this attempt.
+        var figures: ByteProgress?
         var progress: Progress?
-        var calls = 0
+        /// Nil as long as nobody iterates.
+        var broadcast: Broadcast<ByteProgress>?
+        var handler: Handler?
+        var handlerCount = 0
+        /// Whether a call of the handler waits in its queue.
+        var isCallDue = false
+        /// Calls that wait or run, also of handlers before.
+        var callCount = 0
         /// Who is to be told when there are no calls.
         var waiting: [Deferred<Void>] = []
+
+        /// The handler, if it is to be called, which has to be done.
+        mutating func beginCall() -> Handler? {
+            guard let handler, !isCallDue else { return nil }
+            isCallDue = true
+            callCount += 1
+            return handler
+        }
     }
 
     /// For a queue that never comes to its calls, like the main queue of a blocked main thread.
     private static let longestWait = Duration.seconds(5)
 
-    private let state = Locked(State())
+    private let state = InlineLocked(State())
 
+    var last: ByteProgress? { state.withLock { $0.figures } }
+
+    /// Foundation's object, the same one each time.
     var progress: Progress {
         state.withLock { state in
-            let progress = state.progress ?? state.figures.progress
+            let progress = state.progress ?? (state.figures ?? ByteProgress()).progress
             state.progress = progress
             return progress
         }
     }
 
-    func show(_ figures: ByteProgress) {
-        let progress = state.withLock { state in
-            state.figures = figures
-            return state.progress
+    /// The figures as they are broadcast.
+    ///
+    /// - Parameter make: Makes a broadcast that begins with what happened last.
+    func broadcast(make: (_ last: ByteProgress?) -> Broadcast<ByteProgress>) -> Broadcast<ByteProgress> {
+        state.withLock { state in
+            let broadcast = state.broadcast ?? make(state.figures)
+            state.broadcast = broadcast
+            return broadcast
         }
-        // Without the lock: on Apple's platforms somebody may observe it.
-        guard let progress else { return }
-        if figures.total == 0 {
-            // More than nothing of nothing would be the end.
-            progress.completedUnitCount = figures.completed
-            // On Linux, a total that is known traps when it becomes nothing.
-            if progress.totalUnitCount > 0 { progress.totalUnitCount = -1 }
-        }
-        if progress.totalUnitCount != figures.total { progress.totalUnitCount = figures.total }
-        progress.completedUnitCount = figures.completed
     }
 
-    func callBegins() { state.withLock { $0.calls += 1 } }
-
-    func callEnded() {
-        let waiting = state.withLock { state in
-            state.calls -= 1
-            guard state.calls == 0 else { return [] as [Deferred<Void>] }
-            return Swift.exchange(&state.waiting, with: [])
+    func update(completed: Int64, total: Int64?) {
+        guard completed > 0 else { return }
+        let newest = ByteProgress(completed: completed, total: total)
+        let (progress, broadcast, handler) = state.withLock { state in
+            state.figures = newest
+            return (state.progress, state.broadcast, state.beginCall())
         }
-        for deferred in waiting { deferred.fulfil(()) }
+        // First, since a handler may look at once. Without the lock: on Apple's platforms somebody may observe it.
+        progress?.show(newest)
+        broadcast?.send(newest)
+        if let handler { call(handler) }
     }
 
-    var owesCalls: Bool { state.withLock { $0.calls > 0 } }
+    /// Another attempt begins at nothing.
+    func forget() {
+        let (progress, broadcast) = state.withLock { state in
+            state.figures = nil
+            return (state.progress, state.broadcast)
+        }
+        progress?.show(ByteProgress())
+        broadcast?.forget()
+    }
 
+    // MARK: The handler
+
+    /// Sets the handler. Calls that a slow queue has not made yet are not piled up.
+    ///
+    /// - Returns: The handler before, to be released when no lock is held.
+    func setHandler(on queue: DispatchQueue, _ call: @escaping Request.ProgressHandler) -> Handler? {
+        state.withLock { state in
+            state.handlerCount += 1
+            state.isCallDue = false
+            let handler = Handler(number: state.handlerCount, queue: queue, call: call)
+            return Swift.exchange(&state.handler, with: handler)
+        }
+    }
+
+    /// Calls no handler any more, but for what is due already.
+    ///
+    /// - Returns: The handler, to be released when no lock is held.
+    func takeHandler() -> Handler? { state.withLock { $0.handler.take() } }
+
+    private func call(_ handler: Handler) {
+        handler.queue.async { [self] in
+            state.withLock { if $0.handlerCount == handler.number { $0.isCallDue = false } }
+            handler.call(progress)
+            let waiting = state.withLock { state in
+                state.callCount -= 1
+                guard state.callCount == 0 else { return [] as [Deferred<Void>] }
+                return Swift.exchange(&state.waiting, with: [])
+            }
+            for deferred in waiting { deferred.fulfil(()) }
+        }
+    }
+
+    /// Whether a handler is still to be called, or runs.
+    var owesCalls: Bool { state.withLock { $0.callCount > 0 } }
+
+    /// Returns when the handler has been called for all that happened; when the task is cancelled, at once; after 5 seconds
+    /// in any case.
     func waitForCalls() async {
         guard owesCalls else { return }
         let deferred = Deferred<Void>()
@@ -115,13 +131,26 @@ private final class ShownProgress: Sendable {
         }
         await withTaskCancellationHandler {
             let isIdle = state.withLock { state in
-                if state.calls > 0 { state.waiting.append(deferred) }
-                return state.calls == 0
+                if state.callCount > 0 { state.waiting.append(deferred) }
+                return state.callCount == 0
             }
             if !isIdle { await deferred.value }
         } onCancel: {
             deferred.fulfil(())
         }
         limit.cancel()
+    }
+}
+
+extension Progress {
+    fileprivate func show(_ figures: ByteProgress) {
+        if figures.total == 0 {
+            // More than nothing of nothing would be the end.
+            completedUnitCount = figures.completed
+            // On Linux, a total that is known traps when it becomes nothing.
+            if totalUnitCount > 0 { totalUnitCount = -1 }
+        }
+        if totalUnitCount != figures.total { totalUnitCount = figures.total }
+        completedUnitCount = figures.completed
     }
 }

@@ -80,15 +80,17 @@ final class BlockingBuffer: Sendable {
     /// Blocks until there are bytes. Returns their number; 0 at the end, −1 after an error.
     func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
         while true {
-            let (count, writer) = state.withLock { state -> (Int?, UnsafeContinuation<Void, Never>?) in
+            let (chunks, count, writer) = state.withLock { state -> ([Data], Int?, UnsafeContinuation<Void, Never>?) in
+                let chunks = state.chunks
                 let count = state.read(into: bytes)
                 if count > 0 || bytes.isEmpty {
-                    return (count, state.byteCount < highWaterMark ? state.takeWriter() : nil)
+                    return (chunks, count, state.byteCount < highWaterMark ? state.takeWriter() : nil)
                 }
-                if state.isAtEnd || state.isClosed { return (state.error == nil ? 0 : -1, nil) }
+                if state.isAtEnd || state.isClosed { return ([], state.error == nil ? 0 : -1, nil) }
                 state.isReaderWaiting = true
-                return (nil, nil)
+                return ([], nil, nil)
             }
+            withExtendedLifetime(chunks) {}
             writer?.resume()
             if let count { return count }
             arrival.wait()
@@ -97,13 +99,13 @@ final class BlockingBuffer: Sendable {
 
     /// The reader wants no more.
     func close() {
-        let (isEarly, mustSignal, writer) = state.withLock { state in
+        let (isEarly, dropped, mustSignal, writer) = state.withLock { state in
             let isEarly = !state.isClosed && !state.isAtEnd
             state.isClosed = true
-            state.chunks = []
             state.byteCount = 0
-            return (isEarly, state.takeReader(), state.takeWriter())
+            return (isEarly, Swift.exchange(&state.chunks, with: []), state.takeReader(), state.takeWriter())
         }
+        withExtendedLifetime(dropped) {}
         if mustSignal { arrival.signal() }
         writer?.resume()
         if isEarly { onClose() }

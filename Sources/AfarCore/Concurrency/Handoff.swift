@@ -65,12 +65,12 @@ final class Handoff<Element: Sendable>: Sendable {
     /// Nobody takes any more. Returns whether there was more to come.
     @discardableResult
     func close() -> Bool {
-        let (wasOpen, giver, taker) = state.withLock { state in
+        let (wasOpen, dropped, giver, taker) = state.withLock { state in
             let wasOpen = !state.isClosed
             state.isClosed = true
-            state.offered = []
-            return (wasOpen, state.giver.take(), state.taker.take())
+            return (wasOpen, Swift.exchange(&state.offered, with: []), state.giver.take(), state.taker.take())
         }
+        withExtendedLifetime(dropped) {}
         giver?.resume()
         taker?.resume()
         return wasOpen

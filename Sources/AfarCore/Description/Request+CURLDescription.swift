@@ -84,7 +84,7 @@ extension Request {
             guard let self, let handler else { return }
             queue.async { handler(self.cURLDescription(redactingSecrets: redactingSecrets)) }
         }
-        madeURLRequests.add(.init(tell: { _ in call() }, finish: call))
+        madeURLRequests.add(.init(receive: { _ in call() }, finish: call))
         return self
     }
 

@@ -1,3 +1,5 @@
+import AfarTransport
+
 /// The header Content-Range of one part, or of none (RFC 9110, section 14.4).
 struct ContentRange: Equatable {
     /// The bytes that follow; nil when the range asked for is not there: `bytes */1234`.
@@ -26,6 +28,6 @@ struct ContentRange: Equatable {
 
     /// Digits only: `Int64` would take a sign too.
     private static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+        text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
     }
 }

@@ -35,7 +35,7 @@ final class DownloadDelivery: Sendable {
     private let part: ResumeData?
     private let state: Locked<State>
     /// Held while it is decided what is done with a body, and while the files are closed.
-    private let deciding = Lock()
+    private let deciding = InlineLocked(())
 
     /// A delivery into a new file.
     init() throws(TransportError) {
@@ -83,8 +83,10 @@ final class DownloadDelivery: Sendable {
     /// - Returns: Where the body goes instead of into the file.
     /// - Throws: ``RestartRequired``, or what stands against taking the body.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
-        deciding.lock()
-        defer { deciding.unlock() }
+        try deciding.withLock { _ in try decide(head, original, sent) }
+    }
+
+    private func decide(_ head: ResponseHead, _ original: URLRequest?, _ sent: URLRequest?) throws -> Int32? {
         let (isOver, hadHead) = state.withLock { state in
             state.aside = nil
             return (state.isOver, Swift.exchange(&state.hadHead, with: true))
@@ -146,8 +148,10 @@ final class DownloadDelivery: Sendable {
     /// - Returns: The file that the body is in, and what can still be resumed: a part that the answer had nothing
     ///   to do with.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
-        deciding.lock()
-        defer { deciding.unlock() }
+        try deciding.withLock { _ throws(TransportError) in try closeFiles() }
+    }
+
+    private func closeFiles() throws(TransportError) -> (TemporaryFile, ResumeData?) {
         let (aside, promised, resumable) = state.withLock { state in
             state.isOver = true
             return (state.aside, state.promised, state.resumable)
@@ -175,8 +179,10 @@ final class DownloadDelivery: Sendable {
     /// - Parameter mayKeep: Whether what can be resumed is wanted.
     /// - Returns: What can be resumed, if its bytes have been kept.
     func interrupt(keeping mayKeep: Bool) -> ResumeData? {
-        deciding.lock()
-        defer { deciding.unlock() }
+        deciding.withLock { _ in abandonFiles(keeping: mayKeep) }
+    }
+
+    private func abandonFiles(keeping mayKeep: Bool) -> ResumeData? {
         let (aside, resumable) = state.withLock { state in
             state.isOver = true
             return (state.aside, state.resumable)

@@ -7,6 +7,7 @@ import Foundation
 /// them where it is moved to.
 package final class TemporaryFile: Sendable {
     private struct State {
+        var url: URL
         var isOpen = true
         var isOwned = true
     }
@@ -15,14 +16,16 @@ package final class TemporaryFile: Sendable {
     package static let directoryPrefix = "afar-"
     /// The name of the file in its directory.
     package static let name = "download"
+    /// Its name when it is whole.
+    package static let wholeName = "downloaded"
     /// A file whose permissions show what a new file gets; it is there for a moment.
     package static let sampleName = "download-permissions"
 
-    let url: URL
+    var url: URL { state.withLock { $0.url } }
     /// Open for reading and writing.
     let descriptor: Int32
     private let directory: String
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Makes a new file where temporary files belong (`TMPDIR`).
     init() throws(TransportError) {
@@ -32,7 +35,8 @@ package final class TemporaryFile: Sendable {
             throw Self.failure("no directory could be made in \(template.deletingLastPathComponent().path)")
         }
         directory = path.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
-        url = URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent(Self.name)
+        let url = URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent(Self.name)
+        state = Locked(State(url: url))
         descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let failure = Self.failure("no file could be made in \(directory)")
@@ -59,7 +63,7 @@ package final class TemporaryFile: Sendable {
             throw .inUse(path: path)
         }
         fchmod(descriptor, 0o600)
-        self.url = url
+        state = Locked(State(url: url))
         self.directory = directory.path
         self.descriptor = descriptor
     }
@@ -69,11 +73,11 @@ package final class TemporaryFile: Sendable {
         remove()
     }
 
-    /// Removes the file, unless it was moved away or kept.
+    /// Removes the file, unless it was moved away or kept, and the directory if nothing is in it: whoever was left the file
+    /// may have taken it away.
     func remove() {
         let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
-        guard isOwned else { return }
-        unlink(url.path)
+        if isOwned { unlink(url.path) }
         rmdir(directory)
     }
 
@@ -89,8 +93,11 @@ package final class TemporaryFile: Sendable {
         else { throw Self.failure("the file \(url.path) could not be cut to \(length) bytes") }
     }
 
-    /// Gives the file, which is whole, the permissions of any new file.
+    /// Gives the file, which is whole, the permissions of any new file, and another name: resume data that names it as a
+    /// part would have it cut to what it was.
     func publish() {
+        let whole = url.deletingLastPathComponent().appending(path: Self.wholeName)
+        if rename(url.path, whole.path) == 0 { state.withLock { $0.url = whole } }
         // The system does not tell what they are; it gives them to a file.
         let sample = url.deletingLastPathComponent().appending(path: Self.sampleName).path
         let descriptor = open(sample, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)

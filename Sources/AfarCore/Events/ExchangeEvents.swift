@@ -7,10 +7,16 @@ import HTTPTypes
 
 /// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
+    /// What the monitors were notified of.
+    private struct Told {
+        var bytesSent: Int64 = 0
+        var bytesReceived: Int64 = 0
+        var answeredChallengeCount = 0
+    }
+
     private let request: Request
     private let events: CompositeEventMonitor?
-    private let challengesAnswered = Locked(0)
-    private let told = Locked((sent: Int64(0), received: Int64(0)))
+    private let told = InlineLocked(Told())
 
     private init(of request: Request, events: CompositeEventMonitor?) {
         self.request = request
@@ -25,14 +31,15 @@ final class ExchangeEvents: ExchangeObserver {
 
     func exchangeWillAnswerChallenge(in head: ResponseHead) {
         tellChallenge(in: head)
-        challengesAnswered.withLock { $0 += 1 }
+        told.withLock { $0.answeredChallengeCount += 1 }
     }
 
     private func tellChallenge(in head: ResponseHead) {
         guard let events, let task = request.lastTask,
             let challenge = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate)).first,
             let known = URLAuthenticationChallenge(
-                challenge, in: head, proposing: request.credential, failures: challengesAnswered.withLock { $0 })
+                challenge, in: head, proposing: request.credential,
+                failures: told.withLock { $0.answeredChallengeCount })
         else { return }
         events.urlSession(.shared, task: task, didReceive: known)
     }
@@ -58,7 +65,7 @@ final class ExchangeEvents: ExchangeObserver {
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
         request.didSend(bytes: bytes, expected: expected)
-        guard let events, let task = request.lastTask, let newBytes = newBytes(\.sent, bytes) else { return }
+        guard let events, let task = request.lastTask, let newBytes = newBytes(\.bytesSent, bytes) else { return }
         events.urlSession(
             .shared, task: task, didSendBodyData: newBytes, totalBytesSent: bytes,
             totalBytesExpectedToSend: expected ?? -1)
@@ -67,7 +74,7 @@ final class ExchangeEvents: ExchangeObserver {
     func exchangeDidReceive(bytes: Int64, expected: Int64?) {
         request.didReceive(bytes: bytes, expected: expected)
         guard let events, let task = request.lastTask as? URLSessionDownloadTask,
-            let newBytes = newBytes(\.received, bytes)
+            let newBytes = newBytes(\.bytesReceived, bytes)
         else { return }
         let before = request.bytesBefore
         events.urlSession(
@@ -76,8 +83,7 @@ final class ExchangeEvents: ExchangeObserver {
     }
 
     /// How many bytes are new, if any are. What is sent again, after a redirect say, counts from its first byte.
-    private func newBytes(_ direction: WritableKeyPath<(sent: Int64, received: Int64), Int64>, _ bytes: Int64) -> Int64?
-    {
+    private func newBytes(_ direction: WritableKeyPath<Told, Int64>, _ bytes: Int64) -> Int64? {
         let newBytes = told.withLock { told in
             let last = told[keyPath: direction]
             told[keyPath: direction] = bytes

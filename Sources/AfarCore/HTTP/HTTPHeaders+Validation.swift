@@ -17,7 +17,7 @@ extension HTTPHeader {
         guard name.isHTTPToken else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
         }
-        guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+        guard value.allBytes({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
         }
         guard value == BasicAuthentication.withoutCredentials, name.asciiLowercased == "authorization" else { return }

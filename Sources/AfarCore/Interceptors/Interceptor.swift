@@ -56,7 +56,10 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        adapt(urlRequest, from: 0, completion: completion) { $0.adapt($1, for: session, completion: $2) }
+        adapt(urlRequest, from: 0, completion: completion) { [weak session] adapter, urlRequest, completion in
+            guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
+            adapter.adapt(urlRequest, for: session, completion: completion)
+        }
     }
 
     /// Runs the adapters' forms that take a state.
@@ -66,7 +69,10 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         using state: RequestAdapterState,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {
-        adapt(urlRequest, from: 0, completion: completion) { $0.adapt($1, using: state, completion: $2) }
+        adapt(urlRequest, from: 0, completion: completion) { [weakState = state.weak] adapter, urlRequest, completion in
+            guard let state = weakState() else { return completion(.failure(AFError.sessionDeinitialized)) }
+            adapter.adapt(urlRequest, using: state, completion: completion)
+        }
     }
 
     private typealias Adapted = @Sendable (Result<URLRequest, any Error>) -> Void
@@ -109,8 +115,9 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         guard index < retriers.count, !request.hasEnded else { return completion(.doNotRetry) }
         retriers[index].retry(
             request, for: session, dueTo: error,
-            completion: once { [self] result in
-                guard case .doNotRetry = result else { return completion(result) }
+            // Weak, as everywhere here: one that never answers may keep this for ever.
+            completion: once { [self, weak request, weak session] result in
+                guard case .doNotRetry = result, let request, let session else { return completion(result) }
                 retry(request, for: session, dueTo: error, from: index + 1, completion: completion)
             })
     }

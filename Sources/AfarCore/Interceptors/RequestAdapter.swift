@@ -77,6 +77,19 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
+    /// Gives the state as long as its session and its request are there, and keeps neither.
+    var weak: @Sendable () -> RequestAdapterState? {
+        switch subject {
+        case .request(let request):
+            { [weak request, weak session] in
+                guard let request, let session else { return nil }
+                return RequestAdapterState(request: request, session: session)
+            }
+        case .identifier(let identifier):
+            { [weak session] in session.map { RequestAdapterState(requestID: identifier, session: $0) } }
+        }
+    }
+
     /// The request; nil in a state made by hand.
     var request: Request? {
         if case .request(let request) = subject { request } else { nil }

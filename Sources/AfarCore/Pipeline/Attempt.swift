@@ -33,7 +33,7 @@ struct Attempt {
         /// Looks for the next handler.
         case takeHandler
         case serialize
-        /// Keeps a handler's response until all have one.
+        /// Notes what a handler's response failed with, as the retriers have left it.
         case keep
         /// Hands the responses to those who wait for them.
         case release

@@ -108,7 +108,6 @@ extension RequestPipeline {
         let hop: Hop
         do {
             hop = try makeHop(for: urlRequest)
-            try context.capabilities.check(hop.exchange)
         } catch {
             return take(.ended(.failure(error)))
         }
@@ -132,9 +131,10 @@ extension RequestPipeline {
 
     /// The first hop, with what the stages are to know of the request, and who watches it: all that its owner may have said
     /// while it waited.
-    private func makeHop(for urlRequest: URLRequest) throws(AFError) -> Hop {
+    private func makeHop(for urlRequest: URLRequest) throws -> Hop {
         let (end, handler, credential) = request.mutable.withLock { ($0.end, $0.redirectHandler, $0.credential) }
         guard end == nil, var exchange = exchange.take() else { throw end ?? .explicitlyCancelled }
+        try context.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: request)
         if let policy = request.redirectPolicy(for: urlRequest, by: handler) {
             exchange.context[RedirectPolicyKey.self] = policy

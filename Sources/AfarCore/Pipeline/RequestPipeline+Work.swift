@@ -158,16 +158,16 @@ extension RequestPipeline {
     }
 
     private func beginRetry() throws(AFError) {
-        let (dropped, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
-        guard let dropped else { throw end ?? .explicitlyCancelled }
-        withExtendedLifetime(dropped) {}
+        let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
+        guard let handlers else { throw end ?? .explicitlyCancelled }
+        for handler in handlers { handler.forget() }
         request.events?.requestIsRetrying(request)
     }
 
     // MARK: Handing over
 
     private func finish() {
-        if let failure { request.mutable.withLock { $0.failure = failure } }
+        if let failure { request.mutable.release { Swift.exchange(&$0.failure, with: failure) } }
         request.events?.requestDidFinish(request)
         hadEnded = request.mutable.withLock { state in
             state.handlers.open()
@@ -176,14 +176,10 @@ extension RequestPipeline {
     }
 
     private func takeHandler() -> Attempt.Event {
-        let step = request.mutable.withLock { $0.nextStep() }
-        switch step {
-        case .serialize(let handler):
-            self.handler = handler
-            return .handlerTaken
-        case .release(let releases, spent: _):
-            self.releases = releases
-            return .allSerialized
+        handlerStep = request.mutable.withLock { $0.nextStep() }
+        switch handlerStep {
+        case .makeResponse: return .handlerTaken
+        case .handOver, .finish: return .allSerialized
         case .done:
             request.cleanUp()
             context.remove(request)
@@ -192,25 +188,27 @@ extension RequestPipeline {
     }
 
     private func serialize() -> Attempt.Event {
-        guard let handler = handler.take() else { return .done }
-        let outcome = handler(request)
-        self.outcome = outcome
-        failure = outcome.error
+        guard case .makeResponse(let handler) = handlerStep else { return .done }
+        failure = handler.makeResponse(of: request)
         return .serialized(hasFailed: failure != nil, retriers: failure == nil ? 0 : retrierCount)
     }
 
-    /// A cancel during serialization still decides what the handlers get.
+    /// A retrier may have given another failure.
     private func keep() {
-        guard let outcome = outcome.take() else { return }
-        request.mutable.withLock { [failure] in $0.handlers.keep { outcome.release($0 ?? failure) } }
+        if case .makeResponse(let handler) = handlerStep { handler.failure = failure }
     }
 
+    /// A cancel during serialization still decides what the handlers get.
     private func release() {
-        let releases = releases
-        self.releases = []
+        let step = handlerStep
+        handlerStep = .done
         let end = hadEnded ? nil : request.mutable.withLock { $0.end }
         request.cleanUp()
-        for release in releases { release(end) }
+        switch step {
+        case .handOver(let handlers): for handler in handlers { handler.handOver(end: end) }
+        case .finish(let handlers): for finish in handlers { finish() }
+        case .makeResponse, .done: break
+        }
     }
 }
 

@@ -71,9 +71,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) var sendDate = Date()
     /// What the exchange came to.
     @exclusivity(unchecked) var result: Result<TransportResponse, any Error>?
-    @exclusivity(unchecked) var handler: HandlerQueue<Request>.Handler?
-    @exclusivity(unchecked) var outcome: HandlerQueue<Request>.Outcome?
-    @exclusivity(unchecked) var releases: [HandlerQueue<Request>.Release] = []
+    /// What is done about the handlers.
+    @exclusivity(unchecked) var handlerStep = HandlerQueue.Step.done
     /// Whether the request was ended before its handlers' turn came.
     @exclusivity(unchecked) var hadEnded = false
 

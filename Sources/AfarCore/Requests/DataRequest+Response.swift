@@ -67,12 +67,10 @@ extension DataRequest {
     /// Makes a response of what a request has received.
     ///
     /// - Parameters:
-    ///   - tell: Notifies the monitors of the response.
+    ///   - tell: Notifies the monitors of the response; nil notifies them of one that was serialized.
     ///   - serialize: Makes the value. What it throws becomes an `AFError`.
     static func respond<Value>(
-        telling tell: @escaping @Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void = {
-            $0.request($1, didSerialize: $2)
-        },
+        telling tell: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> @Sendable (Request) -> AFDataResponse<Value> {
         { request in
@@ -82,7 +80,13 @@ extension DataRequest {
                 try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
             let response = DataResponse(result, details)
-            if let dataRequest, let events = request.events { tell(events, dataRequest, response) }
+            if let dataRequest, let events = request.events {
+                if let tell {
+                    tell(events, dataRequest, response)
+                } else {
+                    events.request(dataRequest, didSerialize: response)
+                }
+            }
             return response
         }
     }

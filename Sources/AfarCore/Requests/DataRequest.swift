@@ -16,7 +16,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     typealias Validator = @Sendable (URLRequest?, ResponseHead, Data?) throws -> Void
 
-    private let received = Locked(Received())
+    private let received = InlineLocked(Received())
 
     /// The response's body, once it is there; nil when there was none. When the request broke off or was cancelled, what
     /// had come of it by then; nothing, if it was cancelled by who was asked about the response's head.

@@ -129,20 +129,23 @@ extension DownloadRequest {
     }
 
     /// - Parameters:
-    ///   - tell: Notifies the monitors of the response.
+    ///   - tell: Notifies the monitors of the response; nil notifies them of one that was serialized.
     ///   - serialize: Makes the value. What it throws becomes an `AFError`.
     private static func respond<Value>(
-        telling tell: @escaping @Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void =
-            {
-                $0.request($1, didSerialize: $2)
-            },
+        telling tell: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? = nil,
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
             let download = request as? DownloadRequest
             let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
             let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
-            if let download, let events = request.events { tell(events, download, response) }
+            if let download, let events = request.events {
+                if let tell {
+                    tell(events, download, response)
+                } else {
+                    events.request(download, didSerialize: response)
+                }
+            }
             return response
         }
     }

@@ -27,15 +27,8 @@ extension Request {
         _ respond: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void
     ) {
-        let mustDrain = mutable.withLock { state in
-            state.handlers.append { request in
-                // Handed over, never shared: the queue releases it once.
-                nonisolated(unsafe) let response = respond(request)
-                return .init(error: response.error) { failure in
-                    completion(failure.map(response.failing(with:)) ?? response)
-                }
-            }
-        }
+        let handler = TypedResponseHandler(respond, completion: completion)
+        let mustDrain = mutable.withLock { $0.handlers.append(handler) }
         if mustDrain {
             RequestPipeline(self, forLateHandlers: true).start(atOnce: false)
         } else if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized {

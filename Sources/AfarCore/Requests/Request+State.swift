@@ -77,7 +77,7 @@ extension Request {
         /// The monitors of this request, the session's among them; nil when it has none of its own.
         var eventMonitor: CompositeEventMonitor?
 
-        var handlers = HandlerQueue<Request>()
+        var handlers = HandlerQueue()
         /// The progress of the bodies; nil as long as nobody asked.
         var sending: TransferProgress?
         var receiving: TransferProgress?
@@ -99,9 +99,9 @@ extension Request {
 
         /// What to do next about the handlers. Once nothing is left to serialize, the request is finished: a cancel comes
         /// too late.
-        mutating func nextStep() -> HandlerQueue<Request>.Step {
+        mutating func nextStep() -> HandlerQueue.Step {
             let step = handlers.step()
-            if case .serialize = step { return step }
+            if case .makeResponse = step { return step }
             _ = move(to: .finished)
             return step
         }
@@ -109,9 +109,9 @@ extension Request {
         /// Whether anything is still open: the request was not ended from outside and is not over.
         var isActive: Bool { end == nil && state != .finished }
 
-        /// Makes the request ready for one attempt more. Returns what comes to nothing, or nil when the request was ended
-        /// meanwhile.
-        mutating func beginRetry() -> [HandlerQueue<Request>.Release]? {
+        /// Makes the request ready for one attempt more. Returns the handlers, which are to forget their responses, or nil
+        /// when the request was ended meanwhile.
+        mutating func beginRetry() -> [ResponseHandler]? {
             guard isActive else { return nil }
             retryCount += 1
             return handlers.rewind()

@@ -26,7 +26,7 @@ public class Request: @unchecked Sendable {
     private let countsBytes: Bool
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
-    let mutable: Locked<Mutable>
+    let mutable: InlineLocked<Mutable>
     /// Whether the request has monitors of its own.
     let isMonitored = Atomic(false)
 
@@ -43,12 +43,12 @@ public class Request: @unchecked Sendable {
         self.convertible = convertible
         self.session = session
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
-        mutable = Locked(Mutable(interceptor: interceptor))
+        mutable = InlineLocked(Mutable(interceptor: interceptor))
     }
 
     /// What awaits news of a request that was never started ends with it.
     deinit {
-        for finish in mutable.withLock({ $0.handlers.abandon() }) { finish(nil) }
+        for finish in mutable.withLock({ $0.handlers.abandon() }) { finish() }
     }
 
     // MARK: What the kinds of requests fill in
@@ -137,7 +137,10 @@ public class Request: @unchecked Sendable {
     /// the request. May be called more than once.
     func cleanUp() {
         mutable.release { state in
-            (Swift.exchange(&state.headListeners, with: []), state.pipeline.take(), state.borrower.take())
+            (
+                Swift.exchange(&state.headListeners, with: []), state.sending?.takeHandler(),
+                state.receiving?.takeHandler(), state.pipeline.take(), state.borrower.take()
+            )
         }
     }
 

@@ -82,7 +82,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             if case .file(let url, _) = uploadable, !url.isFileURL { throw NoFileURL(url: url) }
             return uploadable
         }
-        return try form.createUploadable { [mutable] in
+        return try form.createUploadable { [self] in
             if let end = mutable.withLock({ $0.end }) { throw end }
         }
     }

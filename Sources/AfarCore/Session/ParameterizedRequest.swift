@@ -16,7 +16,8 @@ struct ParameterizedRequest: URLRequestConvertible {
         url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
-        isPlain = modifier == nil && encode == nil && (url is String || url is URL)
+        let kind = type(of: url) as Any.Type
+        isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {
             var urlRequest = try URLRequest(url: url, method: method, headers: headers)
             try modifier?(&urlRequest)
@@ -28,7 +29,7 @@ struct ParameterizedRequest: URLRequestConvertible {
         url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
         _ parameters: Parameters?, _ encoding: any ParameterEncoding
     ) {
-        guard parameters != nil || !(encoding is URLEncoding) else {
+        guard parameters != nil || type(of: encoding) as Any.Type != URLEncoding.self else {
             self.init(url: url, method: method, headers: headers, modifier: modifier)
             return
         }

@@ -95,7 +95,7 @@ extension Request.Mutable {
     mutating func requestTasks(of request: Request) -> [any RequestTask] {
         if tasks.isEmpty, !performedRequests.isEmpty {
             // A task outlives its request.
-            handlers.append(onFinish: { [weak request] _ in request?.mutable.withLock { $0.endTask() } })
+            handlers.append(onFinish: { [weak request] in request?.mutable.withLock { $0.endTask() } })
         }
         for (number, urlRequest) in performedRequests.enumerated().dropFirst(tasks.count) {
             let isLast = number == performedRequests.count - 1

@@ -5,16 +5,6 @@ import Foundation
 /// The thread that drives libcurl. Everything of libcurl's is touched on this thread only; others leave messages.
 final class CurlLoop: @unchecked Sendable {
     // Sendable because other threads reach only the mailbox and the poller's `wake`; the rest is the thread's own.
-    enum Message {
-        case submit(Transfer)
-        case cancel(Transfer)
-        case suspensionChanged(Transfer)
-        case demand(Transfer)
-        case bodyReady(Transfer)
-        case decided(Transfer, HeadVerdict)
-        case closeIdleConnections
-        case shutDown
-    }
 
     /// What is handed back once the loop has finished its ready events.
     private struct Ending {
@@ -22,8 +12,7 @@ final class CurlLoop: @unchecked Sendable {
         var result: Result<TransportResponse, any Error>
     }
 
-    /// What others have left; nil when the thread has ended.
-    private let mailbox = Locked<[Message]?>([])
+    private let mailbox = Locked(Mailbox())
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
 
@@ -37,7 +26,11 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
     @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
+    /// The messages that are being handled.
+    @exclusivity(unchecked) private var messages: [Message] = []
     @exclusivity(unchecked) private var endings: [Ending] = []
+    /// Those whose completions are being called, which may bring about more.
+    @exclusivity(unchecked) private var readyEndings: [Ending] = []
     @exclusivity(unchecked) private var gathering: [Transfer] = []
     /// Transfers whose answers make the rest of their bodies needless.
     @exclusivity(unchecked) private var refused: [Transfer] = []
@@ -79,11 +72,12 @@ final class CurlLoop: @unchecked Sendable {
     /// Leaves a message. May be called from any thread. When the thread has ended, messages about transfers, which are
     /// all over by then, mean nothing any more.
     func post(_ message: Message) {
-        let wasEmpty = mailbox.withLock { messages in
-            defer { messages?.append(message) }
-            return messages?.isEmpty == true
+        let mustWake = mailbox.withLock { mailbox in
+            guard !mailbox.isClosed else { return false }
+            mailbox.messages.append(message)
+            return mailbox.messages.count == 1
         }
-        if wasEmpty { poller.wake() }
+        if mustWake { poller.wake() }
     }
 
     // MARK: The loop
@@ -116,10 +110,9 @@ final class CurlLoop: @unchecked Sendable {
     /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
     private func hasEnded() -> Bool {
         guard isShutDown, transfers.isEmpty else { return false }
-        return mailbox.withLock { messages in
-            guard messages?.isEmpty == true else { return false }
-            messages = nil
-            return true
+        return mailbox.withLock { mailbox in
+            mailbox.isClosed = mailbox.messages.isEmpty
+            return mailbox.isClosed
         }
     }
 
@@ -134,10 +127,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func takeMessages() {
-        let messages = mailbox.withLock { messages in
-            defer { messages = [] }
-            return messages ?? []
-        }
+        mailbox.withLock { swap(&$0.messages, &messages) }
+        defer { messages.removeAll(keepingCapacity: true) }
         for message in messages {
             switch message {
             case .submit(let transfer): submit(transfer)
@@ -246,9 +237,9 @@ final class CurlLoop: @unchecked Sendable {
 
     private func callCompletions() {
         guard !endings.isEmpty else { return }
-        let ready = endings
-        endings.removeAll(keepingCapacity: true)
-        for ending in ready { ending.completion(ending.result) }
+        swap(&endings, &readyEndings)
+        for ending in readyEndings { ending.completion(ending.result) }
+        readyEndings.removeAll(keepingCapacity: true)
     }
 
     // MARK: Transfers

@@ -13,6 +13,8 @@ struct HostLimiter<Waiter: AnyObject> {
 
         fileprivate init(host: String) { self.host = host }
 
+        fileprivate var isUsed: Bool { active > 0 || waitingCount > 0 }
+
         fileprivate func append(_ waiter: Waiter) -> Slot {
             waiting.append(waiter)
             waitingCount += 1
@@ -68,7 +70,7 @@ struct HostLimiter<Waiter: AnyObject> {
     init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }
 
     /// How many hosts have someone waiting or admitted.
-    var hostCount: Int { queues.count }
+    var hostCount: Int { queues.values.count(where: \.isUsed) }
 
     /// Whether somebody may start now.
     var isReady: Bool { !ready.isEmpty }
@@ -122,7 +124,8 @@ struct HostLimiter<Waiter: AnyObject> {
         ready.append(queue)
     }
 
+    /// Some are kept: the next request often goes to the same host.
     private mutating func discardIfUnused(_ queue: HostQueue) {
-        if queue.active == 0, queue.waitingCount == 0, queues[queue.host] === queue { queues[queue.host] = nil }
+        if !queue.isUsed, queues.count > 64, queues[queue.host] === queue { queues[queue.host] = nil }
     }
 }

@@ -21,38 +21,34 @@ struct RequestPlan {
     private static let noAcceptEncoding: StaticString = "Accept-Encoding:"
     private static let chunked: StaticString = "Transfer-Encoding: chunked"
 
-    init(_ exchange: Exchange) throws {
-        let request = exchange.request
-        guard let scheme = request.scheme, let authority = request.authority, !authority.isEmpty else {
-            throw TransportError(.invalidURL, phase: .queued, url: exchange.url, message: "the URL has no host")
+    init(_ hop: Hop) throws {
+        // Piece by piece: a copy of the exchange costs more than all that follows.
+        guard let scheme = hop.exchange.request.scheme, let authority = hop.exchange.request.authority,
+            !authority.isEmpty
+        else {
+            throw hop.failure(.invalidURL, "the URL has no host")
         }
         guard scheme == "http" || scheme == "https" else {
-            throw TransportError(
-                .unsupportedURL, phase: .queued, url: exchange.url,
-                message: "the scheme \"\(scheme)\" is not http or https")
+            throw hop.failure(.unsupportedURL, "the scheme \"\(scheme)\" is not http or https")
         }
         // Together they must be read as what they are, whoever made the request: "x" as a path would lengthen the host's
         // name, "@x" would make it a user's.
-        let path = request.path ?? "/"
-        guard path.first == "/", path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
-            authority.utf8.allSatisfy(Self.isAllowedInAuthority)
+        let path = hop.exchange.request.path ?? "/"
+        guard path.utf8.first == UInt8(ascii: "/"), path.allBytes({ $0 > 0x20 && $0 != 0x7F }),
+            authority.allBytes(Self.isAllowedInAuthority)
         else {
-            throw TransportError(
-                .invalidURL, phase: .queued, url: exchange.url,
-                message: "the host or the path has characters that mislead")
+            throw hop.failure(.invalidURL, "the host or the path has characters that mislead")
         }
-        if request.method == .head, exchange.body.length != 0 {
+        method = hop.exchange.request.method
+        if method == .head, hop.exchange.body.length != 0 {
             // libcurl would wait for a body of the response.
-            throw TransportError(
-                .unsupportedByTransport, phase: .queued, url: exchange.url,
-                message: "a HEAD request with a body cannot be sent")
+            throw hop.failure(.unsupportedByTransport, "a HEAD request with a body cannot be sent")
         }
         url = scheme + "://" + authority + path
-        method = request.method
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
         self.authority = authority
-        headers = Self.headers(for: exchange)
+        headers = Self.headers(for: hop)
     }
 
     /// A name, an address, a port: nothing that ends the authority or makes part of it a user's name.
@@ -67,7 +63,7 @@ struct RequestPlan {
 
     /// Whether the host is an address of IPv4; what only looks like one is looked up as a name.
     private static func isAddress(_ authority: String) -> Bool {
-        guard authority.utf8.allSatisfy({ (0x2E...0x3A).contains($0) && $0 != 0x2F }) else { return false }
+        guard authority.allBytes({ (0x2E...0x3A).contains($0) && $0 != 0x2F }) else { return false }
         var address = in_addr()
         return inet_pton(AF_INET, String(authority.prefix { $0 != ":" }), &address) == 1
     }
@@ -75,20 +71,20 @@ struct RequestPlan {
     /// The same for all spellings of a host.
     private static func hostKey(_ authority: String, isSecure: Bool) -> String {
         let ending = isSecure ? ":443" : ":80"
-        let hasPort = authority.utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
-        let spelling = hasPort ? String(authority.dropLast(ending.count)) : authority
-        let hasCapitals = spelling.utf8.contains { (0x41...0x5A).contains($0) }
-        return (isSecure ? "s:" : "p:") + (hasCapitals ? spelling.lowercased() : spelling)
+        let spelling = authority.hasSuffix(ending) ? String(authority.dropLast(ending.count)) : authority
+        let key = spelling.allBytes { !$0.isCapital } ? spelling : spelling.asciiLowercased
+        // No host has such a character.
+        return isSecure ? "@" + key : key
     }
 
-    static func headers(for exchange: Exchange) -> HeaderList {
-        let fields = exchange.request.headerFields
-        let defaults = exchange.options.defaultFields.prepared(PreparedDefaults.init)
+    static func headers(for hop: Hop) -> HeaderList {
+        let fields = hop.exchange.request.headerFields
+        let defaults = hop.exchange.options.defaultFields.prepared(PreparedDefaults.init)
         var extra: [StaticString] = []
-        if !exchange.body.isNone || exchange.request.method.expectsContent {
+        if !hop.exchange.body.isNone || hop.exchange.request.method.expectsContent {
             if !defaults.hasExpect, !fields.contains(.expect) { extra.append(noExpect) }
             if !defaults.hasContentType, !fields.contains(.contentType) { extra.append(noContentType) }
-            if exchange.body.length == nil { extra.append(chunked) }
+            if hop.exchange.body.length == nil { extra.append(chunked) }
         }
         if !defaults.hasAcceptEncoding, !fields.contains(.acceptEncoding) { extra.append(noAcceptEncoding) }
         if fields.isEmpty { return extra.isEmpty ? defaults.list : HeaderList([], extra: extra, next: defaults.list) }

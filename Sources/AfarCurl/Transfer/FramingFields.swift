@@ -1,3 +1,5 @@
+import AfarTransport
+
 /// Looks out for the header fields that say where a body ends and whether it is encoded, while the lines of a head go by.
 ///
 /// Nearly all heads have at most one Content-Length, of digits only. Of those, and of heads without, this knows enough;
@@ -28,12 +30,8 @@ struct FramingFields {
     private static func names(_ line: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         line.count > name.utf8CodeUnitCount
             && name.withUTF8Buffer { name in
-                name.indices.allSatisfy { lowercased(line[$0]) == name[$0] }
+                name.indices.allSatisfy { line[$0].asciiLowercased == name[$0] }
             }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 
     /// The value, when it is nothing but a number that surely fits.

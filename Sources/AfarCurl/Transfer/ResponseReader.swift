@@ -93,7 +93,7 @@ package struct ResponseReader {
         let space = lines[..<end].firstIndex(of: 0x20) ?? end
         let digits = lines[space..<end].dropFirst().prefix { $0 != 0x20 }
         guard space < end, lines.starts(with: "HTTP/".utf8), digits.count == 3, digits.first != 0x30,
-            digits.allSatisfy({ (0x30...0x39).contains($0) })
+            digits.allSatisfy(\.isDigit)
         else {
             throw Fault(.malformedResponse, "not a status line: \(Self.quoted(lines[..<end]))")
         }
@@ -108,7 +108,7 @@ package struct ResponseReader {
         for value in head.values(for: .contentLength) {
             for part in value.split(separator: ",", omittingEmptySubsequences: false) {
                 let digits = Self.trimmed(part)
-                guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit),
                     let number = Int64(digits)
                 else {
                     throw Fault(.malformedResponse, "the response's Content-Length is no number: \(value)")

@@ -51,7 +51,8 @@ extension Transfer {
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
         case .ask(let pending):
             decision = .awaited(held: GrowingBuffer())
-            pending.whenGiven { [loop] verdict in loop.post(.decided(self, verdict)) }
+            // The loop has the transfer as long as it is not over; the verdict may be kept for ever.
+            pending.whenGiven { [loop, weak self] verdict in if let self { loop.post(.decided(self, verdict)) } }
         }
     }
 

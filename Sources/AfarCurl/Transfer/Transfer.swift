@@ -20,7 +20,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     }
 
     var exchange: Exchange { hop.exchange }
-    var observer: (any ExchangeObserver)? { hop.observer }
+    let observer: (any ExchangeObserver)?
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
@@ -67,6 +67,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var early: EarlyEnd?
     @exclusivity(unchecked) private var completion: Completion?
     @exclusivity(unchecked) private var stream: ResponseBodyStream?
+    /// What lives as long as the stream of a streamed response does.
+    @exclusivity(unchecked) var streamOwner: (any AnyObject & Sendable)?
     /// Whether the body is decoded, once the head is there.
     private(set) lazy var isDecoded =
         exchange.options.decodesContent && reader.hasContentEncoding
@@ -78,25 +80,26 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     init(_ hop: Hop, loop: CurlLoop) throws {
         self.hop = hop
         self.loop = loop
-        let exchange = hop.exchange
-        plan = try RequestPlan(exchange)
-        let isStreamed = if case .stream = exchange.delivery { true } else { false }
+        observer = hop.observer
+        plan = try RequestPlan(hop)
+        let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
-            options: exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed, now: MonotonicClock.now)
-        reader = ResponseReader(url: plan.url, options: exchange.options)
+            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed,
+            now: MonotonicClock.now)
+        reader = ResponseReader(url: plan.url, options: hop.exchange.options)
         sink =
-            switch exchange.delivery {
+            switch hop.exchange.delivery {
             case .collect(let limit): BodySink(collecting: limit)
             case .file(let descriptor, let limit): BodySink(descriptor: descriptor, limit: limit)
             case .stream: BodySink(collecting: 0)
             }
     }
 
-    /// Makes the stream of a streamed response. `owner` lives as long as the stream does.
-    func makeStream(highWaterMark: Int, owner: some AnyObject & Sendable) {
+    /// Makes the stream of a streamed response.
+    private func makeStream(highWaterMark: Int) {
         let (stream, source) = ResponseBodyStream.make(
             highWaterMark: highWaterMark,
-            onDemand: { [loop] in
+            onDemand: { [loop, owner = streamOwner.take()] in
                 loop.post(.demand(self))
                 _ = owner
             },
@@ -107,6 +110,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
+        // Not before: it holds the transfer that holds it, and what is never started has no end at which that is undone.
+        if case .stream(let highWaterMark) = exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         exchange.control.attach { [loop] _ in loop.post(.suspensionChanged(self)) }
         loop.post(.submit(self))
     }
@@ -275,7 +280,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
         refusal = nil
         reader = ResponseReader(url: plan.url, options: exchange.options)
-        headersWithoutExpectation = RequestPlan.headers(for: exchange.withoutExpectation)
+        headersWithoutExpectation = RequestPlan.headers(for: Hop(exchange.withoutExpectation))
         return afar_set_header_list(handle.raw, headersWithoutExpectation?.first) == CURLE_OK
     }
 

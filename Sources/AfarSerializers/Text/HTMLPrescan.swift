@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// Looks for the encoding that an HTML page's `meta` elements tell, in its first 1,024 bytes (HTML, section 13.2.3.2,

@@ -1,4 +1,5 @@
 import AfarCharsets
+import AfarCore
 
 extension TextEncoding {
     /// The encoding that a label means, as browsers read labels: by the table of the Encoding Standard (section 4.2),
@@ -9,7 +10,7 @@ extension TextEncoding {
         let spaces: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D, 0x20]
         guard let first = label.utf8.firstIndex(where: { !spaces.contains($0) }),
             let last = label.utf8.lastIndex(where: { !spaces.contains($0) }),
-            let kind = Self.kinds[label[first...last].asciiLowercased]
+            let kind = Self.kinds[String(label[first...last]).asciiLowercased]
         else { return nil }
         self.init(kind)
     }
@@ -25,11 +26,4 @@ extension TextEncoding {
         }
         return kinds
     }()
-}
-
-extension StringProtocol {
-    /// The text with A to Z in lower case and all else as it is: Unicode's own rules would make a k of the Kelvin sign.
-    var asciiLowercased: String {
-        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
 }

@@ -12,61 +12,56 @@ package class AnyDeferred: WorkBorrower, @unchecked Sendable {
     // fetched after the lock was held has been handed over in a way that the thread sanitizer understands.
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
-    private let lock = Lock()
-    @exclusivity(unchecked) private var isOver = false
-    @exclusivity(unchecked) private var lent: (@Sendable () -> Void)?
-    @exclusivity(unchecked) private var firstWaiter: Waiter?
-    @exclusivity(unchecked) private var otherWaiters: [Waiter] = []
+    private struct State {
+        var isOver = false
+        var lent: (@Sendable () -> Void)?
+        var firstWaiter: Waiter?
+        var otherWaiters: [Waiter] = []
+    }
+
+    private let state = InlineLocked(State())
 
     fileprivate init() {}
 
     package func lend(_ work: @escaping @Sendable () -> Void) -> Bool {
-        lock.lock()
-        guard lent == nil, let borrower = firstWaiter else {
-            lock.unlock()
-            return false
+        let borrower = state.withLock { state -> Waiter? in
+            guard state.lent == nil, let borrower = state.firstWaiter.take() else { return nil }
+            state.lent = work
+            return borrower
         }
-        lent = work
-        firstWaiter = nil
-        lock.unlock()
-        borrower.resume()
-        return true
+        borrower?.resume()
+        return borrower != nil
     }
 
     /// Ends the waiting, once.
     ///
     /// - Parameter settle: Called by the first call only, under the lock.
     fileprivate func end(_ settle: () -> Void) {
-        lock.lock()
-        guard !isOver else { return lock.unlock() }
-        isOver = true
-        settle()
-        let first = firstWaiter
-        let others = otherWaiters
-        firstWaiter = nil
-        otherWaiters = []
-        lock.unlock()
+        let (first, others) = state.withLock { state -> (Waiter?, [Waiter]) in
+            guard !state.isOver else { return (nil, []) }
+            state.isOver = true
+            settle()
+            return (state.firstWaiter.take(), Swift.exchange(&state.otherWaiters, with: []))
+        }
         first?.resume()
         for waiter in others { waiter.resume() }
     }
 
     /// Whether the waiting is over, and what there is to be done meanwhile.
     fileprivate func takeWork() -> (isOver: Bool, work: (@Sendable () -> Void)?) {
-        lock.lock()
-        defer { lock.unlock() }
-        defer { lent = nil }
-        return (isOver, lent)
+        state.withLock { state in
+            let work = state.lent
+            state.lent = nil
+            return (state.isOver, work)
+        }
     }
 
     fileprivate func add(_ waiter: Waiter) {
-        lock.lock()
-        let mustWait = !isOver && lent == nil
-        if mustWait, firstWaiter == nil {
-            firstWaiter = waiter
-        } else if mustWait {
-            otherWaiters.append(waiter)
+        let mustWait = state.withLock { state in
+            guard !state.isOver, state.lent == nil else { return false }
+            if state.firstWaiter == nil { state.firstWaiter = waiter } else { state.otherWaiters.append(waiter) }
+            return true
         }
-        lock.unlock()
         if !mustWait { waiter.resume() }
     }
 }

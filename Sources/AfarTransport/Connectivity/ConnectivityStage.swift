@@ -5,8 +5,14 @@ import Foundation
 package final class ConnectivityStage: ExchangeStage {
     private let provider: any ConnectivityProvider
     private let closeIdleConnections: @Sendable () -> Void
-    /// The network of the last request that was sent.
-    private let lastIdentity = Locked<Connectivity.Identity?>(nil)
+    private struct State {
+        /// The network of the last request that was sent.
+        var lastIdentity: Connectivity.Identity?
+        /// Ends when the connections of another network are closed; nil when none are being closed.
+        var closing: Deferred<Void>?
+    }
+
+    private let state = Locked(State())
 
     /// - Parameter closeIdleConnections: Has the transport close them.
     package init(
@@ -34,7 +40,7 @@ package final class ConnectivityStage: ExchangeStage {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
                     // So that it does not count as a change again.
                     state.withLock { $0.tried = connectivity }
-                    if let connectivity { stage.leaveOtherNetworks(for: connectivity) }
+                    if let connectivity { await stage.leaveOtherNetworks(for: connectivity) }
                     return .send
                 } catch {
                     return .fail(error)
@@ -67,19 +73,28 @@ package final class ConnectivityStage: ExchangeStage {
     /// Whether a request need not wait. Notes the network that it goes over.
     private var isOnline: Bool {
         let present = provider.connectivity
-        if present.status == .online { lastIdentity.withLock { $0 = present.identity } }
-        return present.isOnline
+        let isClosing = state.withLock { state in
+            if state.closing == nil, present.status == .online { state.lastIdentity = present.identity }
+            return state.closing != nil
+        }
+        return present.isOnline && !isClosing
     }
 
     /// Has no connection of another network used. The session's ``ConnectivityListener`` may notice the change later than
-    /// the request that waited for it.
-    private func leaveOtherNetworks(for connectivity: Connectivity) {
+    /// the request that waited for it. No other request goes on before the connections are closed.
+    private func leaveOtherNetworks(for connectivity: Connectivity) async {
         guard connectivity.status == .online else { return }
-        // Locked all along, so that no other request goes on before the connections are closed.
-        lastIdentity.withLock { last in
-            if let last, last != connectivity.identity { closeIdleConnections() }
-            last = connectivity.identity
+        let (others, own) = state.withLock { state -> (Deferred<Void>?, Deferred<Void>?) in
+            if let closing = state.closing { return (closing, nil) }
+            let last = Swift.exchange(&state.lastIdentity, with: connectivity.identity)
+            if let last, last != connectivity.identity { state.closing = Deferred() }
+            return (nil, state.closing)
         }
+        await others?.value
+        guard let own else { return }
+        closeIdleConnections()
+        state.withLock { $0.closing = nil }
+        own.fulfil(())
     }
 
     /// Waits for a network.

@@ -18,8 +18,11 @@ extension UInt8 {
         }
     }
 
+    /// A to Z.
+    @inlinable package var isCapital: Bool { (0x41...0x5A).contains(self) }
+
     /// A to Z in lower case, and all else as it is.
-    package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+    @inlinable package var asciiLowercased: UInt8 { isCapital ? self | 0x20 : self }
 
     /// A space or a tab: what RFC 9110, section 5.6.3, calls white space.
     var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
@@ -51,5 +54,11 @@ extension String {
     package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
     /// Whether this is a token (RFC 9110, section 5.6.2): what methods and names of header fields are.
-    package var isHTTPToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
+    package var isHTTPToken: Bool { !isEmpty && allBytes(\.isTokenCharacter) }
+
+    /// Whether all bytes of the text's UTF-8 are such: the same as over its view, which decodes an index at each step.
+    @inlinable package func allBytes(_ isSuch: (UInt8) -> Bool) -> Bool {
+        var text = self
+        return text.withUTF8 { $0.allSatisfy(isSuch) }
+    }
 }

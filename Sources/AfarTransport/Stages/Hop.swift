@@ -21,12 +21,13 @@ package final class Hop: @unchecked Sendable {
     private let deadline: ContinuousClock.Instant
 
     /// The first hop. The time of its total timeout begins now.
-    package init(_ exchange: Exchange) {
-        self.exchange = exchange
+    package init(_ exchange: consuming Exchange) {
         (reason, redirectCount, hasLeftOrigin) = (nil, 0, false)
         totalTimeout = exchange.options.totalTimeout
         (observer, verdict) = (exchange.observer, exchange.verdict)
         deadline = .now + Duration(timeout: totalTimeout)
+        // Last, so that it is moved here.
+        self.exchange = exchange
     }
 
     /// A hop that comes after another, or that a stage has made of it.
@@ -82,7 +83,7 @@ package final class Hop: @unchecked Sendable {
     var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
 
     /// An error for a hop that was not sent.
-    func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
+    package func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
         TransportError(code, phase: .queued, url: exchange.url, message: message)
     }
 }

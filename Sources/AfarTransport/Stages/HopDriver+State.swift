@@ -87,8 +87,8 @@ extension HopDriver {
         var held: (bytes: Int64, expected: Int64?)?
         /// The events that were not yet delivered to the owner.
         var events: [Event] = []
-        /// What is asked about the head of the final response, as far as the owner does not have it.
-        var asked: [Event] = []
+        /// Those that are delivered even when all is over: what is asked about the final head, and the end.
+        var owed: [Event] = []
         var receive: (@Sendable (Event) -> Void)?
 
         init(_ hop: Hop) { route = Route(hop) }

@@ -5,9 +5,7 @@ import Foundation
 /// It lets each stage see what is sent, and asks it at each response's head, where the body can still be left alone. It
 /// owns what all hops have in common: the total timeout, the report, the observer, the cancel. It never waits itself: its
 /// owner is notified of what there is to wait for.
-package final class HopDriver: @unchecked Sendable {
-    // Sendable because what changes is touched under the lock only. It is no part of the lock, which would copy it.
-
+package final class HopDriver: Sendable {
     /// The events that the owner is notified of, one at a time.
     package enum Event: Sendable {
         /// Something takes time, or somebody else's code. It is to be run in a task of the request's, which is cancelled
@@ -27,8 +25,7 @@ package final class HopDriver: @unchecked Sendable {
     private let transport: ExchangeSender
     private let finalJudge: Judge
     private let observer: (any ExchangeObserver)?
-    private let lock = Lock()
-    @exclusivity(unchecked) private var state: State
+    private let state: InlineLocked<State>
 
     /// - Parameter judge: Called at the head of each response that no stage wants, wherever the transport reads the network.
     package init(
@@ -38,13 +35,7 @@ package final class HopDriver: @unchecked Sendable {
         self.transport = transport
         finalJudge = judge
         observer = hop.observer
-        state = State(hop)
-    }
-
-    private func withState<Answer>(_ body: (inout State) -> Answer) -> Answer {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&state)
+        state = InlineLocked(State(hop))
     }
 
     /// Begins; to be called once.
@@ -54,8 +45,8 @@ package final class HopDriver: @unchecked Sendable {
 
     /// Requests the next event, which is delivered at once if there is one. To be called again after each but the last.
     package func next(_ receive: @escaping @Sendable (Event) -> Void) {
-        let event = withState { state -> Event? in
-            if !state.asked.isEmpty { return state.asked.removeFirst() }
+        let event = state.withLock { state -> Event? in
+            if !state.owed.isEmpty { return state.owed.removeFirst() }
             if !state.events.isEmpty { return state.events.removeFirst() }
             state.receive = receive
             return nil
@@ -63,27 +54,22 @@ package final class HopDriver: @unchecked Sendable {
         if let event { receive(event) }
     }
 
-    /// Notifies the owner of an event, unless the exchange is over.
-    private func post(_ event: Event) {
-        let receive = withState { state -> (@Sendable (Event) -> Void)? in
-            if state.receive == nil, !state.isOver { state.events.append(event) }
+    /// Notifies the owner of an event.
+    ///
+    /// - Parameter isOwed: Whether it is delivered even if all is over before the owner looks.
+    private func post(_ event: Event, isOwed: Bool = false) {
+        let receive = state.withLock { state -> (@Sendable (Event) -> Void)? in
+            if state.receive == nil {
+                if isOwed { state.owed.append(event) } else if !state.isOver { state.events.append(event) }
+            }
             return state.receive.take()
         }
         receive?(event)
     }
 
-    /// Has somebody asked about the head of the final response. That is owed even if all is over before the owner looks.
-    private func postAsking(_ work: @escaping @Sendable () async -> Void) {
-        let receive = withState { state -> (@Sendable (Event) -> Void)? in
-            if state.receive == nil { state.asked.append(.waits(work)) }
-            return state.receive.take()
-        }
-        receive?(.waits(work))
-    }
-
     /// Ends the exchange, at whatever stage it is. What the owner runs for it has to be cancelled as well.
     package func cancel() {
-        let running = withState { state in
+        let running = state.withLock { state in
             state.isCancelled = true
             return state.running
         }
@@ -94,7 +80,7 @@ package final class HopDriver: @unchecked Sendable {
 
     /// Lets the stages see the hop that do not know of it, and sends it.
     private func depart(_ receive: (@Sendable (Event) -> Void)? = nil) {
-        var route = withState { state in
+        var route = state.withLock { state in
             if let receive { state.receive = receive }
             return state.route
         }
@@ -103,11 +89,11 @@ package final class HopDriver: @unchecked Sendable {
             case .now(.send): break
             case .now(.change(let exchange)): route.change(to: exchange)
             case .now(let departure):
-                withState { $0.route = route }
+                state.withLock { $0.route = route }
                 return end(with: departure)
             case .wait(let work):
                 route.hasBegun = true
-                withState { $0.route = route }
+                state.withLock { $0.route = route }
                 return post(.waits { [self] in resume(after: await work()) })
             }
         }
@@ -117,7 +103,7 @@ package final class HopDriver: @unchecked Sendable {
     private func resume(after departure: Departure) {
         switch departure {
         case .send: break
-        case .change(let exchange): withState { $0.route.change(to: exchange) }
+        case .change(let exchange): state.withLock { $0.route.change(to: exchange) }
         default: return end(with: departure)
         }
         depart()
@@ -125,7 +111,7 @@ package final class HopDriver: @unchecked Sendable {
 
     /// A stage has said that the hop is not sent. Neither is it asked again nor are those after it.
     private func end(with departure: Departure) {
-        let count = withState { $0.route.levels.count } - 1
+        let count = state.withLock { $0.route.levels.count } - 1
         switch departure {
         case .send, .change: break
         case .answer(let response): take(response, before: count)
@@ -141,7 +127,7 @@ package final class HopDriver: @unchecked Sendable {
         if case .callback(let transport) = transport {
             do { prepared = try transport.prepare(hop) } catch { return arrive(.failure(error)) }
         }
-        let isCancelled = withState { state in
+        let isCancelled = state.withLock { state in
             state.route = route
             state.route.hasBegun = true
             // What is not started holds the hop, and that the driver.
@@ -163,7 +149,7 @@ package final class HopDriver: @unchecked Sendable {
 
     /// What is done with a response whose head has come.
     private func judge(_ head: ResponseHead) -> HeadVerdict {
-        let levels = withState { state in
+        let levels = state.withLock { state in
             state.judge(head)
             return state.route.levels
         }
@@ -182,7 +168,7 @@ package final class HopDriver: @unchecked Sendable {
                     .waits { [self] in
                         let disposition = await work()
                         // It may be over, by a timeout say.
-                        guard withState({ $0.knows(head) }) else { return }
+                        guard state.withLock({ $0.knows(head) }) else { return }
                         if case .pass = disposition {
                             pending.give(judge(head, by: levels[..<index]))
                         } else {
@@ -194,13 +180,13 @@ package final class HopDriver: @unchecked Sendable {
         }
         if let observer { show(head, to: observer) }
         let (decision, asking) = finalJudge(head)
-        if let asking { postAsking(asking) }
+        if let asking { post(.waits(asking), isOwed: true) }
         return decision
     }
 
     /// Notes what a stage wants, which is done when the response has ended.
     private func verdict(after disposition: Disposition, of level: Int, about head: ResponseHead) -> HeadVerdict {
-        withState { $0.note(disposition, of: level, about: head) }
+        state.withLock { $0.note(disposition, of: level, about: head) }
         if case .fail = disposition { return .discard(upTo: 0) }
         return .discard(upTo: Self.longestBodyToSkip)
     }
@@ -210,11 +196,11 @@ package final class HopDriver: @unchecked Sendable {
     private func arrive(_ result: Result<TransportResponse, any Error>) {
         guard case .success(let response) = result else {
             if case .failure(let error) = result {
-                fail(with: error, before: withState { $0.route.levels.count })
+                fail(with: error, before: state.withLock { $0.route.levels.count })
             }
             return
         }
-        let (decision, end) = withState { state -> ((Disposition, level: Int)?, End?) in
+        let (decision, end) = state.withLock { state -> ((Disposition, level: Int)?, End?) in
             state.running = nil
             let decision = state.decision(about: response.head)
             return (decision, decision == nil ? state.end() : nil)
@@ -225,7 +211,7 @@ package final class HopDriver: @unchecked Sendable {
 
     private func perform(_ disposition: Disposition, of level: Int, instead response: TransportResponse) {
         if case .stream(let stream) = response.body { stream.cancel() }
-        let isCancelled = withState { state in
+        let isCancelled = state.withLock { state in
             state.report.append(response.report)
             return state.isCancelled
         }
@@ -234,9 +220,9 @@ package final class HopDriver: @unchecked Sendable {
         case .replace(let other): take(other, before: level)
         case .fail(let error): complete(.failure(error))
         case .follow where isCancelled:
-            complete(.failure(withState { $0.route.hop }.cancellation))
+            complete(.failure(state.withLock { $0.route.hop }.cancellation))
         case .follow(let exchange, let reason):
-            let over = withState { state in
+            let over = state.withLock { state in
                 if case .redirect(let redirect) = reason { state.report.redirects.append(redirect) }
                 return state.begin(Hop(exchange, after: state.route.levels[level].hop, because: reason), at: level)
             }
@@ -252,7 +238,7 @@ package final class HopDriver: @unchecked Sendable {
 
     /// Takes a response of a stage's, after the stages before that have seen its head.
     private func take(_ response: TransportResponse, before level: Int) {
-        let (levels, delivery) = withState { state in
+        let (levels, delivery) = state.withLock { state in
             state.judge(response.head)
             return (state.route.levels[..<level], state.route.hop.exchange.delivery)
         }
@@ -265,7 +251,7 @@ package final class HopDriver: @unchecked Sendable {
     /// Asks the stages before one, the innermost first, whether a failure can be made good.
     private func fail(with error: any Error, before level: Int) {
         var error = error
-        let levels = withState { state in
+        let levels = state.withLock { state in
             state.running = nil
             return state.isCancelled ? [] : state.route.levels[..<level]
         }
@@ -290,10 +276,10 @@ package final class HopDriver: @unchecked Sendable {
         switch rescue {
         case .fail(let failure): complete(.failure(failure))
         case .answer(let response):
-            if let report { withState { $0.report.append(report) } }
+            if let report { state.withLock { $0.report.append(report) } }
             take(response, before: level)
         case .again:
-            let over = withState { state -> [Level]? in
+            let over = state.withLock { state -> [Level]? in
                 guard !state.isCancelled else { return nil }
                 if let report { state.report.append(report) }
                 return state.begin(state.route.levels[level].hop, at: level)
@@ -305,7 +291,7 @@ package final class HopDriver: @unchecked Sendable {
     }
 
     private func complete(_ result: Result<TransportResponse, any Error>) {
-        complete(result, withState { $0.end() })
+        complete(result, state.withLock { $0.end() })
     }
 
     private func complete(_ result: Result<TransportResponse, any Error>, _ end: End) {
@@ -320,11 +306,7 @@ package final class HopDriver: @unchecked Sendable {
     private func tell(_ result: Result<TransportResponse, any Error>, _ end: End) {
         if let receive = end.receive { return receive(.ended(result)) }
         // The owner is busy with another event, and will ask.
-        let receive = withState { state -> (@Sendable (Event) -> Void)? in
-            if state.receive == nil { state.events = [.ended(result)] }
-            return state.receive.take()
-        }
-        receive?(.ended(result))
+        post(.ended(result), isOwed: true)
     }
 }
 
@@ -339,7 +321,7 @@ extension HopDriver: ExchangeObserver {
     }
 
     package func exchangeDidReceiveHead(_ head: ResponseHead) {
-        let levels = withState { state -> [Level]? in
+        let levels = state.withLock { state -> [Level]? in
             guard state.shown !== head else { return nil }
             (state.isHolding, state.held) = (true, nil)
             return state.route.levels
@@ -352,7 +334,7 @@ extension HopDriver: ExchangeObserver {
     }
 
     package func exchangeDidReceive(bytes: Int64, expected: Int64?) {
-        let isHolding = withState { state in
+        let isHolding = state.withLock { state in
             if state.isHolding { state.held = (bytes, expected) }
             return state.isHolding
         }
@@ -361,7 +343,7 @@ extension HopDriver: ExchangeObserver {
 
     /// Lets the observer see a response, and what has come of it.
     private func show(_ head: ResponseHead, to observer: any ExchangeObserver) {
-        let isNew = withState { state in
+        let isNew = state.withLock { state in
             defer { state.shown = head }
             return state.isHolding && state.shown !== head
         }
@@ -373,7 +355,7 @@ extension HopDriver: ExchangeObserver {
 
     /// The progress that was withheld from the observer; when there is none, later progress is reported immediately.
     private func takeHeld() -> (bytes: Int64, expected: Int64?)? {
-        withState { state in
+        state.withLock { state in
             defer { state.held = nil }
             if state.held == nil { state.isHolding = false }
             return state.held

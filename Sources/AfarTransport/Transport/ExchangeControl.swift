@@ -22,7 +22,7 @@ public final class ExchangeControl: Sendable {
         }
     }
 
-    private let state = Locked(State())
+    private let state = InlineLocked(State())
 
     /// Makes a control in the running state.
     public init() {}
@@ -56,7 +56,11 @@ public final class ExchangeControl: Sendable {
     /// so in the end. Returns whether the exchange is suspended already.
     @discardableResult
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
-        state.withLock { state in
+        // Released when the lock is free; not among the answers, since a closure is wrapped when it passes through generic code.
+        var replaced: (@Sendable (Bool) -> Void)?
+        defer { withExtendedLifetime(replaced) {} }
+        return state.withLock { state in
+            replaced = state.onChange
             state.onChange = onChange
             state.toldChangeCount = state.changeCount
             return state.isSuspended

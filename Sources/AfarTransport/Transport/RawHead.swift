@@ -23,7 +23,7 @@ package struct RawHead: Sendable {
         forEachLine { name, value in
             let matches =
                 name.count == lowercasedName.utf8.count
-                && zip(name, lowercasedName.utf8).allSatisfy { Self.lowercased($0) == $1 }
+                && zip(name, lowercasedName.utf8).allSatisfy { $0.asciiLowercased == $1 }
             if matches { values.append(Self.text(value)) }
         }
         return values
@@ -65,9 +65,5 @@ package struct RawHead: Sendable {
         return value.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
             .map { String(decoding: trimmed($0), as: UTF8.self) }
             .joined(separator: " ")
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 }

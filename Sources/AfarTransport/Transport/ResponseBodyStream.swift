@@ -172,16 +172,17 @@ extension ResponseBodyStream {
         }
 
         func cancel() {
-            let (isRunning, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
+            typealias Ended = (isRunning: Bool, dropped: [Data], UnsafeContinuation<Data?, any Error>?)
+            let (isRunning, dropped, reader) = state.withLock { state -> Ended in
                 let isRunning = state.end == nil
-                guard !state.isCancelled, isRunning || state.waitingBytes > 0 else { return (false, nil) }
+                guard !state.isCancelled, isRunning || state.waitingBytes > 0 else { return (false, [], nil) }
                 state.isCancelled = true
                 state.end = .failure(.streamCancelled)
-                state.chunks = []
                 state.firstChunk = 0
                 state.waitingBytes = 0
-                return (isRunning, state.reader.take())
+                return (isRunning, Swift.exchange(&state.chunks, with: []), state.reader.take())
             }
+            withExtendedLifetime(dropped) {}
             reader?.resume(throwing: TransportError.streamCancelled)
             if isRunning { onCancel() }
         }

@@ -29,7 +29,7 @@ public final class ResponseHead: Sendable {
     /// The URL that was asked, as text.
     public let url: String
     private let storage: Storage
-    private let made = Locked(Made())
+    private let made = InlineLocked(Made())
 
     /// Makes a head from parsed fields, for transports that have no raw bytes.
     public init(status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String) {

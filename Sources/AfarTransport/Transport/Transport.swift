@@ -35,7 +35,8 @@ public protocol Transport: Sendable {
     /// It may be called from any task, many times at once. Cancelling the calling task ends the exchange promptly, at
     /// whatever stage it is, with ``TransportError/Code-swift.struct/cancelled``.
     ///
-    /// - Parameter exchange: What to send, where the body goes, and the rules for it.
+    /// - Parameter exchange: What to send, where the body goes, and the rules for it. It holds the request, so do not keep
+    ///   it after the end.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and
     ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with
     ///   ``ResponseDelivery/stream(highWaterMark:)`` the response is returned at its head.

@@ -40,8 +40,14 @@ package struct RequestTarget: Sendable, Hashable {
         }
     }
 
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
     package init(_ url: URL) throws(Fault) {
-        let text = Array(url.absoluteString.utf8)
+        var text = url.absoluteString
+        self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
+    }
+
+    private init(_ text: UnsafeBufferPointer<UInt8>) throws(Fault) {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { throw .incomplete }
         scheme = Self.lowercased(text[..<colon])
         guard scheme == "http" || scheme == "https" else { throw .unsupportedScheme(scheme) }
@@ -68,7 +74,7 @@ package struct RequestTarget: Sendable, Hashable {
     }
 
     private static func userinfo(
-        _ text: ArraySlice<UInt8>
+        _ text: Bytes
     ) throws(Fault) -> (user: String, password: String) {
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let user = String(decoding: text[..<colon], as: UTF8.self).removingPercentEncoding
@@ -78,7 +84,7 @@ package struct RequestTarget: Sendable, Hashable {
     }
 
     /// Checks host and port, and gives them back in one spelling.
-    private static func authority(_ text: ArraySlice<UInt8>) throws(Fault) -> String {
+    private static func authority(_ text: Bytes) throws(Fault) -> String {
         if text.first == UInt8(ascii: "[") {
             guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
                 throw .ambiguous("the bracket of its address is not closed")
@@ -99,7 +105,7 @@ package struct RequestTarget: Sendable, Hashable {
     }
 
     /// The colon and the port, as they are written shortest; nothing for an empty port.
-    private static func port(_ text: ArraySlice<UInt8>) throws(Fault) -> String {
+    private static func port(_ text: Bytes) throws(Fault) -> String {
         guard let first = text.first else { return "" }
         guard first == UInt8(ascii: ":") else { throw .ambiguous("something other than a port follows its host") }
         let digits = text.dropFirst()
@@ -111,7 +117,7 @@ package struct RequestTarget: Sendable, Hashable {
     }
 
     /// "0x7f.1", "2130706433" and "127.1" are addresses to some and names to others.
-    private static func checkNumericHost(_ host: ArraySlice<UInt8>) throws(Fault) {
+    private static func checkNumericHost(_ host: Bytes) throws(Fault) {
         let dot = UInt8(ascii: ".")
         guard let end = host.lastIndex(where: { $0 != dot }) else { return }
         let start = host[...end].lastIndex(of: dot).map { $0 + 1 } ?? host.startIndex
@@ -125,7 +131,7 @@ package struct RequestTarget: Sendable, Hashable {
     }
 
     /// Whether this is four numbers from 0 to 255, each written shortest.
-    private static func isQuad(_ host: ArraySlice<UInt8>) -> Bool {
+    private static func isQuad(_ host: Bytes) -> Bool {
         var rest = host
         for part in 1...4 {
             let label = rest.prefix { $0 != UInt8(ascii: ".") }
@@ -140,13 +146,13 @@ package struct RequestTarget: Sendable, Hashable {
 
     // MARK: Bytes
 
-    private static func lowercased(_ text: ArraySlice<UInt8>) -> String {
-        guard text.contains(where: { $0.asciiLowercased != $0 }) else { return String(decoding: text, as: UTF8.self) }
+    private static func lowercased(_ text: Bytes) -> String {
+        guard text.contains(where: \.isCapital) else { return String(decoding: text, as: UTF8.self) }
         return String(decoding: text.map(\.asciiLowercased), as: UTF8.self)
     }
 
     /// The number that decimal digits stand for, nil when they are none or it is too large.
-    private static func number<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>, upTo limit: Number) -> Number? {
+    private static func number<Number: FixedWidthInteger>(_ digits: Bytes, upTo limit: Number) -> Number? {
         guard !digits.isEmpty else { return nil }
         var number: UInt32 = 0
         for digit in digits {

@@ -435,4 +435,12 @@ import Testing
         answer(.success(Token(text: "late")))
         #expect(interceptor.credential == nil)
     }
+
+    @Test func aCredentialThatIsReplacedIsReleasedWithoutTheLock() async {
+        let interceptor = AuthenticationInterceptor(authenticator: TicketOffice())
+        let didLook = Deferred<Bool>()
+        interceptor.credential = Ticket(probe: DeinitProbe(didLook) { _ = interceptor.credential })
+        interceptor.credential = Ticket()
+        #expect(await didLook.value)
+    }
 }

@@ -1,3 +1,4 @@
+import AfarTesting
 import Foundation
 
 @testable import AfarCore
@@ -53,6 +54,9 @@ final class TokenAuthenticator: Authenticator {
 /// A credential whose end can be seen.
 final class Ticket: AuthenticationCredential, Sendable {
     let requiresRefresh = false
+    private let probe: DeinitProbe?
+
+    init(probe: DeinitProbe? = nil) { self.probe = probe }
 }
 
 /// Gives no tickets.

@@ -39,17 +39,16 @@ import Testing
         for name in ["a", "b", "c", "d"] {
             let remove = broadcast.add(
                 .init(
-                    tell: { number in told.withLock { $0.append("\(name)\(number)") } },
+                    receive: { number in told.withLock { $0.append("\(name)\(number)") } },
                     finish: { told.withLock { $0.append("\(name) ends") } }))
             if name == "b" { remove() }
         }
-        broadcast.setHandler(.init(tell: { number in told.withLock { $0.append("handler\(number)") } }))
         broadcast.send(1)
         broadcast.finish()
         broadcast.send(2)
         #expect(
             told.withLock { $0 }
-                == ["a0", "b0", "c0", "d0", "handler1", "a1", "c1", "d1", "a ends", "c ends", "d ends"])
+                == ["a0", "b0", "c0", "d0", "a1", "c1", "d1", "a ends", "c ends", "d ends"])
     }
 
     @Test func whatIsForgottenIsNotToldAgain() async {
@@ -76,14 +75,16 @@ import Testing
             }
         }
         let broadcast = Broadcast<Int>(last: 7)
+        let queue = DispatchQueue(label: "broadcast")
         for isReplaced in [true, false] {
             let answer = Locked<Int?>(nil)
             do {
                 let asking = Asking(broadcast, answer)
-                broadcast.setHandler(.init(tell: { _ in _ = asking }))
+                broadcast.setHandler(on: queue) { _ in _ = asking }
             }
+            queue.sync {}
             #expect(answer.withLock { $0 } == nil)
-            if isReplaced { broadcast.setHandler(.init(tell: { _ in })) } else { broadcast.finish() }
+            if isReplaced { broadcast.setHandler(on: queue) { _ in } } else { broadcast.finish() }
             #expect(answer.withLock { $0 } == 7)
         }
     }

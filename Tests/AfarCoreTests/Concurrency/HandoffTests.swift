@@ -1,3 +1,4 @@
+import AfarTesting
 import Testing
 
 @testable import AfarCore
@@ -58,5 +59,13 @@ import Testing
         #expect(await handoff.take() == 1)
         #expect(await handoff.take() == 2)
         #expect(await handoff.take() == nil)
+    }
+
+    @Test func whatNobodyTakesIsReleasedWithoutTheLock() async {
+        let handoff = Handoff<DeinitProbe>()
+        let didLook = Deferred<Bool>()
+        handoff.finish(with: [DeinitProbe(didLook) { handoff.close() }])
+        handoff.close()
+        #expect(await didLook.value)
     }
 }

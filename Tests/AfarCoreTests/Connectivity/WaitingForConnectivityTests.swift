@@ -234,6 +234,26 @@ import Testing
         #expect(events.withLock { $0 } == ["sent", "sent", "closed", "sent"])
     }
 
+    @Test(.timeLimit(.minutes(1))) func closingConnectionsMaySendARequest() async {
+        let logged = Deferred<Data?>()
+        let transport = ClosingTransport()
+        let session = session(transport)
+        transport.onClose.withLock {
+            $0 = { [weak session] in
+                session?.request("http://mock/log").response(queue: .global()) { logged.fulfil($0.data) }
+            }
+        }
+        provider.set(.online, identity: 1)
+        #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
+        await isNotWaiting()
+        provider.set(.offline)
+        let task = session.request("http://mock/").serializingResponse(using: Bytes())
+        await isWaiting()
+        provider.set(.online, identity: 2)
+        #expect(await task.response.error == nil)
+        #expect(await logged.value == Data("ok".utf8))
+    }
+
     @Test(arguments: [TransportError.Code.connectionLost, .timedOut, .secureConnectionFailed])
     func otherFailuresDoNotWait(code: TransportError.Code) async {
         provider.set(.online)
@@ -361,4 +381,16 @@ private struct NotingTransport: Transport {
     }
 
     func closeIdleConnections() { events.withLock { $0.append("closed") } }
+}
+
+/// Does something when it is told to close its connections.
+private struct ClosingTransport: Transport {
+    let onClose = Locked<(@Sendable () -> Void)?>(nil)
+    private let base = MockTransport { _ in .text("ok") }
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse { try await base.send(exchange) }
+
+    func closeIdleConnections() { onClose.withLock { $0 }?() }
 }

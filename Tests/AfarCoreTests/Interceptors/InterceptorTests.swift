@@ -171,4 +171,33 @@ import Testing
         chain.adapt(urlRequest, for: session) { adapted.fulfil((try? $0.get())?.trail) }
         #expect(await adapted.value == "12")
     }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    func whoKeepsTheAnswerForEverKeepsNoSession(adapts: Bool) async {
+        let kept = Locked<[@Sendable () -> Void]>([])
+        let isAsked = Deferred<Void>()
+        let keep: @Sendable (@escaping @Sendable () -> Void) -> Void = { answer in
+            kept.withLock { $0.append(answer) }
+            isAsked.fulfil(())
+        }
+        let interceptor = Interceptor(
+            adapters: [
+                Adapter { urlRequest, _, completion in
+                    adapts ? keep { completion(.success(urlRequest)) } : completion(.success(urlRequest))
+                }
+            ],
+            retriers: [Retrier { _, _, _, completion in keep { completion(.doNotRetry) } }])
+        var session: Session? = Session(transport: MockTransport { _ in .status(500) })
+        let task = session?.request("http://mock/", interceptor: interceptor).validate()
+            .serializingResponse(using: Bytes())
+        await isAsked.value
+        session = nil
+        let error = await task?.response.error
+        guard case .sessionDeinitialized = error else {
+            Issue.record("not the session's end: \(String(describing: error))")
+            return
+        }
+        // Nothing is kept any more: the interceptor would hold itself.
+        for answer in kept.withLock({ Swift.exchange(&$0, with: []) }) { answer() }
+    }
 }

@@ -3,74 +3,69 @@ import Testing
 @testable import AfarCore
 
 @Suite struct HandlerQueueTests {
-    private var queue = HandlerQueue<Void>()
-
-    private func handler() -> HandlerQueue<Void>.Handler { { _ in .init(error: nil, release: { _ in }) } }
+    private var queue = HandlerQueue()
 
     @Test mutating func handlersAddedBeforeTheEndWaitForIt() {
-        let drains1 = queue.append(handler())
+        let drains1 = queue.append(ResponseHandler())
         #expect(!drains1)
         queue.open()
-        guard case .serialize = queue.step() else { Issue.record("the handler was not run"); return }
+        guard case .makeResponse = queue.step() else { Issue.record("the handler was not run"); return }
     }
 
-    @Test mutating func completionsAreReleasedTogetherAndOnce() {
-        for _ in 0..<2 { _ = queue.append(handler()) }
+    @Test mutating func responsesAreHandedOverTogetherAndOnce() {
+        for _ in 0..<2 { _ = queue.append(ResponseHandler()) }
         queue.open()
         for _ in 0..<2 {
-            guard case .serialize = queue.step() else { Issue.record("a handler was lost"); return }
-            queue.keep { _ in }
+            guard case .makeResponse = queue.step() else { Issue.record("a handler was lost"); return }
         }
-        guard case .release(let releases, let spent) = queue.step() else {
-            Issue.record("nothing was released")
+        guard case .handOver(let handlers) = queue.step() else {
+            Issue.record("nothing was handed over")
             return
         }
-        #expect(releases.count == 2 && spent.count == 2)
+        #expect(handlers.count == 2)
         guard case .done = queue.step() else { Issue.record("something ran twice"); return }
         queue.open()
         guard case .done = queue.step() else { Issue.record("something ran again"); return }
     }
 
     @Test mutating func aHandlerAddedWhileDrainingIsTakenByTheDrain() {
-        _ = queue.append(handler())
+        _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
-        let drains2 = queue.append(handler())
+        let drains2 = queue.append(ResponseHandler())
         #expect(!drains2)
-        guard case .serialize = queue.step() else { Issue.record("the second handler was lost"); return }
+        guard case .makeResponse = queue.step() else { Issue.record("the second handler was lost"); return }
     }
 
-    @Test mutating func aHandlerAddedWhileCompletionsAreReleasedComesAfterThem() {
-        _ = queue.append(handler())
+    @Test mutating func aHandlerAddedWhileResponsesAreHandedOverComesAfterThem() {
+        _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
-        queue.keep { _ in }
-        guard case .release = queue.step() else { Issue.record("nothing was released"); return }
-        let drains = queue.append(handler())
+        guard case .handOver = queue.step() else { Issue.record("nothing was handed over"); return }
+        let drains = queue.append(ResponseHandler())
         #expect(!drains)
-        guard case .serialize = queue.step() else { Issue.record("the late handler was lost"); return }
+        guard case .makeResponse = queue.step() else { Issue.record("the late handler was lost"); return }
     }
 
     @Test mutating func aLateHandlerNeedsADrainOfItsOwn() {
         queue.open()
-        while case .serialize = queue.step() {}
-        let drains3 = queue.append(handler())
+        while case .makeResponse = queue.step() {}
+        let drains3 = queue.append(ResponseHandler())
         #expect(drains3)
-        let drains4 = queue.append(handler())
+        let drains4 = queue.append(ResponseHandler())
         #expect(!drains4)
     }
 
     @Test mutating func rewindingRunsAllHandlersAgainAndForgetsTheirResults() {
-        _ = queue.append(handler())
+        _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
-        queue.keep { _ in }
         _ = queue.rewind()
-        let drains5 = queue.append(handler())
+        let drains5 = queue.append(ResponseHandler())
         #expect(!drains5)
         queue.open()
         var count = 0
-        while case .serialize = queue.step() { count += 1 }
+        while case .makeResponse = queue.step() { count += 1 }
         #expect(count == 2)
     }
 }

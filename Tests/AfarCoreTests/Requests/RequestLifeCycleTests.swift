@@ -322,6 +322,21 @@ import Testing
         }
         #expect(await seen.value)
     }
+
+    @Test func anErrorThatACancelOutranksIsReleasedWithoutTheLock() async {
+        struct Reason: Error {
+            let probe: DeinitProbe
+        }
+        let (session, _) = session()
+        let didLook = Deferred<Bool>()
+        let request = session.request("http://mock/")
+        request.validate { [weak request] _, _, _ in
+            request?.cancel()
+            return .failure(Reason(probe: DeinitProbe(didLook) { [weak request] in _ = request?.state }))
+        }
+        request.response(queue: queue) { _ in }
+        #expect(await didLook.value)
+    }
 }
 
 /// The bytes as they came, empty or not.

@@ -43,6 +43,21 @@ extension TransportTests {
             }
         }
 
+        @Test func whatIsNeverStartedIsReleased() throws {
+            weak var owner: CurlTransport?
+            weak var exchange: (any PreparedExchange)?
+            do {
+                let transport = CurlTransport()
+                let url = try #require(URL(string: "http://127.0.0.1/"))
+                let hop = Hop(Exchange(url, delivery: .stream()))
+                let prepared = try transport.prepare(hop)
+                (owner, exchange) = (transport, prepared)
+                #expect(exchange != nil)
+            }
+            #expect(exchange == nil)
+            #expect(owner == nil)
+        }
+
         @Test func whileItWaitsForItsTurn() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.maximumConnectionsPerHost = 1

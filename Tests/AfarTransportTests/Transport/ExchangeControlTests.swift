@@ -1,3 +1,4 @@
+import AfarTesting
 import AfarTransport
 import Testing
 
@@ -51,5 +52,16 @@ import Testing
         control.attach(nil)
         control.resume()
         #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test func whoIsNotNotifiedAnyMoreIsReleasedWithoutTheLock() async {
+        let control = ExchangeControl()
+        let didLook = Deferred<Bool>()
+        do {
+            let probe = DeinitProbe(didLook) { control.resume() }
+            control.attach { _ in withExtendedLifetime(probe) {} }
+        }
+        control.attach(nil)
+        #expect(await didLook.value)
     }
 }

@@ -1,4 +1,5 @@
 import AfarCore
+import AfarTesting
 import AfarTransport
 import Foundation
 import Testing
@@ -134,5 +135,13 @@ import Testing
         #expect(try await iterator.next() == Data("one".utf8))
         stream.cancel()
         await #expect(throws: TransportError.self) { try await iterator.next() }
+    }
+
+    @Test func whatNobodyReadsIsReleasedWithoutTheLock() async {
+        let (stream, source) = make()
+        let didLook = Deferred<Bool>()
+        source.yield(DeinitProbe.bytes(didLook) { _ = source.isFull })
+        stream.cancel()
+        #expect(await didLook.value)
     }
 }

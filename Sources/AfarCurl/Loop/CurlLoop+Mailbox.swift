@@ -1,0 +1,22 @@
+import AfarTransport
+
+extension CurlLoop {
+    /// What other threads leave for the loop's.
+    enum Message {
+        case submit(Transfer)
+        case cancel(Transfer)
+        case suspensionChanged(Transfer)
+        case demand(Transfer)
+        case bodyReady(Transfer)
+        case decided(Transfer, HeadVerdict)
+        case closeIdleConnections
+        case shutDown
+    }
+
+    /// The messages that were left.
+    struct Mailbox {
+        var messages: [Message] = []
+        /// Whether the thread has ended.
+        var isClosed = false
+    }
+}
