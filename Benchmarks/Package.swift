@@ -16,7 +16,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "Servers", path: "Servers"),
-        .executableTarget(name: "Bench", dependencies: ["Measurement", "Servers"], path: "Bench"),
+        .target(name: "GatheringServer", path: "GatheringServer"),
+        .executableTarget(name: "Bench", dependencies: ["GatheringServer", "Measurement", "Servers"], path: "Bench"),
         .target(name: "Measurement", path: "Measurement"),
         .executableTarget(
             name: "RawCurl", path: "Clients/RawCurl", linkerSettings: [.linkedLibrary("curl")]),
@@ -72,7 +73,7 @@ if hasPeers {
         ))
 }
 
-for target in package.targets where !["RawCurl", "RawXML", "Counters"].contains(target.name) {
+for target in package.targets where !["RawCurl", "RawXML", "Counters", "GatheringServer"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

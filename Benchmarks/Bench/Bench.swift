@@ -24,7 +24,7 @@ import Servers
     private static func run(_ options: Options) throws {
         let site = try Site()
         Cleanup.shared.add(site.folder)
-        let stage = Stage(site: site, nginx: try Nginx(site: site), share: options.isQuick ? 0.25 : 1)
+        let stage = try Stage(site: site, share: options.isQuick ? 0.25 : 1)
         let clients = try Client.available(folder: site.folder, named: options.clients)
         let machine = Machine(clients: clients)
         print(machine.lines.joined(separator: "\n"))
@@ -35,6 +35,6 @@ import Servers
             print("\n\(result.title)\n\(result.table.text)")
             results.append(result)
         }
-        if options.writes { try Documentation.write(results, machine) }
+        if options.isWhole { try Documentation.write(results, machine) }
     }
 }

@@ -4,7 +4,7 @@ import Servers
 
 /// The page and the picture about speed.
 enum Documentation {
-    private static let begin = "<!-- figures: written by make bench ARGS=--write -->"
+    private static let begin = "<!-- figures: written by make bench -->"
     private static let end = "<!-- end of figures -->"
 
     /// Puts the tables between the page's marks, and draws the chart.

@@ -3,6 +3,7 @@ struct Figures {
     let client: String
     let requestsPerSecond: Double
     let cpuSecondsPerRequest: Double
+    let switchesPerRequest: Double
     let peakMegabytes: Double
     var instructions: Double?
 
@@ -10,6 +11,7 @@ struct Figures {
         self.client = client
         requestsPerSecond = rounds.map { Double($0.requests) / $0.seconds }.median
         cpuSecondsPerRequest = rounds.map { $0.cpuSeconds / Double($0.requests) }.median
+        switchesPerRequest = rounds.map { Double($0.switches) / Double($0.requests) }.median
         peakMegabytes = rounds.map { Double($0.peakKilobytes) * 1024 / 1e6 }.median
     }
 }

@@ -5,5 +5,7 @@ struct Measured: Decodable {
     let yield: Int
     let seconds: Double
     let cpuSeconds: Double
+    /// How often a thread fell asleep.
+    let switches: Int
     let peakKilobytes: Int
 }

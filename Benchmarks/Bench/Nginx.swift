@@ -4,8 +4,9 @@ import Servers
 extension Nginx {
     /// Serves a site. Uploads are read to their end and stored, because a server that answers before that would end some
     /// clients' uploads early.
-    init(site: Site) throws {
+    init(site: Site, securePort: UInt16) throws {
         let port = try LoopbackPort.unused()
+        let body = Site.tinyBody.replacing("\n", with: "\\n")
         try self.init(
             port: port, folder: site.folder,
             http: """
@@ -17,10 +18,14 @@ extension Nginx {
                 client_body_buffer_size 1m;
                 default_type text/plain;
                 types { application/json json; }
+                ssl_certificate \(site.certificate.path);
+                ssl_certificate_key \(site.key.path);
                 server {
                     listen 127.0.0.1:\(port) backlog=1024;
+                    listen 127.0.0.1:\(securePort) ssl backlog=1024;
                     root \(site.files.path);
-                    location = \(Site.tiny) { return 200 "\(Site.tinyBody.replacing("\n", with: "\\n"))"; }
+                    location = \(Site.tiny) { return 200 "\(body)"; }
+                    location = \(Site.closing) { keepalive_timeout 0; return 200 "\(body)"; }
                     location = \(Site.uploads) { dav_methods PUT; }
                 }
                 """)

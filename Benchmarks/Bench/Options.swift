@@ -13,9 +13,9 @@ struct Options {
           --rounds N        rounds instead of 5, or 3 for large files; the table shows medians
           --quick           fewer requests and rounds: less exact, done in less than a minute
           --instructions    also counts instructions per request, by valgrind; takes minutes
-          --write           writes the table and the chart into Docs
 
-        Go's client takes part where go is installed, AsyncHTTPClient after PEERS=1 make bench, which builds it.
+        A run of all, without any of the first four options, writes the tables and the chart into Docs. Go's client takes
+        part where go is installed, AsyncHTTPClient after PEERS=1 make bench, which builds it.
         """
 
     var workloads = Workload.all
@@ -23,8 +23,10 @@ struct Options {
     var rounds: Int?
     var isQuick = false
     var countsInstructions = false
-    var writes = false
     var asksForHelp = false
+
+    /// Whether all is measured, as well as it can be.
+    var isWhole: Bool { workloads.count == Workload.all.count && clients == nil && rounds == nil && !isQuick }
 
     init(_ arguments: [String]) throws {
         var arguments = arguments[...]
@@ -41,7 +43,6 @@ struct Options {
                 guard let rounds, rounds > 0 else { throw Failure("--rounds needs a number") }
             case "--quick": isQuick = true
             case "--instructions": countsInstructions = true
-            case "--write": writes = true
             case "--help": asksForHelp = true
             default: throw Failure("there is no \(argument); --help lists what there is")
             }

@@ -1,8 +1,11 @@
 import Foundation
+import Servers
 
 /// The files that nginx serves, in a folder that goes away afterwards.
 struct Site {
     static let tiny = "/tiny"
+    /// The same, after which the server closes the connection.
+    static let closing = "/closing"
     static let json = "/record.json"
     static let large = "/large"
     static let uploads = "/uploads/file"
@@ -13,6 +16,8 @@ struct Site {
 
     let folder: URL
 
+    var certificate: URL { folder.appending(path: "certificate.pem") }
+    var key: URL { folder.appending(path: "key.pem") }
     var files: URL { folder.appending(path: "files") }
     var large: URL { files.appending(path: "large") }
     var uploaded: URL { files.appending(path: Self.uploads) }
@@ -33,6 +38,17 @@ struct Site {
         let handle = try FileHandle(forWritingTo: large)
         try handle.truncate(atOffset: UInt64(Self.gibibyte))
         try handle.close()
+        try makeCertificate()
+    }
+
+    private func makeCertificate() throws {
+        _ = try Executable.run(
+            Executable.find("openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key.path,
+                "-out", certificate.path,
+            ], standardError: .nullDevice)
     }
 
     static let record: String = {

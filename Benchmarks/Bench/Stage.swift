@@ -1,34 +1,57 @@
 import Foundation
+import GatheringServer
 import Servers
 
-/// Where clients run: a server and its files.
+/// Where clients run: servers and their files.
 struct Stage {
-    let site: Site
-    let nginx: Nginx
+    private let site: Site
+    private let nginx: Nginx
+    private let securePort: UInt16
     /// The part of the workloads' requests that is made.
-    let share: Double
+    private let share: Double
+
+    init(site: Site, share: Double) throws {
+        self.site = site
+        self.share = share
+        securePort = try LoopbackPort.unused()
+        nginx = try Nginx(site: site, securePort: securePort)
+    }
 
     /// Lets the clients do a workload, in turns, so that what else the machine does falls on all alike.
     func measure(_ workload: Workload, _ clients: [Client], _ options: Options) throws -> WorkloadResult {
         let clients = clients.filter(workload.includes)
+        let origin = try origin(for: workload)
         let rounds = options.rounds ?? (options.isQuick ? (workload.isBulk ? 1 : 2) : workload.rounds)
         var measured = clients.map { _ in [Measured]() }
         for _ in 0..<rounds {
             for (index, client) in clients.enumerated() {
-                let requests = workload.isBulk ? 1 : Int(Double(workload.requests) * share) / client.slowness
-                measured[index].append(try run(client, workload, requests: requests))
+                measured[index].append(try run(client, workload, at: origin))
             }
         }
         let figures = try zip(clients, measured).map { client, measured in
             var figures = Figures(client: client.name, rounds: measured)
-            if options.countsInstructions { figures.instructions = try instructions(client, workload) }
+            if options.countsInstructions { figures.instructions = try instructions(client, workload, at: origin) }
             return figures
         }
         return WorkloadResult(workload: workload, figures: figures)
     }
 
-    private func run(_ client: Client, _ workload: Workload, requests: Int) throws -> Measured {
-        let job = job(client, workload, requests: requests, warmUp: requests / 8)
+    /// Where the workload's server listens, which is started if need be.
+    private func origin(for workload: Workload) throws -> String {
+        switch workload.server {
+        case .nginx: return "http://127.0.0.1:\(nginx.port)"
+        case .secure: return "https://127.0.0.1:\(securePort)"
+        case .gathering:
+            let port = gathering_server_start(Int32(workload.inFlight), Site.tinyBody)
+            guard port != 0 else { throw Failure("the server for \(workload.name) could not start") }
+            return "http://127.0.0.1:\(port)"
+        }
+    }
+
+    private func run(_ client: Client, _ workload: Workload, at origin: String) throws -> Measured {
+        let requests = workload.requests(of: client, share: share)
+        let warmUp = workload.server == .gathering ? workload.inFlight : requests / 8
+        let job = job(client, workload, at: origin, requests: requests, warmUp: warmUp)
         let output = try Executable.run(client.executable, job.arguments, environment: environment)
         let measured = try JSONDecoder().decode(Measured.self, from: output)
         guard measured.yield == requests * job.yield else {
@@ -39,13 +62,13 @@ struct Stage {
 
     /// The instructions of one request, as callgrind counts them for the whole process. The difference of two runs has
     /// no start and no end of the program in it.
-    private func instructions(_ client: Client, _ workload: Workload) throws -> Double? {
-        guard !workload.isBulk, client.runsUnderValgrind else { return nil }
+    private func instructions(_ client: Client, _ workload: Workload, at origin: String) throws -> Double? {
+        guard workload.isCountable, client.runsUnderValgrind else { return nil }
         let valgrind = try Executable.find("valgrind")
         let few = max(200, 4 * workload.inFlight)
         let counts = try [few, 3 * few].map { requests in
             let file = site.folder.appending(path: "callgrind")
-            let job = job(client, workload, requests: requests, warmUp: few)
+            let job = job(client, workload, at: origin, requests: requests, warmUp: few)
             _ = try Executable.run(
                 valgrind,
                 ["--tool=callgrind", "--callgrind-out-file=\(file.path)", "--log-file=\(file.path).log"]
@@ -63,19 +86,19 @@ struct Stage {
 
     /// A client's arguments, and what one of its requests returns. Files of earlier rounds are removed.
     private func job(
-        _ client: Client, _ workload: Workload, requests: Int, warmUp: Int
+        _ client: Client, _ workload: Workload, at origin: String, requests: Int, warmUp: Int
     ) -> (arguments: [String], yield: Int) {
         try? FileManager.default.removeItem(at: site.downloaded)
         try? FileManager.default.removeItem(at: site.uploaded)
         let action = workload.action == .decode && !client.decodes ? .get : workload.action
         let file = action.sends ? site.large : site.downloaded
         let arguments = [
-            action.rawValue, "http://127.0.0.1:\(nginx.port)\(workload.path)", file.path,
+            action.rawValue, origin + workload.path, file.path,
             String(requests), String(warmUp), String(workload.inFlight), String(workload.inFlight),
         ]
         let yield =
             switch action {
-            case .get: workload.path == Site.tiny ? Site.tinyBody.utf8.count : Site.record.utf8.count
+            case .get: workload.path == Site.json ? Site.record.utf8.count : Site.tinyBody.utf8.count
             case .decode: Site.answer
             default: Site.gibibyte
             }
@@ -83,5 +106,8 @@ struct Stage {
     }
 
     /// Temporary files go where the rest is, so that moving them to their place is no copy.
-    private var environment: [String: String] { ["TMPDIR": site.folder.path] }
+    /// `SSL_CERT_FILE` names the certificate to trust.
+    private var environment: [String: String] {
+        ["TMPDIR": site.folder.path, "SSL_CERT_FILE": site.certificate.path]
+    }
 }

@@ -8,10 +8,21 @@ struct Workload: Sendable {
         var sends: Bool { [.upload, .sendStream, .sendForm].contains(self) }
     }
 
+    /// Who answers.
+    enum Server {
+        /// nginx, in the clear.
+        case nginx
+        /// nginx over TLS.
+        case secure
+        /// One that answers when all requests have come.
+        case gathering
+    }
+
     let name: String
     let title: String
     let action: Action
     let path: String
+    var server = Server.nginx
     /// The requests at once, each on a connection of its own.
     let inFlight: Int
     /// The requests of a round; slow clients make fewer.
@@ -21,6 +32,16 @@ struct Workload: Sendable {
     var clients: [String]?
 
     var isBulk: Bool { requests == 1 }
+
+    /// Whether valgrind can count its instructions in reasonable time.
+    var isCountable: Bool { !isBulk && inFlight < 1_000 }
+
+    /// How many a client makes in a round, of which a share is wanted: whole gatherings.
+    func requests(of client: Client, share: Double) -> Int {
+        if isBulk { return 1 }
+        let requests = Int(Double(requests) * share) / client.slowness
+        return server == .gathering ? max(1, requests / inFlight) * inFlight : requests
+    }
 
     func includes(_ client: Client) -> Bool { clients?.contains(client.name) ?? true }
 
@@ -34,6 +55,19 @@ struct Workload: Sendable {
         Workload(
             name: "tiny-256", title: "Tiny GETs, 256 in flight", action: .get, path: Site.tiny,
             inFlight: 256, requests: 32_000, rounds: 5),
+        Workload(
+            name: "gather-1k", title: "Tiny GETs, answered when all 1,000 have come", action: .get, path: Site.tiny,
+            server: .gathering, inFlight: 1_000, requests: 20_000, rounds: 3),
+        Workload(
+            name: "gather-10k", title: "Tiny GETs, answered when all 10,000 have come", action: .get, path: Site.tiny,
+            server: .gathering, inFlight: 10_000, requests: 40_000, rounds: 3,
+            clients: [Client.yardstick, "Afar", "Go"]),
+        Workload(
+            name: "tls-warm", title: "Tiny GETs over TLS, 64 in flight", action: .get, path: Site.tiny,
+            server: .secure, inFlight: 64, requests: 24_000, rounds: 5, clients: [Client.yardstick, "Afar", "Go"]),
+        Workload(
+            name: "tls-cold", title: "Tiny GETs over TLS, each on a new connection", action: .get, path: Site.closing,
+            server: .secure, inFlight: 16, requests: 4_000, rounds: 3, clients: [Client.yardstick, "Afar", "Go"]),
         Workload(
             name: "json-64", title: "JSON of 1 kB, decoded, 64 in flight", action: .decode, path: Site.json,
             inFlight: 64, requests: 24_000, rounds: 5),

@@ -13,7 +13,8 @@ extension Job {
         print(
             """
             {"requests":\(requests),"yield":\(yield),"seconds":\(end.seconds - start.seconds),\
-            "cpuSeconds":\(end.cpuSeconds - start.cpuSeconds),"peakKilobytes":\(Usage.peakKilobytes)}
+            "cpuSeconds":\(end.cpuSeconds - start.cpuSeconds),"switches":\(end.switches - start.switches),\
+            "peakKilobytes":\(Usage.peakKilobytes)}
             """)
     }
 

@@ -2,17 +2,20 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Time that has passed, and processor time that this process has used.
+/// Time that has passed, and what this process has used.
 package struct Usage {
     package let seconds: Double
     package let cpuSeconds: Double
+    /// How often a thread fell asleep.
+    package let switches: Int
 
     package static var now: Usage {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)
         let time = DispatchTime.now().uptimeNanoseconds
         return Usage(
-            seconds: Double(time) / 1e9, cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
+            seconds: Double(time) / 1e9, cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            switches: Int(usage.ru_nvcsw))
     }
 
     /// The most memory that this process has held (VmHWM).

@@ -5,7 +5,11 @@ import Measurement
 Job.main { job in
     var configuration = SessionConfiguration.default
     configuration.httpMaximumConnectionsPerHost = job.connections
-    let session = Session(configuration: configuration)
+    var transportConfiguration = CurlTransport.Configuration(configuration)
+    transportConfiguration.certificateBundle =
+        ProcessInfo.processInfo.environment["SSL_CERT_FILE"].map { URL(filePath: $0) }
+    let session = Session(
+        configuration: configuration, transport: CurlTransport(configuration: transportConfiguration))
     let url = job.url
     let file = job.file
 

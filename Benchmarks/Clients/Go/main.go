@@ -110,10 +110,11 @@ func run(requests, inFlight int, perform func() int64) int64 {
 	return sum
 }
 
-func cpuSeconds() float64 {
+// usage returns the processor time in seconds, and how often a thread fell asleep.
+func usage() (float64, int64) {
 	var usage syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds(), usage.Nvcsw
 }
 
 func peakKilobytes() int {
@@ -142,9 +143,10 @@ func main() {
 	once := func() int64 { return perform(client, action, url, path) }
 
 	run(warmUp, inFlight, once)
-	start, cpuStart := time.Now(), cpuSeconds()
+	start := time.Now()
+	cpuStart, switchesStart := usage()
 	yield := run(requests, inFlight, once)
-	cpu, seconds := cpuSeconds()-cpuStart, time.Since(start).Seconds()
-	fmt.Printf("{\"requests\":%d,\"yield\":%d,\"seconds\":%f,\"cpuSeconds\":%f,\"peakKilobytes\":%d}\n",
-		requests, yield, seconds, cpu, peakKilobytes())
+	cpuEnd, switchesEnd := usage()
+	fmt.Printf("{\"requests\":%d,\"yield\":%d,\"seconds\":%f,\"cpuSeconds\":%f,\"switches\":%d,\"peakKilobytes\":%d}\n",
+		requests, yield, time.Since(start).Seconds(), cpuEnd-cpuStart, switchesEnd-switchesStart, peakKilobytes())
 }
