@@ -2,7 +2,7 @@ public import AfarTransport
 import CLibcurl
 import Foundation
 
-/// The transport on libcurl: HTTP/1.1 over TCP and TLS, kept connections, one thread for all of it.
+/// The transport on libcurl: HTTP/1.1 over TCP and TLS, kept connections, one thread for all of it up to four cores.
 ///
 /// One transport holds one pool of connections; sessions that share a transport share them. All methods may be called
 /// from any thread. The operating system's libcurl is used: decoders for content codings, TLS and name look-up are what
@@ -13,14 +13,14 @@ import Foundation
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
-    /// Nil until the first exchange.
-    private let loop = Locked<CurlLoop?>(nil)
+    /// Each nil until its first exchange.
+    private let loops: Locked<[CurlLoop?]>
     /// What this transport can do.
     public let capabilities: TransportCapabilities
 
-    /// Makes a transport. It has a thread of its own from its first exchange until it is released.
+    /// Makes a transport. Its threads run from the first exchange that needs them until it is released.
     ///
-    /// When threads or descriptors have run out, that exchange fails with
+    /// When threads or descriptors have run out, an exchange fails with
     /// ``TransportError/Code-swift.struct/outOfResources``, and the next one tries again.
     public init(configuration: Configuration = Configuration()) {
         let library = CurlLibrary.shared
@@ -32,10 +32,11 @@ public final class CurlTransport: CallbackTransport {
                 .minimumTransferRate,
             ],
             contentCodings: library.contentCodings)
-        self.configuration = configuration
+        self.configuration = configuration.forOneThread
+        loops = Locked(Array(repeating: nil, count: max(1, configuration.threads)))
     }
 
-    deinit { loop.withLock { $0 }?.post(.shutDown) }
+    deinit { for loop in runningLoops { loop.post(.shutDown) } }
 
     /// Performs one exchange.
     ///
@@ -46,27 +47,45 @@ public final class CurlTransport: CallbackTransport {
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
-        let transfer = try Transfer(hop, loop: try runningLoop(for: hop.exchange))
+        let plan = try RequestPlan(hop)
+        let transfer = Transfer(hop, plan, loop: try runningLoop(for: plan, hop))
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
         return transfer
     }
 
     /// Closes connections that no exchange uses.
     public func closeIdleConnections() {
-        loop.withLock { $0 }?.post(.closeIdleConnections)
+        for loop in runningLoops { loop.post(.closeIdleConnections) }
     }
 
-    private func runningLoop(for exchange: Exchange) throws -> CurlLoop {
+    /// The connections at this moment, by host. Their threads are asked, so this takes a moment, but no network.
+    public func connectionStatistics() async -> ConnectionStatistics? {
+        // A loop that has ended would not answer.
+        defer { withExtendedLifetime(self) {} }
+        var hosts: [ConnectionStatistics.Host] = []
+        for loop in runningLoops {
+            hosts += await withCheckedContinuation { continuation in
+                loop.post(.countConnections { continuation.resume(returning: $0) })
+            }
+        }
+        return ConnectionStatistics(hosts: hosts)
+    }
+
+    private var runningLoops: [CurlLoop] { loops.withLock { $0.compactMap(\.self) } }
+
+    /// The loop of all connections to a host.
+    private func runningLoop(for plan: RequestPlan, _ hop: Hop) throws -> CurlLoop {
         do {
-            return try loop.withLock { loop in
-                if let loop { return loop }
+            return try loops.withLock { loops in
+                let index = loops.count == 1 ? 0 : Int(plan.host.hashValue.magnitude % UInt(loops.count))
+                if let loop = loops[index] { return loop }
                 let started = try CurlLoop(configuration: configuration)
-                loop = started
+                loops[index] = started
                 return started
             }
         } catch {
             throw TransportError(
-                .outOfResources, phase: .queued, url: exchange.url, message: "the transport could not start",
+                .outOfResources, phase: .queued, url: hop.exchange.url, message: "the transport could not start",
                 underlying: error)
         }
     }

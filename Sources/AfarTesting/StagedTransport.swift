@@ -46,4 +46,5 @@ package struct StagedTransport: Transport {
     }
 
     package func closeIdleConnections() { base.closeIdleConnections() }
+    package func connectionStatistics() async -> ConnectionStatistics? { await base.connectionStatistics() }
 }

@@ -105,8 +105,8 @@ static inline CURLMcode afar_multi_set_timer_function(CURLM *multi, curl_multi_t
     CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
     return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
-static inline CURLSHcode afar_share_tls_sessions(CURLSH *share) {
-    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+static inline CURLSHcode afar_share(CURLSH *share, curl_lock_data what) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, what);
 }
 
 // The message of a finished transfer: its easy handle, or NULL when there is none left.

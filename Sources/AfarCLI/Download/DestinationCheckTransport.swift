@@ -30,4 +30,5 @@ struct DestinationCheckTransport: Transport {
     }
 
     func closeIdleConnections() { base.closeIdleConnections() }
+    func connectionStatistics() async -> ConnectionStatistics? { await base.connectionStatistics() }
 }

@@ -25,4 +25,5 @@ struct VerboseTransport: Transport {
     }
 
     func closeIdleConnections() { base.closeIdleConnections() }
+    func connectionStatistics() async -> ConnectionStatistics? { await base.connectionStatistics() }
 }

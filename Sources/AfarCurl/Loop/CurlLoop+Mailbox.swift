@@ -10,6 +10,7 @@ extension CurlLoop {
         case bodyReady(Transfer)
         case decided(Transfer, HeadVerdict)
         case closeIdleConnections
+        case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
         case shutDown
     }
 

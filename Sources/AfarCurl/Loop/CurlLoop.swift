@@ -19,10 +19,7 @@ final class CurlLoop: @unchecked Sendable {
     // Only the loop's thread touches these, so there is nothing for the runtime to check at each access. The same holds
     // for pools, and for transfers after they were submitted.
 
-    /// The current pool, and those that were retired and still have transfers running.
-    @exclusivity(unchecked) private var pools: [CurlPool] = []
-    @exclusivity(unchecked) private var currentPool: CurlPool?
-    @exclusivity(unchecked) private var lastPoolNumber: UInt32 = 0
+    @exclusivity(unchecked) private var pools: CurlPools
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
     @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
@@ -47,7 +44,9 @@ final class CurlLoop: @unchecked Sendable {
     init(configuration: CurlTransport.Configuration) throws {
         self.configuration = configuration
         poller = try Poller()
-        hostLimiter = HostLimiter(limitPerHost: configuration.maximumConnectionsPerHost)
+        pools = CurlPools(poller: poller, configuration: configuration)
+        hostLimiter = HostLimiter(
+            limitPerHost: configuration.maximumConnectionsPerHost, groupSize: CurlPools.connectionsPerHost)
         lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
         try startThread()
     }
@@ -86,25 +85,24 @@ final class CurlLoop: @unchecked Sendable {
         nameThread()
         blockSIGPIPE()
         while !hasEnded() {
-            for pool in pools { pool.applyInterests() }
+            for pool in pools.all { pool.applyInterests() }
             let count = poller.wait(milliseconds: pollTimeout())
             now = MonotonicClock.now
             iteration += 1
             for index in 0..<count {
                 if case .socket(let socket, let pool, let bits) = poller.event(index) {
-                    pools.first { $0.number == pool }?.socketIsReady(socket, bits: bits)
+                    pools[pool]?.socketIsReady(socket, bits: bits)
                 }
             }
             takeMessages()
             resumeAfterRefusals()
             expire()
+            pools.sweep(at: now)
             settle()
             callCompletions()
             flush()
         }
-        currentPool = nil
-        for pool in pools { pool.shutDown() }
-        pools = []
+        pools.closeAll()
     }
 
     /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
@@ -119,7 +117,7 @@ final class CurlLoop: @unchecked Sendable {
     /// How long the loop may sleep, in milliseconds.
     private func pollTimeout() -> Int32 {
         guard isSettled else { return 0 }
-        let next = pools.reduce(nextExpiry) { min($0, $1.nextDeadline) }
+        let next = pools.all.reduce(min(nextExpiry, pools.nextSweep)) { min($0, $1.nextDeadline) }
         guard next != .max else { return -1 }
         let now = MonotonicClock.now
         guard next > now else { return 0 }
@@ -145,7 +143,8 @@ final class CurlLoop: @unchecked Sendable {
                 transfer.state.isSendingPaused = false
                 pauseChanged(transfer)
             case .decided(let transfer, let verdict): decided(transfer, verdict)
-            case .closeIdleConnections: retireCurrentPool()
+            case .closeIdleConnections: pools.retire(running: transfers)
+            case .countConnections(let answer): answer(connectionCounts)
             case .shutDown:
                 isShutDown = true
                 for transfer in transfers { cancel(transfer) }
@@ -160,8 +159,8 @@ final class CurlLoop: @unchecked Sendable {
         isSettled = false
         for _ in 0..<4 where !isSettled {
             isSettled = true
-            while let transfer = hostLimiter.admit() {
-                start(transfer)
+            while let (transfer, group) = hostLimiter.admit() {
+                start(transfer, group: group)
                 isSettled = false
             }
             while let transfer = lookupLimiter.admit() {
@@ -170,25 +169,20 @@ final class CurlLoop: @unchecked Sendable {
             }
             if !knownHosts.isEmpty { tryWithoutLookup() }
             now = MonotonicClock.now
-            for pool in pools {
+            for pool in pools.all {
                 if pool.runTimers(at: now) { isSettled = false }
                 while let (easy, code) = pool.nextDone() {
                     if let transfer = Transfer.of(easy) {
                         ended(transfer, code: code)
-                    } else if pool.abandonedEnded(easy) {
+                    } else if !pool.sweepEnded(easy), pool.abandonedEnded(easy) {
                         lookupLimiter.abandonedEnded()
                     }
                     isSettled = false
                 }
             }
         }
-        if pools.count > 1 || currentPool == nil { shutDownUnusedPools() }
-    }
-
-    private func shutDownUnusedPools() {
-        let unused = pools.filter { $0.isRetired && $0.isUnused }
-        pools.removeAll { pool in unused.contains { $0 === pool } }
-        for pool in unused { pool.shutDown() }
+        pools.closeRetired()
+        pools.endSurplus(at: now)
     }
 
     /// Ends the transfers whose time is up. Deadlines only ever move later, so a look at all of them is needed no more
@@ -254,10 +248,10 @@ final class CurlLoop: @unchecked Sendable {
         transfer.slot = hostLimiter.enqueue(transfer, host: transfer.plan.host)
     }
 
-    private func start(_ transfer: Transfer) {
+    private func start(_ transfer: Transfer, group: Int) {
         transfer.state.admit(at: now)
-        transfer.wasAdmitted = true
-        guard let pool = pool(), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
+        transfer.group = group
+        guard let pool = pools.pool(ofGroup: group), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
@@ -316,9 +310,9 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Releases the transfer's slot while it waits for its verdict, so that another to the host may begin.
     func releaseSlot(of transfer: Transfer) {
-        guard let slot = transfer.slot else { return }
+        guard let slot = transfer.slot, let group = transfer.group else { return }
         transfer.slot = nil
-        hostLimiter.release(slot)
+        hostLimiter.release(slot, group: group)
         isSettled = false
     }
 
@@ -429,7 +423,10 @@ final class CurlLoop: @unchecked Sendable {
 
     private func recycleHandle(of transfer: Transfer, isDone: Bool) {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
-        if let socket = transfer.socket { pool.freed(socket) }
+        if let socket = transfer.socket {
+            pool.freed(socket, at: now)
+            pools.connectionFreed(at: now)
+        }
         if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
             transfer.lookup = .none
             lookupLimiter.abandon(slot)
@@ -447,7 +444,11 @@ final class CurlLoop: @unchecked Sendable {
         if case .waiting(let slot) = transfer.lookup { lookupLimiter.withdraw(slot) }
         if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
         if let slot = transfer.slot {
-            if transfer.wasAdmitted { hostLimiter.release(slot) } else { hostLimiter.withdraw(slot) }
+            if let group = transfer.group {
+                hostLimiter.release(slot, group: group)
+            } else {
+                hostLimiter.withdraw(slot)
+            }
         }
         guard let index = transfer.index, let last = transfers.popLast() else { return }
         if last !== transfer {
@@ -456,23 +457,20 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    // MARK: Pools
+    // MARK: The thread
 
-    private func pool() -> CurlPool? {
-        if let currentPool { return currentPool }
-        lastPoolNumber &+= 1
-        guard let pool = CurlPool(number: lastPoolNumber, poller: poller, configuration: configuration) else {
-            return nil
+    private var connectionCounts: [ConnectionStatistics.Host] {
+        var counts: [String: (idle: Int, inUse: Int)] = [:]
+        for connection in pools.all.flatMap(\.open) {
+            counts[connection.host, default: (0, 0)].idle += connection.isIdle ? 1 : 0
+            counts[connection.host, default: (0, 0)].inUse += connection.isIdle ? 0 : 1
         }
-        currentPool = pool
-        pools.append(pool)
-        return pool
-    }
-
-    private func retireCurrentPool() {
-        guard let pool = currentPool else { return }
-        currentPool = nil
-        pool.retire(running: transfers.filter { $0.pool === pool })
+        let waiting = hostLimiter.waiting
+        return Set(counts.keys).union(waiting.keys).map { host in
+            ConnectionStatistics.Host(
+                origin: RequestPlan.origin(ofHost: host), idle: counts[host]?.idle ?? 0,
+                inUse: counts[host]?.inUse ?? 0, waiting: waiting[host] ?? 0)
+        }
     }
 
     /// For debuggers and `top`; Foundation's name for a thread does not reach the system.

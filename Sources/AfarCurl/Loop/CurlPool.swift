@@ -2,18 +2,18 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// One of libcurl's multi handles with its connections, its TLS sessions and its idle easy handles. All of it belongs
-/// to one loop's thread.
+/// One of libcurl's multi handles with its connections and its idle easy handles. All of it belongs to one loop's thread.
 final class CurlPool {
     private static let idleHandleLimit = 256
 
     let number: UInt32
     private let multi: UnsafeMutableRawPointer
-    private let share: UnsafeMutableRawPointer
+    private let share: CurlShare
     private let poller: Poller
     private let keepsConnections: Bool
+    private let maximumIdleSeconds: Int
     @exclusivity(unchecked) private var interests = SocketInterests()
-    @exclusivity(unchecked) private var sockets = OpenSockets()
+    @exclusivity(unchecked) private var connections = Connections()
     /// Sockets with unsolicited data: whose peer sent something, or closed, while no request was under way.
     @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
@@ -22,6 +22,11 @@ final class CurlPool {
     /// Handles whose transfers have gone and whose look-ups run on.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
     @exclusivity(unchecked) private var deadline: UInt64?
+    /// Whether libcurl was called, so that transfers may have ended.
+    @exclusivity(unchecked) private var wasCalled = false
+    /// A handle without a transfer: see ``sweep()``.
+    @exclusivity(unchecked) private var sweeper: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var isSweeping = false
     /// The handles that transfers have, or had until they abandoned them.
     @exclusivity(unchecked) private var handlesInUse = 0
     /// Whether nothing is under way here.
@@ -29,19 +34,15 @@ final class CurlPool {
     /// Set when new requests go to another pool; this one closes when its last transfer is over.
     @exclusivity(unchecked) private(set) var isRetired = false
 
-    init?(number: UInt32, poller: Poller, configuration: CurlTransport.Configuration) {
+    init?(number: UInt32, share: CurlShare, poller: Poller, configuration: CurlTransport.Configuration) {
         guard let multi = curl_multi_init() else { return nil }
-        guard let share = curl_share_init() else {
-            curl_multi_cleanup(multi)
-            return nil
-        }
         self.number = number
         self.multi = multi
         self.share = share
         self.poller = poller
-        keepsConnections = configuration.maximumIdleConnections > 0
+        keepsConnections = configuration.maximumIdleConnections > 0 && configuration.maximumIdleSeconds > 0
+        maximumIdleSeconds = configuration.maximumIdleSeconds
         let context = Unmanaged.passUnretained(self).toOpaque()
-        _ = afar_share_tls_sessions(share)
         // 0 would mean that there is no limit.
         _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
         _ = afar_multi_set_long(multi, CURLMOPT_PIPELINING, 0)
@@ -84,7 +85,10 @@ final class CurlPool {
         idleHandles.append(handle)
     }
 
-    func add(_ handle: EasyHandle) -> CURLMcode { curl_multi_add_handle(multi, handle.raw) }
+    func add(_ handle: EasyHandle) -> CURLMcode {
+        wasCalled = true
+        return curl_multi_add_handle(multi, handle.raw)
+    }
 
     func remove(_ handle: EasyHandle) { curl_multi_remove_handle(multi, handle.raw) }
 
@@ -109,7 +113,8 @@ final class CurlPool {
 
     func setShared(_ options: CurlOptions) throws(CurlOptions.Failure) {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.set(CURLOPT_SHARE, pointer: share)
+        try options.set(CURLOPT_SHARE, pointer: share.raw)
+        try options.set(CURLOPT_MAXAGE_CONN, maximumIdleSeconds)
         if !keepsConnections { try options.set(CURLOPT_FORBID_REUSE, 1) }
         try options.check(
             afar_set_close_socket_function(
@@ -122,16 +127,16 @@ final class CurlPool {
 
     // MARK: Sockets
 
-    /// libcurl has opened a socket.
-    func opened(_ socket: Int32) {
+    /// libcurl has opened a socket for a request to a host.
+    func opened(_ socket: Int32, to host: String) {
         interests.forget(socket)
-        sockets.open(socket)
+        connections.open(socket, to: host)
     }
 
     private func closes(_ socket: Int32) {
         socketsWithUnsolicitedData.remove(socket)
         interests.forget(socket)
-        sockets.close(socket)
+        connections.close(socket)
     }
 
     private func want(_ events: UInt32, of socket: Int32) {
@@ -139,12 +144,47 @@ final class CurlPool {
         interests.want(events, of: socket)
         // A look-up's own socket is closed without a word, and its number comes back. Not always at once: it may still become
         // readable, when the address was found by another look-up meanwhile.
-        guard events == 0, !sockets.all.contains(socket), let change = interests.dismiss(socket) else { return }
+        guard events == 0, !connections.contains(socket), let change = interests.dismiss(socket) else { return }
         poller.apply(change, pool: number)
     }
 
     /// The transfer on a socket has ended; libcurl may use its connection again.
-    func freed(_ socket: Int32) { justFreed.append(socket) }
+    func freed(_ socket: Int32, at now: UInt64) {
+        justFreed.append(socket)
+        connections.set(socket, .idle(since: now))
+    }
+
+    /// A request goes out on a connection.
+    func taken(_ socket: Int32) { connections.set(socket, .used) }
+
+    /// How many connections are kept without a request.
+    var idleCount: Int { connections.idleCount }
+
+    /// Since when the one of them is kept that is kept longest.
+    var oldestIdle: UInt64? { connections.idleCount > 0 ? connections.idle.lazy.map(\.since).min() : nil }
+
+    /// Whether connections have ended that libcurl has yet to close.
+    var hasEnded: Bool { connections.endedCount > 0 }
+
+    var isEmpty: Bool { connections.isEmpty }
+
+    /// All connections: their hosts, and whether they are idle.
+    var open: [(socket: Int32, host: String, isIdle: Bool)] { connections.open }
+
+    /// Ends so many of the connections without a request, those that are kept longest. Returns how many there were.
+    func endIdle(_ count: Int) -> Int {
+        let oldest = connections.idle.sorted { $0.since < $1.since }.prefix(count)
+        end(oldest.map(\.socket))
+        return oldest.count
+    }
+
+    /// Tells peers that their connections end. libcurl closes them when it next looks for such: ``sweep()``.
+    private func end(_ sockets: some Sequence<Int32>) {
+        for socket in sockets {
+            shutdown(socket, Int32(SHUT_RDWR))
+            connections.set(socket, .ended)
+        }
+    }
 
     /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
     /// connection that was freed after it was last asked: there it is asked now.
@@ -156,9 +196,11 @@ final class CurlPool {
     }
 
     /// The socket of a connection that libcurl describes.
-    func socket(remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32) -> Int32? {
-        let name = OpenSockets.Name(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
-        return sockets.find(name, localPort: localPort)
+    func socket(
+        remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32, likely: Int32?
+    ) -> Int32? {
+        let name = Connections.Name(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+        return connections.find(name, localPort: localPort, likely: likely)
     }
 
     /// Takes no more transfers, and ends the connections that none of the running ones uses.
@@ -168,9 +210,7 @@ final class CurlPool {
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.socket))
-        for socket in sockets.all where !inUse.contains(socket) && !interests.isWanted(socket) {
-            shutdown(socket, Int32(SHUT_RDWR))
-        }
+        end(connections.open.map(\.socket).filter { !inUse.contains($0) && !interests.isWanted($0) })
         for case let handle? in running.map(\.handle) { _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1) }
     }
 
@@ -190,6 +230,7 @@ final class CurlPool {
             return
         }
         var running: Int32 = 0
+        wasCalled = true
         curl_multi_socket_action(multi, socket, bits, &running)
     }
 
@@ -200,6 +241,7 @@ final class CurlPool {
     func runTimers(at now: UInt64) -> Bool {
         guard let deadline, deadline <= now else { return false }
         self.deadline = nil
+        wasCalled = true
         var running: Int32 = 0
         // −1 is libcurl's CURL_SOCKET_TIMEOUT.
         curl_multi_socket_action(multi, -1, 0, &running)
@@ -208,8 +250,45 @@ final class CurlPool {
 
     /// The next transfer that has ended.
     func nextDone() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
+        guard wasCalled else { return nil }
         var code = CURLE_OK
-        return afar_multi_next_done(multi, &code).map { ($0, code) }
+        if let easy = afar_multi_next_done(multi, &code) { return (easy, code) }
+        wasCalled = false
+        return nil
+    }
+
+    /// Lets libcurl close the connections that have ended or were kept too long. It looks for those when a transfer
+    /// begins, at most once a second, and there is no other way to ask it: so one begins that fails before anything is sent.
+    func sweep() {
+        guard !isSweeping, let easy = sweeper ?? Self.makeSweeper(maximumIdleSeconds: maximumIdleSeconds) else { return }
+        sweeper = easy
+        wasCalled = true
+        isSweeping = curl_multi_add_handle(multi, easy) == CURLM_OK
+    }
+
+    private static func makeSweeper(maximumIdleSeconds: Int) -> UnsafeMutableRawPointer? {
+        guard let easy = curl_easy_init() else { return nil }
+        let options = CurlOptions(easy: easy)
+        do {
+            try options.setRules()
+            try options.set(CURLOPT_URL, "http://127.0.0.1/")
+            try options.set(CURLOPT_FRESH_CONNECT, 1)
+            try options.set(CURLOPT_MAXAGE_CONN, maximumIdleSeconds)
+            try options.check(
+                afar_set_open_socket_function(easy, { _, _, _ in -1 }, nil), CURLOPT_OPENSOCKETFUNCTION)
+            return easy
+        } catch {
+            curl_easy_cleanup(easy)
+            return nil
+        }
+    }
+
+    /// libcurl is done with a handle that no transfer has. Returns whether that was the sweeper.
+    func sweepEnded(_ easy: UnsafeMutableRawPointer) -> Bool {
+        guard easy == sweeper else { return false }
+        curl_multi_remove_handle(multi, easy)
+        isSweeping = false
+        return true
     }
 
     /// Closes everything. No transfer may be running.
@@ -217,8 +296,11 @@ final class CurlPool {
         for handle in abandoned { remove(handle) }
         for handle in idleHandles + abandoned { handle.close() }
         (idleHandles, abandoned) = ([], [])
+        if let sweeper {
+            if isSweeping { curl_multi_remove_handle(multi, sweeper) }
+            curl_easy_cleanup(sweeper)
+        }
         curl_multi_cleanup(multi)
-        curl_share_cleanup(share)
         applyInterests()
     }
 }

@@ -1,9 +1,12 @@
-/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Pure: it does no I/O.
+/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Those that have started
+/// are in groups, of so many at most of a host. Pure: it does no I/O.
 struct HostLimiter<Waiter: AnyObject> {
     /// The connections and the queue of one host.
     final class HostQueue {
         fileprivate let host: String
-        @exclusivity(unchecked) fileprivate var active = 0
+        @exclusivity(unchecked) fileprivate private(set) var active = 0
+        /// How many of them are in each group.
+        @exclusivity(unchecked) private var activeInGroup: [Int] = []
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
         /// Entries of waiters that have gone are nil, until the front of the queue is cut off.
@@ -14,6 +17,25 @@ struct HostLimiter<Waiter: AnyObject> {
         fileprivate init(host: String) { self.host = host }
 
         fileprivate var isUsed: Bool { active > 0 || waitingCount > 0 }
+
+        /// Returns the group, the first that has room.
+        fileprivate func enter(groupSize: Int) -> Int {
+            active += 1
+            guard active > groupSize || !activeInGroup.isEmpty else { return 0 }
+            if activeInGroup.isEmpty { activeInGroup = [active - 1] }
+            if let group = activeInGroup.firstIndex(where: { $0 < groupSize }) {
+                activeInGroup[group] += 1
+                return group
+            }
+            activeInGroup.append(1)
+            return activeInGroup.count - 1
+        }
+
+        fileprivate func exit(group: Int) {
+            active -= 1
+            if !activeInGroup.isEmpty { activeInGroup[group] -= 1 }
+            if active == 0 { activeInGroup = [] }
+        }
 
         fileprivate func append(_ waiter: Waiter) -> Slot {
             waiting.append(waiter)
@@ -63,14 +85,21 @@ struct HostLimiter<Waiter: AnyObject> {
     }
 
     private let limitPerHost: Int
+    private let groupSize: Int
     private var queues: [String: HostQueue] = [:]
     /// Queues that have a waiter and a free slot, in the order in which they got both.
     private var ready: [HostQueue] = []
 
-    init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }
+    init(limitPerHost: Int, groupSize: Int = .max) {
+        self.limitPerHost = max(1, limitPerHost)
+        self.groupSize = groupSize
+    }
 
     /// How many hosts have someone waiting or admitted.
     var hostCount: Int { queues.values.count(where: \.isUsed) }
+
+    /// How many wait, by host.
+    var waiting: [String: Int] { queues.mapValues(\.waitingCount).filter { $1 > 0 } }
 
     /// Whether somebody may start now.
     var isReady: Bool { !ready.isEmpty }
@@ -89,20 +118,20 @@ struct HostLimiter<Waiter: AnyObject> {
         return slot
     }
 
-    /// Takes the next waiter that may start now.
-    mutating func admit() -> Waiter? {
+    /// Takes the next waiter that may start now, and its group.
+    mutating func admit() -> (waiter: Waiter, group: Int)? {
         guard !ready.isEmpty else { return nil }
         let queue = ready.removeFirst()
         queue.isListed = false
         guard let waiter = queue.takeFirst() else { return nil }
-        queue.active += 1
+        let group = queue.enter(groupSize: groupSize)
         list(queue)
-        return waiter
+        return (waiter, group)
     }
 
-    /// An admitted transfer is over. To be called once.
-    mutating func release(_ slot: Slot) {
-        slot.queue.active -= 1
+    /// An admitted transfer of a group is over. To be called once.
+    mutating func release(_ slot: Slot, group: Int) {
+        slot.queue.exit(group: group)
         list(slot.queue)
         discardIfUnused(slot.queue)
     }

@@ -77,6 +77,11 @@ struct RequestPlan {
         return isSecure ? "@" + key : key
     }
 
+    /// What people call the host of a ``host``.
+    static func origin(ofHost host: String) -> String {
+        host.hasPrefix("@") ? "https://" + host.dropFirst() : "http://" + host
+    }
+
     static func headers(for hop: Hop) -> HeaderList {
         let fields = hop.exchange.request.headerFields
         let defaults = hop.exchange.options.defaultFields.prepared(PreparedDefaults.init)

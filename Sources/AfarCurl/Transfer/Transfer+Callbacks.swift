@@ -39,7 +39,8 @@ extension Transfer {
                 { context, remoteAddress, _, remotePort, localPort in
                     guard let transfer = Transfer.from(context) else { return CURL_PREREQFUNC_ABORT }
                     let socket = transfer.pool?.socket(
-                        remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+                        remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort,
+                        likely: transfer.openedSocket)
                     return transfer.canUseConnection(on: socket) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
                 }, context), CURLOPT_PREREQFUNCTION)
         try options.check(

@@ -40,8 +40,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     // The loop's book-keeping.
     @exclusivity(unchecked) var index: Int?
     @exclusivity(unchecked) var slot: HostLimiter<Transfer>.Slot?
-    /// Whether the host limiter admitted it.
-    @exclusivity(unchecked) var wasAdmitted = false
+    /// The group in which the host limiter admitted it.
+    @exclusivity(unchecked) var group: Int?
     @exclusivity(unchecked) var lookup = Lookup.none
     /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
     @exclusivity(unchecked) var isGathering = false
@@ -50,6 +50,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var pool: CurlPool?
     /// The socket of the transfer's connection, once that is there.
     @exclusivity(unchecked) private(set) var socket: Int32?
+    /// The socket that was opened for it last.
+    @exclusivity(unchecked) private(set) var openedSocket: Int32?
     /// Whether the kept connection that libcurl chose must not be used, so that the transfer begins again on a new one.
     @exclusivity(unchecked) private(set) var mustStartOver = false
     @exclusivity(unchecked) private var hasStartedOver = false
@@ -77,11 +79,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
     private(set) lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
-    init(_ hop: Hop, loop: CurlLoop) throws {
+    init(_ hop: Hop, _ plan: RequestPlan, loop: CurlLoop) {
         self.hop = hop
+        self.plan = plan
         self.loop = loop
         observer = hop.observer
-        plan = try RequestPlan(hop)
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
             options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed,
@@ -248,6 +250,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         guard mayBeSent() else { return false }
+        if let socket { pool?.taken(socket) }
         sendCount += 1
         connectionEstablished()
         return true
@@ -289,7 +292,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         loop.lookupEnded(self)
         let socket = afar_socket_cloexec(address)
         socketError = socket < 0 ? errno : nil
-        if socket >= 0 { pool?.opened(socket) }
+        if socket >= 0 {
+            openedSocket = socket
+            pool?.opened(socket, to: plan.host)
+        }
         return socket
     }
 

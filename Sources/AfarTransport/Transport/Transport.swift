@@ -45,9 +45,15 @@ public protocol Transport: Sendable {
 
     /// Closes connections that no exchange uses; running exchanges go on. The default does nothing.
     func closeIdleConnections()
+
+    /// The connections at this moment; nil if the transport does not know, which is the default.
+    func connectionStatistics() async -> ConnectionStatistics?
 }
 
 extension Transport {
     /// The default implementation leaves all connections open.
     public func closeIdleConnections() {}
+
+    /// The default implementation knows of none.
+    public func connectionStatistics() async -> ConnectionStatistics? { nil }
 }

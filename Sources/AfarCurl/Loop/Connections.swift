@@ -1,0 +1,130 @@
+import Foundation
+
+/// The sockets that a pool has open, what each is used for, and which of libcurl's connections it is. libcurl names a
+/// connection by its addresses only.
+struct Connections {
+    /// A connection's addresses in one number.
+    struct Name: Hashable {
+        private let hash: UInt64
+
+        init(remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32) {
+            // FNV-1a; two connections of one local port differ in what follows.
+            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+            func add(_ value: UInt64) { hash = (hash ^ value) &* 0x0000_0100_0000_01b3 }
+            var next = remoteAddress
+            while let character = next, character.pointee != 0 {
+                add(UInt64(UInt8(bitPattern: character.pointee)))
+                next = character + 1
+            }
+            add(UInt64(UInt32(bitPattern: remotePort)))
+            add(UInt64(UInt32(bitPattern: localPort)))
+            self.hash = hash
+        }
+    }
+
+    enum Use {
+        case used
+        /// Kept without a request, since then in nanoseconds.
+        case idle(since: UInt64)
+        /// The peer has been told that it ends; libcurl has yet to close it.
+        case ended
+    }
+
+    private struct Connection {
+        let host: String
+        var use = Use.used
+    }
+
+    /// By their sockets.
+    private var connections: [Connection?] = []
+    private var nameless: Set<Int32> = []
+    private var named: [Name: Int32] = [:]
+    private var names: [Int32: Name] = [:]
+    /// How many are open, idle, and ended.
+    private var count = 0
+    private(set) var idleCount = 0
+    private(set) var endedCount = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    func contains(_ socket: Int32) -> Bool {
+        connections.indices.contains(Int(socket)) && connections[Int(socket)] != nil
+    }
+
+    /// A socket is opened for a request to a host.
+    mutating func open(_ socket: Int32, to host: String) {
+        while connections.count <= Int(socket) { connections.append(nil) }
+        if contains(socket) { close(socket) }
+        connections[Int(socket)] = Connection(host: host)
+        count += 1
+        nameless.insert(socket)
+    }
+
+    mutating func close(_ socket: Int32) {
+        guard contains(socket) else { return }
+        set(socket, .used)
+        connections[Int(socket)] = nil
+        count -= 1
+        nameless.remove(socket)
+        guard let name = names.removeValue(forKey: socket), named[name] == socket else { return }
+        named[name] = nil
+    }
+
+    mutating func set(_ socket: Int32, _ use: Use) {
+        guard contains(socket), let before = connections[Int(socket)]?.use else { return }
+        connections[Int(socket)]?.use = use
+        note(before, -1)
+        note(use, 1)
+    }
+
+    private mutating func note(_ use: Use, _ change: Int) {
+        switch use {
+        case .used: break
+        case .idle: idleCount += change
+        case .ended: endedCount += change
+        }
+    }
+
+    /// Those that are kept without a request, and since when.
+    var idle: [(socket: Int32, since: UInt64)] {
+        connections.indices.compactMap { socket in
+            guard case .idle(let since)? = connections[socket]?.use else { return nil }
+            return (Int32(socket), since)
+        }
+    }
+
+    /// All that have not ended: the host, and whether it is idle.
+    var open: [(socket: Int32, host: String, isIdle: Bool)] {
+        connections.indices.compactMap { socket in
+            guard let connection = connections[socket] else { return nil }
+            return switch connection.use {
+            case .used: (Int32(socket), connection.host, false)
+            case .idle: (Int32(socket), connection.host, true)
+            case .ended: nil
+            }
+        }
+    }
+
+    /// The socket of a connection, nil when there is none that fits; most likely the last that was opened for it.
+    mutating func find(_ name: Name, localPort: Int32, likely: Int32?) -> Int32? {
+        if let socket = named[name] { return socket }
+        let isIt = { (socket: Int32) in Self.localPort(of: socket) == localPort }
+        let first = likely.flatMap { nameless.contains($0) && isIt($0) ? $0 : nil }
+        guard let socket = first ?? nameless.first(where: isIt) else { return nil }
+        nameless.remove(socket)
+        named[name] = socket
+        names[socket] = name
+        return socket
+    }
+
+    private static func localPort(of socket: Int32) -> Int32? {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer -> Int32? in
+            let raw = UnsafeMutableRawPointer(pointer)
+            guard getsockname(socket, raw.assumingMemoryBound(to: sockaddr.self), &length) == 0 else { return nil }
+            // The port stands at the same place in the addresses of IPv4 and IPv6.
+            return Int32(UInt16(bigEndian: raw.load(fromByteOffset: 2, as: UInt16.self)))
+        }
+    }
+}
