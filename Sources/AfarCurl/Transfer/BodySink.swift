@@ -14,11 +14,9 @@ struct BodySink {
         case nowhere(Int64)
         case memory(GrowingBuffer)
         case file(descriptor: Int32)
-        /// Small pieces are gathered in the buffer, because each chunk may wake the reader.
-        case stream(ResponseBodyStream.Source, GrowingBuffer, chunkSize: Int)
+        /// Pieces are gathered in the buffer, because each chunk may wake the reader.
+        case stream(ResponseBodyStream.Source, ChunkBuffer)
     }
-
-    private static let largestChunk = 64 * 1024
 
     private let target: Target
     private let limit: Int64?
@@ -41,20 +39,20 @@ struct BodySink {
     }
 
     init(source: ResponseBodyStream.Source, highWaterMark: Int) {
-        target = .stream(source, GrowingBuffer(), chunkSize: min(highWaterMark, Self.largestChunk))
+        target = .stream(source, ChunkBuffer(highWaterMark: highWaterMark))
         limit = nil
     }
 
     /// The source of a streamed body.
     var source: ResponseBodyStream.Source? {
-        if case .stream(let source, _, _) = target { source } else { nil }
+        if case .stream(let source, _) = target { source } else { nil }
     }
 
     var isMemory: Bool { if case .memory = target { true } else { false } }
 
     /// Hands gathered pieces to the reader of a streamed body.
     func flush() {
-        if case .stream(let source, let gathered, _) = target { source.yield(gathered.take()) }
+        if case .stream(let source, let gathered) = target { source.yield(gathered.take()) }
     }
 
     /// Whether bytes may have to wait for their reader.
@@ -79,10 +77,11 @@ struct BodySink {
             if let code = bytes.write(to: descriptor) {
                 throw Fault(.deliveryFailed, "the response's body could not be written", systemError: code)
             }
-        case .stream(let source, let gathered, let chunkSize):
+        case .stream(let source, let gathered):
             if !evenIfFull, source.isFull { return .full }
-            guard gathered.append(bytes) else { throw Fault(.outOfResources, "no memory for a part of the body") }
-            if gathered.count >= chunkSize { flush() }
+            guard gathered.append(bytes, to: source) else {
+                throw Fault(.outOfResources, "no memory for a part of the body")
+            }
         }
         byteCount += Int64(bytes.count)
         return .taken

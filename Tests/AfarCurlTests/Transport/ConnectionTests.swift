@@ -158,7 +158,140 @@ extension TransportTests {
             }
         }
 
+        // MARK: Many connections
+
+        private static func transport(
+            _ change: (inout CurlTransport.Configuration) -> Void
+        ) -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            change(&configuration)
+            return CurlTransport(configuration: configuration)
+        }
+
+        /// More than one pool has.
+        private static let many = 2 * CurlPools.connectionsPerHost + 50
+
+        /// Makes so many requests, which all are in flight before the first is answered.
+        private func gather(_ count: Int, on transport: CurlTransport, at server: RawServer, _ gate: RawServer.Gate)
+            async throws -> ConnectionStatistics?
+        {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<count { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
+                for connection in 0..<count { try await server.head(0, connection: connection) }
+                let statistics = await transport.connectionStatistics()
+                gate.open()
+                try await group.waitForAll()
+                return statistics
+            }
+        }
+
+        @Test func manyConnectionsToAHostAreAllUsedAgain() async throws {
+            let transport = Self.transport {
+                $0.maximumConnectionsPerHost = Self.many
+                $0.maximumIdleConnections = Self.many
+            }
+            let gate = RawServer.Gate()
+            try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
+                server in
+                let busy = try #require(try await gather(Self.many, on: transport, at: server, gate))
+                #expect(busy.inUse == Self.many)
+                #expect(busy.hosts.map(\.origin) == [server.url.absoluteString.dropLast().description])
+                #expect(await transport.connectionStatistics()?.idle == Self.many)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<Self.many { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
+                    try await group.waitForAll()
+                }
+                #expect(server.connectionCount == Self.many)
+                transport.closeIdleConnections()
+                #expect(await transport.connectionStatistics()?.open == 0)
+                for connection in 0..<Self.many { try await server.peerClosed(connection) }
+            }
+        }
+
+        @Test func theLimitOfIdleConnectionsHoldsForAllPoolsTogether() async throws {
+            let transport = Self.transport {
+                $0.maximumConnectionsPerHost = Self.many
+                $0.maximumIdleConnections = 100
+            }
+            let gate = RawServer.Gate()
+            try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
+                server in
+                _ = try await gather(Self.many, on: transport, at: server, gate)
+                #expect(await transport.connectionStatistics()?.idle == 100)
+            }
+        }
+
+        @Test func waitingRequestsAreCounted() async throws {
+            let transport = Self.transport { $0.maximumConnectionsPerHost = 2 }
+            let gate = RawServer.Gate()
+            try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
+                server in
+                #expect(await transport.connectionStatistics()?.open == 0)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<5 { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
+                    for connection in 0..<2 { try await server.head(0, connection: connection) }
+                    // Those that wait may still be on their way there.
+                    while await transport.connectionStatistics()?.waiting != 3 { await Task.yield() }
+                    #expect(await transport.connectionStatistics()?.inUse == 2)
+                    gate.open()
+                    try await group.waitForAll()
+                }
+                let after = try #require(await transport.connectionStatistics())
+                #expect((after.open, after.idle, after.waiting) == (2, 2, 0))
+            }
+        }
+
+        @Test func hostsHaveThreadsOfTheirOwn() async throws {
+            let transport = Self.transport { $0.threads = 4 }
+            var servers: [RawServer] = []
+            for _ in 0..<8 { servers.append(try await RawServer.start([.loop([.respond(Self.ok("ok"))])])) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for server in servers {
+                    group.addTask {
+                        for _ in 0..<3 { _ = try await transport.send(Exchange(server.url)) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(servers.map(\.connectionCount) == Array(repeating: 1, count: 8))
+            #expect(await transport.connectionStatistics()?.hosts.map(\.idle) == Array(repeating: 1, count: 8))
+            transport.closeIdleConnections()
+            for server in servers {
+                try await server.peerClosed(0)
+                await server.stop()
+            }
+        }
+
         // MARK: Closing idle connections
+
+        @Test func connectionsAreNotKeptForLongerThanTheyMay() async throws {
+            let transport = Self.transport { $0.maximumIdleTime = 1 }
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
+                _ = try await transport.send(Exchange(server.url))
+                #expect(await transport.connectionStatistics()?.idle == 1)
+                try await server.peerClosed(0)
+                #expect(await transport.connectionStatistics()?.open == 0)
+                let response = try await transport.send(Exchange(server.url))
+                #expect(response.report.transactions.first?.isReusedConnection == false)
+            }
+        }
+
+        @Test(arguments: [0, -1, .nan])
+        func noTimeToBeKeptMeansNoIdleConnections(_ time: TimeInterval) async throws {
+            let transport = Self.transport { $0.maximumIdleTime = time }
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
+                _ = try await transport.send(Exchange(server.url))
+                try await server.peerClosed(0)
+            }
+        }
+
+        @Test func connectionsMayBeKeptForEver() async throws {
+            let transport = Self.transport { $0.maximumIdleTime = .infinity }
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
+                for _ in 0..<2 { _ = try await transport.send(Exchange(server.url)) }
+                #expect(server.connectionCount == 1)
+            }
+        }
 
         @Test func idleConnectionsAreClosed() async throws {
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in

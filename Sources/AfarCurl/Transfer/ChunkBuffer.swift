@@ -1,0 +1,73 @@
+import AfarTransport
+import Foundation
+
+/// Gathers the pieces of a streamed body to chunks, in blocks of memory that come back when their chunks have been read: new
+/// memory costs more than what is done with it.
+final class ChunkBuffer {
+    /// The blocks of one body that wait to be used again. Chunks outlive the transfer.
+    private final class Blocks: Sendable {
+        private static let limit = 8
+
+        let size: Int
+        /// The blocks' addresses.
+        private let waiting = InlineLocked<[UInt]>([])
+
+        init(size: Int) { self.size = size }
+
+        deinit {
+            for block in waiting.withLock({ $0 }) { free(UnsafeMutableRawPointer(bitPattern: block)) }
+        }
+
+        /// Nil when memory ran out.
+        func take() -> UnsafeMutableRawPointer? {
+            waiting.withLock { $0.popLast() }.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) ?? malloc(size)
+        }
+
+        func giveBack(_ block: UnsafeMutableRawPointer) {
+            let isKept = waiting.withLock { waiting in
+                guard waiting.count < Self.limit else { return false }
+                waiting.append(UInt(bitPattern: block))
+                return true
+            }
+            if !isKept { free(block) }
+        }
+    }
+
+    private static let sizes = 16 * 1024...256 * 1024
+
+    private let blocks: Blocks
+    private var block: UnsafeMutableRawPointer?
+    private var count = 0
+
+    /// - Parameter highWaterMark: How many bytes may wait for their reader. It has half of them to read while the other half
+    ///   is filled.
+    init(highWaterMark: Int) {
+        blocks = Blocks(size: min(max(highWaterMark / 2, Self.sizes.lowerBound), Self.sizes.upperBound))
+    }
+
+    deinit { free(block) }
+
+    /// Takes bytes, and hands on each chunk that is full. Returns false when memory ran out.
+    func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {
+        var rest = bytes
+        while let start = rest.baseAddress, rest.count > 0 {
+            guard let block = block ?? blocks.take() else { return false }
+            self.block = block
+            let length = min(rest.count, blocks.size - count)
+            memcpy(block + count, start, length)
+            count += length
+            rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+            if count == blocks.size { source.yield(take()) }
+        }
+        return true
+    }
+
+    /// What has been gathered. A reader may keep chunks, so a small one does not hold a large block.
+    func take() -> Data {
+        guard let block, count > 0 else { return Data() }
+        defer { count = 0 }
+        guard count > blocks.size / 2 else { return Data(bytes: block, count: count) }
+        self.block = nil
+        return Data(bytesNoCopy: block, count: count, deallocator: .custom { [blocks] block, _ in blocks.giveBack(block) })
+    }
+}
