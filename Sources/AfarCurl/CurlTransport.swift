@@ -13,6 +13,7 @@ import Foundation
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
+    private let threads: Int
     /// Each nil until its first exchange.
     private let loops: Locked<[CurlLoop?]>
     /// What this transport can do.
@@ -33,7 +34,8 @@ public final class CurlTransport: CallbackTransport {
             ],
             contentCodings: library.contentCodings)
         self.configuration = configuration.forOneThread
-        loops = Locked(Array(repeating: nil, count: max(1, configuration.threads)))
+        threads = max(1, configuration.threads)
+        loops = Locked(Array(repeating: nil, count: threads))
     }
 
     deinit { for loop in runningLoops { loop.post(.shutDown) } }
@@ -48,7 +50,7 @@ public final class CurlTransport: CallbackTransport {
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         let plan = try RequestPlan(hop)
-        let transfer = Transfer(hop, plan, loop: try runningLoop(for: plan, hop))
+        let transfer = Transfer(hop, plan, loop: try runningLoop(index(of: plan.host), for: hop.exchange))
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
         return transfer
     }
@@ -71,13 +73,33 @@ public final class CurlTransport: CallbackTransport {
         return ConnectionStatistics(hosts: hosts)
     }
 
+    /// Lets tasks run on the thread that drives the connections, the first if there are several.
+    ///
+    /// ```swift
+    /// try await withTaskExecutorPreference(transport.taskExecutor) {
+    ///     try await session.request("https://example.com/").serializingData().value
+    /// }
+    /// ```
+    ///
+    /// A request from there, and its answer, change no thread: one at a time take about half the processor time. But while
+    /// such a task computes, no connection moves; so this is for tasks that mostly wait, and never for those that block. The
+    /// executor keeps the transport.
+    ///
+    /// - Throws: A ``TransportError`` of code ``TransportError/Code-swift.struct/outOfResources`` when there is no thread.
+    public var taskExecutor: any TaskExecutor {
+        get throws { LoopExecutor(loop: try runningLoop(0, for: nil), of: self) }
+    }
+
     private var runningLoops: [CurlLoop] { loops.withLock { $0.compactMap(\.self) } }
 
     /// The loop of all connections to a host.
-    private func runningLoop(for plan: RequestPlan, _ hop: Hop) throws -> CurlLoop {
+    private func index(of host: String) -> Int {
+        threads == 1 ? 0 : Int(host.hashValue.magnitude % UInt(threads))
+    }
+
+    private func runningLoop(_ index: Int, for exchange: Exchange?) throws -> CurlLoop {
         do {
             return try loops.withLock { loops in
-                let index = loops.count == 1 ? 0 : Int(plan.host.hashValue.magnitude % UInt(loops.count))
                 if let loop = loops[index] { return loop }
                 let started = try CurlLoop(configuration: configuration)
                 loops[index] = started
@@ -85,7 +107,7 @@ public final class CurlTransport: CallbackTransport {
             }
         } catch {
             throw TransportError(
-                .outOfResources, phase: .queued, url: hop.exchange.url, message: "the transport could not start",
+                .outOfResources, phase: .queued, url: exchange?.url, message: "the transport could not start",
                 underlying: error)
         }
     }

@@ -1,6 +1,7 @@
 import AfarTransport
 import CLibcurl
 import Foundation
+import Synchronization
 
 /// The thread that drives libcurl. Everything of libcurl's is touched on this thread only; others leave messages.
 final class CurlLoop: @unchecked Sendable {
@@ -14,7 +15,8 @@ final class CurlLoop: @unchecked Sendable {
 
     private let mailbox = Locked(Mailbox())
     private let poller: Poller
-    private let configuration: CurlTransport.Configuration
+    private let thread = Atomic<pthread_t>(0)
+    private let certificateBundle: String?
 
     // Only the loop's thread touches these, so there is nothing for the runtime to check at each access. The same holds
     // for pools, and for transfers after they were submitted.
@@ -23,6 +25,8 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
     @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
+    /// Whether the thread has left messages for itself, so that it must not sleep.
+    @exclusivity(unchecked) private var hasOwnMessages = false
     /// The messages that are being handled.
     @exclusivity(unchecked) private var messages: [Message] = []
     @exclusivity(unchecked) private var endings: [Ending] = []
@@ -42,7 +46,7 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
     init(configuration: CurlTransport.Configuration) throws {
-        self.configuration = configuration
+        certificateBundle = configuration.certificateBundle?.path
         poller = try Poller()
         pools = CurlPools(poller: poller, configuration: configuration)
         hostLimiter = HostLimiter(
@@ -76,12 +80,18 @@ final class CurlLoop: @unchecked Sendable {
             mailbox.messages.append(message)
             return mailbox.messages.count == 1
         }
-        if mustWake { poller.wake() }
+        guard mustWake else { return }
+        if thread.load(ordering: .relaxed) == pthread_self() {
+            hasOwnMessages = true
+        } else {
+            poller.wake()
+        }
     }
 
     // MARK: The loop
 
     private func run() {
+        thread.store(pthread_self(), ordering: .relaxed)
         nameThread()
         blockSIGPIPE()
         while !hasEnded() {
@@ -116,7 +126,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// How long the loop may sleep, in milliseconds.
     private func pollTimeout() -> Int32 {
-        guard isSettled else { return 0 }
+        guard isSettled, !hasOwnMessages else { return 0 }
         let next = pools.all.reduce(min(nextExpiry, pools.nextSweep)) { min($0, $1.nextDeadline) }
         guard next != .max else { return -1 }
         let now = MonotonicClock.now
@@ -125,6 +135,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func takeMessages() {
+        hasOwnMessages = false
         mailbox.withLock { swap(&$0.messages, &messages) }
         defer { messages.removeAll(keepingCapacity: true) }
         for message in messages {
@@ -145,6 +156,7 @@ final class CurlLoop: @unchecked Sendable {
             case .decided(let transfer, let verdict): decided(transfer, verdict)
             case .closeIdleConnections: pools.retire(running: transfers)
             case .countConnections(let answer): answer(connectionCounts)
+            case .run(let job, let executor): job.runSynchronously(on: executor.asUnownedTaskExecutor())
             case .shutDown:
                 isShutDown = true
                 for transfer in transfers { cancel(transfer) }
@@ -258,7 +270,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.handle = handle
         transfer.pool = pool
         do {
-            try transfer.configure(handle, pool: pool, bundle: configuration.certificateBundle?.path)
+            try transfer.configure(handle, pool: pool, bundle: certificateBundle)
         } catch let fault as Fault {
             transfer.state.fail(fault)
             return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)

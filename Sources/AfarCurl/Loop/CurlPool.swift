@@ -257,16 +257,16 @@ final class CurlPool {
         return nil
     }
 
-    /// Lets libcurl close the connections that have ended or were kept too long. It looks for those when a transfer
-    /// begins, at most once a second, and there is no other way to ask it: so one begins that fails before anything is sent.
+    /// Lets libcurl close the connections that have ended or were kept too long. It looks for those when a transfer begins,
+    /// at most once a second, and there is no other way to ask it: so one begins that fails before anything is sent.
     func sweep() {
-        guard !isSweeping, let easy = sweeper ?? Self.makeSweeper(maximumIdleSeconds: maximumIdleSeconds) else { return }
+        guard !isSweeping, let easy = sweeper ?? makeSweeper() else { return }
         sweeper = easy
         wasCalled = true
         isSweeping = curl_multi_add_handle(multi, easy) == CURLM_OK
     }
 
-    private static func makeSweeper(maximumIdleSeconds: Int) -> UnsafeMutableRawPointer? {
+    private func makeSweeper() -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
         let options = CurlOptions(easy: easy)
         do {

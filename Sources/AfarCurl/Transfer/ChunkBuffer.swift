@@ -36,6 +36,8 @@ final class ChunkBuffer {
     private static let sizes = 16 * 1024...256 * 1024
 
     private let blocks: Blocks
+    /// With so many bytes a chunk is handed on.
+    private let chunkSize: Int
     private var block: UnsafeMutableRawPointer?
     private var count = 0
 
@@ -43,6 +45,7 @@ final class ChunkBuffer {
     ///   is filled.
     init(highWaterMark: Int) {
         blocks = Blocks(size: min(max(highWaterMark / 2, Self.sizes.lowerBound), Self.sizes.upperBound))
+        chunkSize = max(1, min(highWaterMark, blocks.size))
     }
 
     deinit { free(block) }
@@ -59,6 +62,7 @@ final class ChunkBuffer {
             rest = UnsafeRawBufferPointer(rebasing: rest[length...])
             if count == blocks.size { source.yield(take()) }
         }
+        if count >= chunkSize { source.yield(take()) }
         return true
     }
 
@@ -68,6 +72,7 @@ final class ChunkBuffer {
         defer { count = 0 }
         guard count > blocks.size / 2 else { return Data(bytes: block, count: count) }
         self.block = nil
-        return Data(bytesNoCopy: block, count: count, deallocator: .custom { [blocks] block, _ in blocks.giveBack(block) })
+        let deallocator = Data.Deallocator.custom { [blocks] block, _ in blocks.giveBack(block) }
+        return Data(bytesNoCopy: block, count: count, deallocator: deallocator)
     }
 }

@@ -1,0 +1,80 @@
+import AfarCore
+import AfarTestServer
+import Foundation
+import Testing
+
+@testable import AfarCurl
+
+extension TransportTests {
+    @Suite struct TaskExecutorTests {
+        private static var threadName: String {
+            var name = [CChar](repeating: 0, count: 16)
+            pthread_getname_np(pthread_self(), &name, name.count)
+            return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+
+        @Test func tasksRunWhereTheConnectionsAreDriven() async throws {
+            let transport = CurlTransport()
+            try await withServer { server in
+                try await withTaskExecutorPreference(transport.taskExecutor) {
+                    #expect(Self.threadName == "afar.curl")
+                    for _ in 0..<3 {
+                        _ = try await transport.send(Exchange(server.url("/get")))
+                        #expect(Self.threadName == "afar.curl")
+                    }
+                }
+                #expect(Self.threadName != "afar.curl")
+            }
+        }
+
+        @Test func manyTasksTakeTurnsThere() async throws {
+            let transport = CurlTransport()
+            try await withServer { server in
+                let count = try await withTaskExecutorPreference(transport.taskExecutor) {
+                    try await withThrowingTaskGroup(of: Int.self) { group in
+                        for number in 0..<50 {
+                            group.addTask {
+                                let response = try await transport.send(Exchange(server.url("/large/\(number)")))
+                                try await Task.sleep(for: .milliseconds(1))
+                                await Task.yield()
+                                return try response.data.count
+                            }
+                        }
+                        return try await group.reduce(0, +)
+                    }
+                }
+                #expect(count == 49 * 25)
+            }
+        }
+
+        @Test func streamsAreReadThere() async throws {
+            let transport = CurlTransport()
+            try await withServer { server in
+                try await withTaskExecutorPreference(transport.taskExecutor) {
+                    let exchange = Exchange(server.url("/large/3000000"), delivery: .stream(highWaterMark: 1000))
+                    let body = try await collect(transport.send(exchange).stream)
+                    #expect(body == PatternBytes.bytes(3_000_000))
+                }
+            }
+        }
+
+        @Test func theExecutorKeepsItsThreadAndNoLonger() async throws {
+            weak var released: CurlTransport?
+            do {
+                let executor = try {
+                    let transport = CurlTransport()
+                    released = transport
+                    return try transport.taskExecutor
+                }()
+                let name = try await withTaskExecutorPreference(executor) {
+                    try await Task.sleep(for: .milliseconds(1))
+                    return Self.threadName
+                }
+                #expect(name == "afar.curl")
+                #expect(released != nil)
+            }
+            // The thread lets go of it after the last task's last step.
+            while released != nil { await Task.yield() }
+        }
+    }
+}
