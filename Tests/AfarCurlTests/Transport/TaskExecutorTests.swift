@@ -8,9 +8,8 @@ import Testing
 extension TransportTests {
     @Suite struct TaskExecutorTests {
         private static var threadName: String {
-            var name = [CChar](repeating: 0, count: 16)
-            pthread_getname_np(pthread_self(), &name, name.count)
-            return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            return name?.trimmingCharacters(in: .newlines) ?? ""
         }
 
         @Test func tasksRunWhereTheConnectionsAreDriven() async throws {

@@ -60,5 +60,32 @@ enum SessionSamples {
             let session = Session(transport: CurlTransport(configuration: configuration))
             return session
         }
+
+        static func manyConnections() -> Session {
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumConnectionsPerHost = 1_000
+            configuration.maximumIdleConnections = 1_000
+            configuration.maximumIdleTime = 30
+
+            let session = Session(transport: CurlTransport(configuration: configuration))
+            return session
+        }
+
+        static func statistics(_ session: Session) async {
+            if let statistics = await session.connectionStatistics {
+                for host in statistics.hosts {
+                    print("\(host.origin): \(host.inUse) in use, \(host.idle) idle, \(host.waiting) waiting")
+                }
+            }
+        }
+
+        static func onTheNetworksThread() async throws -> Data {
+            let transport = CurlTransport()
+            let session = Session(transport: transport)
+            let body = try await withTaskExecutorPreference(transport.taskExecutor) {
+                try await session.request("https://api.example.com/notes").serializingData().value
+            }
+            return body
+        }
     }
 #endif
