@@ -152,9 +152,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     func enqueue(_ job: consuming ExecutorJob) {
         isOnCallersThread = false
         let job = UnownedJob(job)
-        let run: @Sendable () -> Void = { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
-        guard let borrower = request.borrower else { return DispatchQueue.global().async(execute: run) }
-        if !borrower.lend(run) { globalConcurrentExecutor.enqueue(job) }
+        let lent = LentJob(job, of: self)
+        guard let borrower = request.borrower else { return DispatchQueue.global().async { lent.run() } }
+        if !borrower.lend(lent) { globalConcurrentExecutor.enqueue(job) }
     }
 
     /// Where a step has to run; nil when it may run right here.

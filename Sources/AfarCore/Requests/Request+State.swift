@@ -44,7 +44,7 @@ extension Request {
         /// What runs the request, while it does.
         var pipeline: RequestPipeline?
         /// Who waits for the response and may lend his task meanwhile.
-        var borrower: (any WorkBorrower)?
+        var borrower: (any JobBorrower)?
         var waiting: Waiting?
         var control: ExchangeControl?
 

@@ -169,7 +169,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// Who waits for the response.
-    var borrower: (any WorkBorrower)? { mutable.withLock { $0.borrower } }
+    var borrower: (any JobBorrower)? { mutable.withLock { $0.borrower } }
 
     /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
     /// to one that is finished.

@@ -44,11 +44,21 @@ struct RequestPlan {
             // libcurl would wait for a body of the response.
             throw hop.failure(.unsupportedByTransport, "a HEAD request with a body cannot be sent")
         }
-        url = scheme + "://" + authority + path
+        url = Self.url(scheme, authority, path)
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
         self.authority = authority
         headers = Self.headers(for: hop)
+    }
+
+    private static func url(_ scheme: String, _ authority: String, _ path: String) -> String {
+        var url = ""
+        url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
+        url += scheme
+        url += "://"
+        url += authority
+        url += path
+        return url
     }
 
     /// A name, an address, a port: nothing that ends the authority or makes part of it a user's name.

@@ -79,16 +79,16 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
     private(set) lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
 
-    init(_ hop: Hop, _ plan: RequestPlan, loop: CurlLoop) {
+    init(_ hop: Hop, _ plan: consuming RequestPlan, loop: CurlLoop) {
         self.hop = hop
-        self.plan = plan
         self.loop = loop
         observer = hop.observer
+        reader = ResponseReader(url: plan.url, options: hop.exchange.options)
+        self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
             options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed,
             now: MonotonicClock.now)
-        reader = ResponseReader(url: plan.url, options: hop.exchange.options)
         sink =
             switch hop.exchange.delivery {
             case .collect(let limit): BodySink(collecting: limit)

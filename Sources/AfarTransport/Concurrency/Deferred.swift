@@ -1,11 +1,24 @@
-/// A waiting task or thread that can run work meanwhile.
-package protocol WorkBorrower: AnyObject, Sendable {
-    /// Returns whether there is a waiter, which then runs the work.
-    func lend(_ work: @escaping @Sendable () -> Void) -> Bool
+/// A step of a task, for another task or thread to carry out.
+package struct LentJob: Sendable {
+    private let job: UnownedJob
+    private let executor: any TaskExecutor
+
+    package init(_ job: UnownedJob, of executor: any TaskExecutor) {
+        self.job = job
+        self.executor = executor
+    }
+
+    package func run() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+}
+
+/// A waiting task or thread that can run the steps of another meanwhile.
+package protocol JobBorrower: AnyObject, Sendable {
+    /// Returns whether there is a waiter, which then runs the job.
+    func lend(_ job: LentJob) -> Bool
 }
 
 /// What all ``Deferred`` values have in common, whatever their type: those who wait.
-package class AnyDeferred: WorkBorrower, @unchecked Sendable {
+package class AnyDeferred: JobBorrower, @unchecked Sendable {
     // Sendable because everything that changes is touched under the lock only.
     //
     // It knows no type of a value, which would be looked up at each turn. Continuations carry nothing: a value that is
@@ -14,7 +27,7 @@ package class AnyDeferred: WorkBorrower, @unchecked Sendable {
 
     private struct State {
         var isOver = false
-        var lent: (@Sendable () -> Void)?
+        var lent: LentJob?
         var firstWaiter: Waiter?
         var otherWaiters: [Waiter] = []
     }
@@ -23,10 +36,10 @@ package class AnyDeferred: WorkBorrower, @unchecked Sendable {
 
     fileprivate init() {}
 
-    package func lend(_ work: @escaping @Sendable () -> Void) -> Bool {
+    package func lend(_ job: LentJob) -> Bool {
         let borrower = state.withLock { state -> Waiter? in
             guard state.lent == nil, let borrower = state.firstWaiter.take() else { return nil }
-            state.lent = work
+            state.lent = job
             return borrower
         }
         borrower?.resume()
@@ -48,12 +61,8 @@ package class AnyDeferred: WorkBorrower, @unchecked Sendable {
     }
 
     /// Whether the waiting is over, and what there is to be done meanwhile.
-    fileprivate func takeWork() -> (isOver: Bool, work: (@Sendable () -> Void)?) {
-        state.withLock { state in
-            let work = state.lent
-            state.lent = nil
-            return (state.isOver, work)
-        }
+    fileprivate func takeJob() -> (isOver: Bool, job: LentJob?) {
+        state.withLock { ($0.isOver, $0.lent.take()) }
     }
 
     fileprivate func add(_ waiter: Waiter) {
@@ -80,9 +89,9 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
     package var value: Value {
         get async {
             while true {
-                let (isOver, work) = takeWork()
-                if let work {
-                    work()
+                let (isOver, job) = takeJob()
+                if let job {
+                    job.run()
                 } else if isOver, let settled {
                     return settled
                 } else {
