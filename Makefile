@@ -73,7 +73,7 @@ sanitize-thread: test-packages bench-packages ## Runs all tests, and a storm of 
 sanitize-address: test-packages ## Runs all tests under the address and leak sanitizers.
 	$(SANITIZE) address
 
-bench: bench-packages ## Compares the speed with other clients (ARGS="--help" tells more).
+bench: bench-packages ## Compares the speed with other clients and writes Docs/Performance.md (ARGS="--help" tells more).
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
 

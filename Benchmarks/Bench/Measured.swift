@@ -5,7 +5,7 @@ struct Measured: Decodable {
     let yield: Int
     let seconds: Double
     let cpuSeconds: Double
-    /// How often a thread fell asleep.
+    /// Voluntary context switches.
     let switches: Int
     let peakKilobytes: Int
 }

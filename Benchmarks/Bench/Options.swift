@@ -11,7 +11,7 @@ struct Options {
           --only NAMES      workloads, with commas between: \(Workload.all.map(\.name).joined(separator: ", "))
           --clients NAMES   clients, with commas between: \(Client.names.joined(separator: ", "))
           --rounds N        rounds instead of 5, or 3 for large files; the table shows medians
-          --quick           fewer requests and rounds: less exact, done in less than a minute
+          --quick           fewer requests and rounds: less exact, done in two minutes
           --instructions    also counts instructions per request, by valgrind; takes minutes
 
         A run of all, without any of the first four options, writes the tables and the chart into Docs. Go's client takes

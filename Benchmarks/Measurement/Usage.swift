@@ -6,7 +6,7 @@ import Glibc
 package struct Usage {
     package let seconds: Double
     package let cpuSeconds: Double
-    /// How often a thread fell asleep.
+    /// Voluntary context switches.
     package let switches: Int
 
     package static var now: Usage {

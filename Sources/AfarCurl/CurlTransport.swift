@@ -2,9 +2,10 @@ public import AfarTransport
 import CLibcurl
 import Foundation
 
-/// The transport on libcurl: HTTP/1.1 over TCP and TLS, kept connections, one thread for all of it up to four cores.
+/// The transport on libcurl: HTTP/1.1 over TCP and TLS, with kept connections, driven by one thread for each four processors,
+/// one at least.
 ///
-/// One transport holds one pool of connections; sessions that share a transport share them. All methods may be called
+/// Connections belong to their transport; sessions that share a transport share them. All methods may be called
 /// from any thread. The operating system's libcurl is used: decoders for content codings, TLS and name look-up are what
 /// it was built with.
 ///
@@ -13,7 +14,6 @@ import Foundation
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
-    private let threads: Int
     /// Each nil until its first exchange.
     private let loops: Locked<[CurlLoop?]>
     /// What this transport can do.
@@ -33,9 +33,8 @@ public final class CurlTransport: CallbackTransport {
                 .minimumTransferRate,
             ],
             contentCodings: library.contentCodings)
-        self.configuration = configuration.forOneThread
-        threads = max(1, configuration.threads)
-        loops = Locked(Array(repeating: nil, count: threads))
+        self.configuration = configuration
+        loops = Locked(Array(repeating: nil, count: configuration.threadCount))
     }
 
     deinit { for loop in runningLoops { loop.post(.shutDown) } }
@@ -50,30 +49,32 @@ public final class CurlTransport: CallbackTransport {
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         let plan = try RequestPlan(hop)
-        let transfer = Transfer(hop, plan, loop: try runningLoop(index(of: plan.host), for: hop.exchange))
+        let transfer = Transfer(hop, plan, loop: try runningLoop(for: plan.host, hop.exchange))
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
         return transfer
     }
 
-    /// Closes connections that no exchange uses.
+    /// Closes connections that no exchange uses, and forgets addresses of hosts and TLS sessions. Returns at once.
     public func closeIdleConnections() {
         for loop in runningLoops { loop.post(.closeIdleConnections) }
     }
 
-    /// The connections at this moment, by host. Their threads are asked, so this takes a moment, but no network.
-    public func connectionStatistics() async -> ConnectionStatistics? {
-        // A loop that has ended would not answer.
-        defer { withExtendedLifetime(self) {} }
-        var hosts: [ConnectionStatistics.Host] = []
-        for loop in runningLoops {
-            hosts += await withCheckedContinuation { continuation in
-                loop.post(.countConnections { continuation.resume(returning: $0) })
+    /// The connections at this moment, by host. Each thread is queried, so this takes a moment, but no network.
+    public var connectionStatistics: ConnectionStatistics? {
+        get async {
+            // A loop that has ended would not answer.
+            defer { withExtendedLifetime(self) {} }
+            var hosts: [ConnectionStatistics.Host] = []
+            for loop in runningLoops {
+                hosts += await withCheckedContinuation { continuation in
+                    loop.post(.countConnections { continuation.resume(returning: $0) })
+                }
             }
+            return ConnectionStatistics(hosts: hosts)
         }
-        return ConnectionStatistics(hosts: hosts)
     }
 
-    /// Lets tasks run on the thread that drives the connections, the first if there are several.
+    /// Lets tasks run on the thread that drives the connections.
     ///
     /// ```swift
     /// try await withTaskExecutorPreference(transport.taskExecutor) {
@@ -82,26 +83,31 @@ public final class CurlTransport: CallbackTransport {
     /// ```
     ///
     /// A request from there, and its answer, change no thread: one at a time take about half the processor time. But while
-    /// such a task computes, no connection moves; so this is for tasks that mostly wait, and never for those that block. The
-    /// executor keeps the transport.
+    /// such a task computes, no connection moves; validation and serialization of the responses that it awaits are part of
+    /// it. So this is for tasks that mostly wait. **Never block there**: who waits on a semaphore for a request of this
+    /// transport waits for ever.
+    ///
+    /// Of several threads it is the first, which has only some of the hosts: set ``Configuration/maximumThreads`` to 1. The
+    /// executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` of code ``TransportError/Code-swift.struct/outOfResources`` when there is no thread.
     public var taskExecutor: any TaskExecutor {
-        get throws { LoopExecutor(loop: try runningLoop(0, for: nil), of: self) }
+        get throws { LoopExecutor(loop: try runningLoop(at: 0, for: nil), of: self) }
     }
 
     private var runningLoops: [CurlLoop] { loops.withLock { $0.compactMap(\.self) } }
 
     /// The loop of all connections to a host.
-    private func index(of host: String) -> Int {
-        threads == 1 ? 0 : Int(host.hashValue.magnitude % UInt(threads))
+    private func runningLoop(for host: String, _ exchange: Exchange) throws -> CurlLoop {
+        let count = configuration.threadCount
+        return try runningLoop(at: count == 1 ? 0 : Int(host.hashValue.magnitude % UInt(count)), for: exchange)
     }
 
-    private func runningLoop(_ index: Int, for exchange: Exchange?) throws -> CurlLoop {
+    private func runningLoop(at index: Int, for exchange: Exchange?) throws -> CurlLoop {
         do {
             return try loops.withLock { loops in
                 if let loop = loops[index] { return loop }
-                let started = try CurlLoop(configuration: configuration)
+                let started = try CurlLoop(configuration: configuration.forOneThread)
                 loops[index] = started
                 return started
             }

@@ -46,5 +46,5 @@ package struct StagedTransport: Transport {
     }
 
     package func closeIdleConnections() { base.closeIdleConnections() }
-    package func connectionStatistics() async -> ConnectionStatistics? { await base.connectionStatistics() }
+    package var connectionStatistics: ConnectionStatistics? { get async { await base.connectionStatistics } }
 }

@@ -110,7 +110,7 @@ func run(requests, inFlight int, perform func() int64) int64 {
 	return sum
 }
 
-// usage returns the processor time in seconds, and how often a thread fell asleep.
+// usage returns the processor time in seconds, and the voluntary context switches.
 func usage() (float64, int64) {
 	var usage syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

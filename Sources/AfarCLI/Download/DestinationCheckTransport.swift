@@ -30,5 +30,4 @@ struct DestinationCheckTransport: Transport {
     }
 
     func closeIdleConnections() { base.closeIdleConnections() }
-    func connectionStatistics() async -> ConnectionStatistics? { await base.connectionStatistics() }
 }

@@ -25,5 +25,4 @@ struct VerboseTransport: Transport {
     }
 
     func closeIdleConnections() { base.closeIdleConnections() }
-    func connectionStatistics() async -> ConnectionStatistics? { await base.connectionStatistics() }
 }

@@ -71,7 +71,7 @@ open class Session: @unchecked Sendable {
     /// The connections of the session's transport at this moment, by host; nil if the transport does not know, as
     /// URLSession does not. They are also those of other sessions on the same transport.
     public var connectionStatistics: ConnectionStatistics? {
-        get async { await transport.connectionStatistics() }
+        get async { await transport.connectionStatistics }
     }
     /// The hub of this session's events.
     public var delegate: SessionDelegate { state.delegate }

@@ -23,23 +23,23 @@ struct Connections {
     }
 
     enum Use {
-        case used
+        case inUse(by: ObjectIdentifier)
         /// Kept without a request, since then in nanoseconds.
         case idle(since: UInt64)
-        /// The peer has been told that it ends; libcurl has yet to close it.
+        /// Shut down; libcurl has yet to close it.
         case ended
     }
 
     private struct Connection {
         let host: String
-        var use = Use.used
+        var use: Use
+        var name: Name?
     }
 
     /// By their sockets.
     private var connections: [Connection?] = []
     private var nameless: Set<Int32> = []
     private var named: [Name: Int32] = [:]
-    private var names: [Int32: Name] = [:]
     /// How many are open, idle, and ended.
     private var count = 0
     private(set) var idleCount = 0
@@ -51,26 +51,30 @@ struct Connections {
         connections.indices.contains(Int(socket)) && connections[Int(socket)] != nil
     }
 
+    func isUsed(_ socket: Int32, by user: ObjectIdentifier) -> Bool {
+        guard contains(socket), case .inUse(user) = connections[Int(socket)]?.use else { return false }
+        return true
+    }
+
     /// A socket is opened for a request to a host.
-    mutating func open(_ socket: Int32, to host: String) {
+    mutating func open(_ socket: Int32, to host: String, by user: ObjectIdentifier) {
         while connections.count <= Int(socket) { connections.append(nil) }
-        if contains(socket) { close(socket) }
-        connections[Int(socket)] = Connection(host: host)
+        close(socket)
+        connections[Int(socket)] = Connection(host: host, use: .inUse(by: user))
         count += 1
         nameless.insert(socket)
     }
 
     mutating func close(_ socket: Int32) {
-        guard contains(socket) else { return }
-        set(socket, .used)
+        guard contains(socket), let connection = connections[Int(socket)] else { return }
+        note(connection.use, -1)
         connections[Int(socket)] = nil
         count -= 1
         nameless.remove(socket)
-        guard let name = names.removeValue(forKey: socket), named[name] == socket else { return }
-        named[name] = nil
+        if let name = connection.name, named[name] == socket { named[name] = nil }
     }
 
-    mutating func set(_ socket: Int32, _ use: Use) {
+    mutating func setUse(_ use: Use, of socket: Int32) {
         guard contains(socket), let before = connections[Int(socket)]?.use else { return }
         connections[Int(socket)]?.use = use
         note(before, -1)
@@ -79,7 +83,7 @@ struct Connections {
 
     private mutating func note(_ use: Use, _ change: Int) {
         switch use {
-        case .used: break
+        case .inUse: break
         case .idle: idleCount += change
         case .ended: endedCount += change
         }
@@ -94,11 +98,11 @@ struct Connections {
     }
 
     /// All that have not ended: the host, and whether it is idle.
-    var open: [(socket: Int32, host: String, isIdle: Bool)] {
+    var connected: [(socket: Int32, host: String, isIdle: Bool)] {
         connections.indices.compactMap { socket in
             guard let connection = connections[socket] else { return nil }
             return switch connection.use {
-            case .used: (Int32(socket), connection.host, false)
+            case .inUse: (Int32(socket), connection.host, false)
             case .idle: (Int32(socket), connection.host, true)
             case .ended: nil
             }
@@ -108,12 +112,12 @@ struct Connections {
     /// The socket of a connection, nil when there is none that fits; most likely the last that was opened for it.
     mutating func find(_ name: Name, localPort: Int32, likely: Int32?) -> Int32? {
         if let socket = named[name] { return socket }
-        let isIt = { (socket: Int32) in Self.localPort(of: socket) == localPort }
-        let first = likely.flatMap { nameless.contains($0) && isIt($0) ? $0 : nil }
-        guard let socket = first ?? nameless.first(where: isIt) else { return nil }
+        let hasLocalPort = { (socket: Int32) in Self.localPort(of: socket) == localPort }
+        let first = likely.flatMap { nameless.contains($0) && hasLocalPort($0) ? $0 : nil }
+        guard let socket = first ?? nameless.first(where: hasLocalPort) else { return nil }
         nameless.remove(socket)
         named[name] = socket
-        names[socket] = name
+        connections[Int(socket)]?.name = name
         return socket
     }
 

@@ -11,7 +11,7 @@ extension CurlLoop {
         case decided(Transfer, HeadVerdict)
         case closeIdleConnections
         case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
-        case run(UnownedJob, LoopExecutor)
+        case run(LentJob)
         case shutDown
     }
 

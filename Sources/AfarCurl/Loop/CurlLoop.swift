@@ -50,7 +50,7 @@ final class CurlLoop: @unchecked Sendable {
         poller = try Poller()
         pools = CurlPools(poller: poller, configuration: configuration)
         hostLimiter = HostLimiter(
-            limitPerHost: configuration.maximumConnectionsPerHost, groupSize: CurlPools.connectionsPerHost)
+            limitPerHost: configuration.maximumConnectionsPerHost, groupSize: CurlPools.groupSize)
         lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
         try startThread()
     }
@@ -154,9 +154,9 @@ final class CurlLoop: @unchecked Sendable {
                 transfer.state.isSendingPaused = false
                 pauseChanged(transfer)
             case .decided(let transfer, let verdict): decided(transfer, verdict)
-            case .closeIdleConnections: pools.retire(running: transfers)
+            case .closeIdleConnections: pools.retire(running: transfers, at: now)
             case .countConnections(let answer): answer(connectionCounts)
-            case .run(let job, let executor): job.runSynchronously(on: executor.asUnownedTaskExecutor())
+            case .run(let job): job.run()
             case .shutDown:
                 isShutDown = true
                 for transfer in transfers { cancel(transfer) }
@@ -436,7 +436,7 @@ final class CurlLoop: @unchecked Sendable {
     private func recycleHandle(of transfer: Transfer, isDone: Bool) {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         if let socket = transfer.socket {
-            pool.freed(socket, at: now)
+            pool.freed(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
         if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
@@ -469,21 +469,21 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    // MARK: The thread
+    // MARK: Statistics
 
     private var connectionCounts: [ConnectionStatistics.Host] {
-        var counts: [String: (idle: Int, inUse: Int)] = [:]
-        for connection in pools.all.flatMap(\.open) {
-            counts[connection.host, default: (0, 0)].idle += connection.isIdle ? 1 : 0
-            counts[connection.host, default: (0, 0)].inUse += connection.isIdle ? 0 : 1
-        }
-        let waiting = hostLimiter.waiting
-        return Set(counts.keys).union(waiting.keys).map { host in
-            ConnectionStatistics.Host(
-                origin: RequestPlan.origin(ofHost: host), idle: counts[host]?.idle ?? 0,
-                inUse: counts[host]?.inUse ?? 0, waiting: waiting[host] ?? 0)
+        let connections = Dictionary(grouping: pools.all.flatMap(\.connected), by: \.host)
+        let unconnected = transfers.filter { $0.openedSocket == nil && $0.socket == nil }
+        let waiting = Dictionary(grouping: unconnected, by: \.plan.host)
+        return Set(connections.keys).union(waiting.keys).map { host in
+            let idle = connections[host]?.count(where: \.isIdle) ?? 0
+            return ConnectionStatistics.Host(
+                origin: RequestPlan.origin(ofHost: host), idle: idle, inUse: (connections[host]?.count ?? 0) - idle,
+                waiting: waiting[host]?.count ?? 0)
         }
     }
+
+    // MARK: The thread
 
     /// For debuggers and `top`; Foundation's name for a thread does not reach the system.
     private func nameThread() {

@@ -127,10 +127,10 @@ final class CurlPool {
 
     // MARK: Sockets
 
-    /// libcurl has opened a socket for a request to a host.
-    func opened(_ socket: Int32, to host: String) {
+    /// A socket has been opened for a transfer.
+    func opened(_ socket: Int32, for transfer: Transfer) {
         interests.forget(socket)
-        connections.open(socket, to: host)
+        connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
     }
 
     private func closes(_ socket: Int32) {
@@ -149,13 +149,17 @@ final class CurlPool {
     }
 
     /// The transfer on a socket has ended; libcurl may use its connection again.
-    func freed(_ socket: Int32, at now: UInt64) {
+    func freed(_ socket: Int32, by transfer: Transfer, at now: UInt64) {
+        // libcurl may have closed it, and another transfer may have opened one of that number.
+        guard connections.isUsed(socket, by: ObjectIdentifier(transfer)) else { return }
         justFreed.append(socket)
-        connections.set(socket, .idle(since: now))
+        connections.setUse(.idle(since: now), of: socket)
     }
 
     /// A request goes out on a connection.
-    func taken(_ socket: Int32) { connections.set(socket, .used) }
+    func taken(_ socket: Int32, by transfer: Transfer) {
+        connections.setUse(.inUse(by: ObjectIdentifier(transfer)), of: socket)
+    }
 
     /// How many connections are kept without a request.
     var idleCount: Int { connections.idleCount }
@@ -168,8 +172,8 @@ final class CurlPool {
 
     var isEmpty: Bool { connections.isEmpty }
 
-    /// All connections: their hosts, and whether they are idle.
-    var open: [(socket: Int32, host: String, isIdle: Bool)] { connections.open }
+    /// All connections that have not ended: their hosts, and whether they are idle.
+    var connected: [(socket: Int32, host: String, isIdle: Bool)] { connections.connected }
 
     /// Ends so many of the connections without a request, those that are kept longest. Returns how many there were.
     func endIdle(_ count: Int) -> Int {
@@ -178,11 +182,11 @@ final class CurlPool {
         return oldest.count
     }
 
-    /// Tells peers that their connections end. libcurl closes them when it next looks for such: ``sweep()``.
+    /// Shuts connections down. libcurl closes them when it next looks for such: ``sweep()``.
     private func end(_ sockets: some Sequence<Int32>) {
         for socket in sockets {
             shutdown(socket, Int32(SHUT_RDWR))
-            connections.set(socket, .ended)
+            connections.setUse(.ended, of: socket)
         }
     }
 
@@ -205,12 +209,12 @@ final class CurlPool {
 
     /// Takes no more transfers, and ends the connections that none of the running ones uses.
     ///
-    /// libcurl closes idle connections only together with the rest, which a long download can put off for hours. So the
-    /// peer is told at once, and the descriptors go with the pool.
+    /// libcurl closes idle connections only together with the rest, which a long download can put off for hours, or at a
+    /// sweep, of which there is one a second at most. So the peer is told at once.
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.socket))
-        end(connections.open.map(\.socket).filter { !inUse.contains($0) && !interests.isWanted($0) })
+        end(connections.connected.map(\.socket).filter { !inUse.contains($0) && !interests.isWanted($0) })
         for case let handle? in running.map(\.handle) { _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1) }
     }
 

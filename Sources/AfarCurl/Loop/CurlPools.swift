@@ -6,7 +6,7 @@ import AfarTransport
 /// are many: each has one of the groups that ``HostLimiter`` makes.
 struct CurlPools {
     /// The most connections to one host in a pool.
-    static let connectionsPerHost = 256
+    static let groupSize = 256
 
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
@@ -49,9 +49,10 @@ struct CurlPools {
     }
 
     /// New requests get new pools, which know no addresses of hosts any more.
-    mutating func retire(running transfers: [Transfer]) {
+    mutating func retire(running transfers: [Transfer], at now: UInt64) {
         for case let pool? in current { pool.retire(running: transfers.filter { $0.pool === pool }) }
         current = []
+        nextSweep = now
         share = nil
         hasRetired = true
     }
@@ -73,24 +74,25 @@ struct CurlPools {
             numbered[Int(pool.number)] = nil
             for group in current.indices where current[group] === pool { current[group] = nil }
         }
+        while case .some(nil) = numbered.last { numbered.removeLast() }
     }
 
     // MARK: Idle connections
 
-    /// Connections that are kept: the moment at which one has been for too long.
+    /// From now on a connection is kept without a request.
     mutating func connectionFreed(at now: UInt64) {
-        if nextSweep == .max { nextSweep = now + longestTime }
+        if nextSweep == .max { nextSweep = now + idleLimit }
     }
 
     /// libcurl counts whole seconds, and closes what has been kept for more.
-    private var longestTime: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
+    private var idleLimit: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
 
     /// Closes connections that were kept too long, and those that have ended; libcurl does so once a second at most.
     mutating func sweep(at now: UInt64) {
         guard nextSweep <= now else { return }
         nextSweep = .max
         for pool in all {
-            let moment = pool.oldestIdle.map { $0 + longestTime } ?? .max
+            let moment = pool.oldestIdle.map { $0 + idleLimit } ?? .max
             if pool.hasEnded || moment <= now {
                 pool.sweep()
                 nextSweep = min(nextSweep, now + Self.second)
@@ -102,7 +104,8 @@ struct CurlPools {
         removeAll { [first = current.first ?? nil] in $0.isUnused && $0.isEmpty && $0 !== first }
     }
 
-    /// libcurl keeps to the limit in each pool by itself.
+    /// Ends idle connections that are too many, those of the last pools first. libcurl keeps to the limit in each pool by
+    /// itself.
     mutating func endSurplus(at now: UInt64) {
         guard numbered.count > 1 else { return }
         var surplus = all.reduce(0) { $0 + $1.idleCount } - configuration.maximumIdleConnections

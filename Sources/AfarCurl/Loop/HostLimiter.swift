@@ -21,20 +21,15 @@ struct HostLimiter<Waiter: AnyObject> {
         /// Returns the group, the first that has room.
         fileprivate func enter(groupSize: Int) -> Int {
             active += 1
-            guard active > groupSize || !activeInGroup.isEmpty else { return 0 }
-            if activeInGroup.isEmpty { activeInGroup = [active - 1] }
-            if let group = activeInGroup.firstIndex(where: { $0 < groupSize }) {
-                activeInGroup[group] += 1
-                return group
-            }
-            activeInGroup.append(1)
-            return activeInGroup.count - 1
+            let group = activeInGroup.firstIndex { $0 < groupSize } ?? activeInGroup.count
+            if group == activeInGroup.count { activeInGroup.append(0) }
+            activeInGroup[group] += 1
+            return group
         }
 
         fileprivate func exit(group: Int) {
             active -= 1
-            if !activeInGroup.isEmpty { activeInGroup[group] -= 1 }
-            if active == 0 { activeInGroup = [] }
+            activeInGroup[group] -= 1
         }
 
         fileprivate func append(_ waiter: Waiter) -> Slot {
@@ -97,9 +92,6 @@ struct HostLimiter<Waiter: AnyObject> {
 
     /// How many hosts have someone waiting or admitted.
     var hostCount: Int { queues.values.count(where: \.isUsed) }
-
-    /// How many wait, by host.
-    var waiting: [String: Int] { queues.mapValues(\.waitingCount).filter { $1 > 0 } }
 
     /// Whether somebody may start now.
     var isReady: Bool { !ready.isEmpty }

@@ -1,3 +1,5 @@
+import AfarTransport
+
 /// Lets tasks run on a loop's thread.
 final class LoopExecutor: TaskExecutor {
     private let loop: CurlLoop
@@ -9,5 +11,5 @@ final class LoopExecutor: TaskExecutor {
         self.transport = transport
     }
 
-    func enqueue(_ job: consuming ExecutorJob) { loop.post(.run(UnownedJob(job), self)) }
+    func enqueue(_ job: consuming ExecutorJob) { loop.post(.run(LentJob(UnownedJob(job), of: self))) }
 }

@@ -51,6 +51,7 @@ struct RequestPlan {
         headers = Self.headers(for: hop)
     }
 
+    /// In one allocation, where `+` makes three.
     private static func url(_ scheme: String, _ authority: String, _ path: String) -> String {
         var url = ""
         url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)

@@ -250,7 +250,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         guard mayBeSent() else { return false }
-        if let socket { pool?.taken(socket) }
+        if let socket { pool?.taken(socket, by: self) }
         sendCount += 1
         connectionEstablished()
         return true
@@ -294,7 +294,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         socketError = socket < 0 ? errno : nil
         if socket >= 0 {
             openedSocket = socket
-            pool?.opened(socket, to: plan.host)
+            pool?.opened(socket, for: self)
         }
         return socket
     }

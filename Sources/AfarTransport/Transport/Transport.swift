@@ -46,14 +46,15 @@ public protocol Transport: Sendable {
     /// Closes connections that no exchange uses; running exchanges go on. The default does nothing.
     func closeIdleConnections()
 
-    /// The connections at this moment; nil if the transport does not know, which is the default.
-    func connectionStatistics() async -> ConnectionStatistics?
+    /// The connections at this moment; nil if the transport does not know, which is the default. A transport around another
+    /// forwards this, as it does ``closeIdleConnections()``.
+    var connectionStatistics: ConnectionStatistics? { get async }
 }
 
 extension Transport {
     /// The default implementation leaves all connections open.
     public func closeIdleConnections() {}
 
-    /// The default implementation knows of none.
-    public func connectionStatistics() async -> ConnectionStatistics? { nil }
+    /// The default implementation returns nil.
+    public var connectionStatistics: ConnectionStatistics? { get async { nil } }
 }

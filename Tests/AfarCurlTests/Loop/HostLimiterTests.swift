@@ -67,15 +67,6 @@ struct HostLimiterTests {
         #expect(admit() == [0, 0])
     }
 
-    @Test func whoWaitsIsCounted() throws {
-        var limiter = Limiter(limitPerHost: 1)
-        enqueue("abc", "h", &limiter)
-        enqueue("x", "i", &limiter)
-        #expect(limiter.waiting == ["h": 3, "i": 1])
-        #expect(drain(&limiter) == ["a", "x"])
-        #expect(limiter.waiting == ["h": 2])
-    }
-
     @Test func limitsBelowOneAreOne() {
         var limiter = Limiter(limitPerHost: 0)
         enqueue("ab", "h", &limiter)

@@ -31,7 +31,7 @@ struct ChunkBufferTests {
     }
 
     @Test(arguments: [0, 1, 100, 1 << 30, Int.max])
-    func chunksAreNeitherTinyNorHuge(_ highWaterMark: Int) async throws {
+    func aChunkHasTheSizeOfABlockAtMost(_ highWaterMark: Int) async throws {
         let buffer = ChunkBuffer(highWaterMark: highWaterMark)
         append(Array(repeating: 1, count: 256 * 1024), to: buffer)
         var iterator = stream.makeAsyncIterator()

@@ -126,9 +126,7 @@ extension TransportTests {
         }
 
         @Test func theOldestIdleConnectionMakesRoom() async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumIdleConnections = 1
-            let transport = CurlTransport(configuration: configuration)
+            let transport = Self.transport { $0.maximumIdleConnections = 1 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { first in
                 _ = try await transport.send(Exchange(first.url))
                 try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { second in
@@ -164,12 +162,13 @@ extension TransportTests {
             _ change: (inout CurlTransport.Configuration) -> Void
         ) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
+            configuration.maximumThreads = 1
             change(&configuration)
             return CurlTransport(configuration: configuration)
         }
 
         /// More than one pool has.
-        private static let many = 2 * CurlPools.connectionsPerHost + 50
+        private static let many = 2 * CurlPools.groupSize + 50
 
         /// Makes so many requests, which all are in flight before the first is answered.
         private func gather(_ count: Int, on transport: CurlTransport, at server: RawServer, _ gate: RawServer.Gate)
@@ -178,7 +177,7 @@ extension TransportTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<count { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
                 for connection in 0..<count { try await server.head(0, connection: connection) }
-                let statistics = await transport.connectionStatistics()
+                let statistics = await transport.connectionStatistics
                 gate.open()
                 try await group.waitForAll()
                 return statistics
@@ -196,14 +195,14 @@ extension TransportTests {
                 let busy = try #require(try await gather(Self.many, on: transport, at: server, gate))
                 #expect(busy.inUse == Self.many)
                 #expect(busy.hosts.map(\.origin) == [server.url.absoluteString.dropLast().description])
-                #expect(await transport.connectionStatistics()?.idle == Self.many)
+                #expect(await transport.connectionStatistics?.idle == Self.many)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<Self.many { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
                     try await group.waitForAll()
                 }
                 #expect(server.connectionCount == Self.many)
                 transport.closeIdleConnections()
-                #expect(await transport.connectionStatistics()?.open == 0)
+                #expect(await transport.connectionStatistics?.open == 0)
                 for connection in 0..<Self.many { try await server.peerClosed(connection) }
             }
         }
@@ -217,7 +216,7 @@ extension TransportTests {
             try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
                 server in
                 _ = try await gather(Self.many, on: transport, at: server, gate)
-                #expect(await transport.connectionStatistics()?.idle == 100)
+                #expect(await transport.connectionStatistics?.idle == 100)
             }
         }
 
@@ -226,23 +225,23 @@ extension TransportTests {
             let gate = RawServer.Gate()
             try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
                 server in
-                #expect(await transport.connectionStatistics()?.open == 0)
+                #expect(await transport.connectionStatistics?.open == 0)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<5 { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
                     for connection in 0..<2 { try await server.head(0, connection: connection) }
                     // Those that wait may still be on their way there.
-                    while await transport.connectionStatistics()?.waiting != 3 { await Task.yield() }
-                    #expect(await transport.connectionStatistics()?.inUse == 2)
+                    while await transport.connectionStatistics?.waiting != 3 { await Task.yield() }
+                    #expect(await transport.connectionStatistics?.inUse == 2)
                     gate.open()
                     try await group.waitForAll()
                 }
-                let after = try #require(await transport.connectionStatistics())
+                let after = try #require(await transport.connectionStatistics)
                 #expect((after.open, after.idle, after.waiting) == (2, 2, 0))
             }
         }
 
         @Test func hostsHaveThreadsOfTheirOwn() async throws {
-            let transport = Self.transport { $0.threads = 4 }
+            let transport = Self.transport { $0.maximumThreads = 4 }
             var servers: [RawServer] = []
             for _ in 0..<8 { servers.append(try await RawServer.start([.loop([.respond(Self.ok("ok"))])])) }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -254,7 +253,7 @@ extension TransportTests {
                 try await group.waitForAll()
             }
             #expect(servers.map(\.connectionCount) == Array(repeating: 1, count: 8))
-            #expect(await transport.connectionStatistics()?.hosts.map(\.idle) == Array(repeating: 1, count: 8))
+            #expect(await transport.connectionStatistics?.hosts.map(\.idle) == Array(repeating: 1, count: 8))
             transport.closeIdleConnections()
             for server in servers {
                 try await server.peerClosed(0)
@@ -268,11 +267,40 @@ extension TransportTests {
             let transport = Self.transport { $0.maximumIdleTime = 1 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 _ = try await transport.send(Exchange(server.url))
-                #expect(await transport.connectionStatistics()?.idle == 1)
+                #expect(await transport.connectionStatistics?.idle == 1)
                 try await server.peerClosed(0)
-                #expect(await transport.connectionStatistics()?.open == 0)
+                #expect(await transport.connectionStatistics?.open == 0)
                 let response = try await transport.send(Exchange(server.url))
                 #expect(response.report.transactions.first?.isReusedConnection == false)
+            }
+        }
+
+        @Test(arguments: [0, -1, Int.min, Int.max])
+        func anyLimitIsALimit(_ limit: Int) async throws {
+            let transport = Self.transport {
+                $0.maximumConnectionsPerHost = limit
+                $0.maximumIdleConnections = limit
+                $0.maximumLookups = limit
+                $0.maximumThreads = limit
+            }
+            try await withServer { server in
+                for host in ["127.0.0.1", "localhost"] {
+                    let text = server.url("/get").absoluteString.replacing("127.0.0.1", with: host)
+                    let url = try #require(URL(string: text))
+                    _ = try await transport.send(Exchange(url))
+                }
+            }
+        }
+
+        /// Reuse begins the time anew.
+        @Test func aConnectionThatIsUsedIsKept() async throws {
+            let transport = Self.transport { $0.maximumIdleTime = 1 }
+            try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
+                for _ in 0..<6 {
+                    _ = try await transport.send(Exchange(server.url))
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+                #expect(server.connectionCount == 1)
             }
         }
 

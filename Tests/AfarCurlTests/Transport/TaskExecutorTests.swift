@@ -46,6 +46,32 @@ extension TransportTests {
             }
         }
 
+        @Test func requestsOfOtherThreadsComeBackThere() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumThreads = 4
+            let transport = CurlTransport(configuration: configuration)
+            let servers = try await [TestServer.start(), TestServer.start(), TestServer.start()]
+            try await withTaskExecutorPreference(transport.taskExecutor) {
+                for server in servers {
+                    for _ in 0..<2 { _ = try await transport.send(Exchange(server.url("/get"))) }
+                    #expect(Self.threadName == "afar.curl")
+                }
+                #expect(await transport.connectionStatistics?.idle == 3)
+            }
+            for server in servers { await server.stop() }
+        }
+
+        @Test func aCancelledTaskEndsThere() async throws {
+            let transport = CurlTransport()
+            try await withServer { server in
+                let task = Task(executorPreference: try transport.taskExecutor) {
+                    _ = try await transport.send(Exchange(server.url("/delay/60")))
+                }
+                task.cancel()
+                await #expect(throws: TransportError.self) { try await task.value }
+            }
+        }
+
         @Test func streamsAreReadThere() async throws {
             let transport = CurlTransport()
             try await withServer { server in
@@ -72,7 +98,7 @@ extension TransportTests {
                 #expect(name == "afar.curl")
                 #expect(released != nil)
             }
-            // The thread lets go of it after the last task's last step.
+            // The thread releases it after the last task's last step.
             while released != nil { await Task.yield() }
         }
     }

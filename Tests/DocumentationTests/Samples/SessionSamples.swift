@@ -80,7 +80,9 @@ enum SessionSamples {
         }
 
         static func onTheNetworksThread() async throws -> Data {
-            let transport = CurlTransport()
+            var configuration = CurlTransport.Configuration()
+            configuration.maximumThreads = 1
+            let transport = CurlTransport(configuration: configuration)
             let session = Session(transport: transport)
             let body = try await withTaskExecutorPreference(transport.taskExecutor) {
                 try await session.request("https://api.example.com/notes").serializingData().value

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import AfarCurl
+
+struct ConnectionsTests {
+    private final class User {}
+
+    private let first = User()
+    private let second = User()
+
+    private func id(_ user: User) -> ObjectIdentifier { ObjectIdentifier(user) }
+
+    @Test func useIsCounted() {
+        var connections = Connections()
+        connections.open(5, to: "h", by: id(first))
+        connections.open(9, to: "i", by: id(second))
+        #expect(connections.connected.map(\.isIdle) == [false, false])
+        connections.setUse(.idle(since: 7), of: 5)
+        #expect(connections.idle.map(\.socket) == [5])
+        #expect(connections.idle.map(\.since) == [7])
+        connections.setUse(.ended, of: 5)
+        #expect((connections.idleCount, connections.endedCount) == (0, 1))
+        #expect(connections.connected.map(\.host) == ["i"])
+        connections.close(5)
+        connections.close(9)
+        connections.close(9)
+        #expect((connections.idleCount, connections.endedCount) == (0, 0))
+        #expect(connections.isEmpty)
+    }
+
+    /// A descriptor's number comes back as soon as it is closed.
+    @Test func whoHadANumberBeforeHasNoSayInIt() {
+        var connections = Connections()
+        connections.open(5, to: "h", by: id(first))
+        connections.close(5)
+        connections.open(5, to: "i", by: id(second))
+        #expect(!connections.isUsed(5, by: id(first)))
+        #expect(connections.isUsed(5, by: id(second)))
+    }
+
+    @Test func whatIsNotThereIsNoMatter() {
+        var connections = Connections()
+        for socket: Int32 in [0, 1, 1_000_000] {
+            connections.setUse(.ended, of: socket)
+            connections.close(socket)
+            #expect(!connections.contains(socket))
+            #expect(!connections.isUsed(socket, by: id(first)))
+        }
+        #expect(connections.isEmpty)
+        #expect(connections.endedCount == 0)
+    }
+}
