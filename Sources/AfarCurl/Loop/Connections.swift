@@ -51,6 +51,11 @@ struct Connections {
         connections.indices.contains(Int(socket)) && connections[Int(socket)] != nil
     }
 
+    func isIdle(_ socket: Int32) -> Bool {
+        guard contains(socket), case .idle = connections[Int(socket)]?.use else { return false }
+        return true
+    }
+
     func isUsed(_ socket: Int32, by user: ObjectIdentifier) -> Bool {
         guard contains(socket), case .inUse(user) = connections[Int(socket)]?.use else { return false }
         return true

@@ -101,7 +101,7 @@ final class CurlLoop: @unchecked Sendable {
             iteration += 1
             for index in 0..<count {
                 if case .socket(let socket, let pool, let bits) = poller.event(index) {
-                    pools[pool]?.socketIsReady(socket, bits: bits)
+                    pools.socketIsReady(socket, ofPool: pool, bits: bits, at: now)
                 }
             }
             takeMessages()
@@ -156,7 +156,9 @@ final class CurlLoop: @unchecked Sendable {
             case .decided(let transfer, let verdict): decided(transfer, verdict)
             case .closeIdleConnections: pools.retire(running: transfers, at: now)
             case .countConnections(let answer): answer(connectionCounts)
-            case .run(let job): job.run()
+            case .run(let job):
+                job.run()
+                now = MonotonicClock.now
             case .shutDown:
                 isShutDown = true
                 for transfer in transfers { cancel(transfer) }

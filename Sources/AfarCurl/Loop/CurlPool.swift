@@ -191,10 +191,11 @@ final class CurlPool {
     }
 
     /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
-    /// connection that was freed after it was last asked: there it is asked now.
+    /// connection that was freed after it was last asked, or of whose last transfer's end is yet to be heard: there it is
+    /// asked now.
     func hasUnsolicitedData(_ socket: Int32) -> Bool {
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
-        guard justFreed.contains(socket) else { return false }
+        guard justFreed.contains(socket) || !connections.isIdle(socket) else { return false }
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
     }
@@ -231,6 +232,8 @@ final class CurlPool {
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
             socketsWithUnsolicitedData.insert(socket)
+            // Most likely the server has closed it. In any case nobody is going to use it any more.
+            if connections.isIdle(socket) { end([socket]) }
             return
         }
         var running: Int32 = 0

@@ -28,7 +28,7 @@ struct CurlPools {
 
     var all: some Sequence<CurlPool> { numbered.lazy.compactMap(\.self) }
 
-    subscript(number: UInt32) -> CurlPool? {
+    private subscript(number: UInt32) -> CurlPool? {
         numbered.indices.contains(Int(number)) ? numbered[Int(number)] : nil
     }
 
@@ -79,6 +79,13 @@ struct CurlPools {
 
     // MARK: Idle connections
 
+    /// Something has happened on a pool's socket.
+    mutating func socketIsReady(_ socket: Int32, ofPool number: UInt32, bits: Int32, at now: UInt64) {
+        guard let pool = self[number] else { return }
+        pool.socketIsReady(socket, bits: bits)
+        if pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
+    }
+
     /// From now on a connection is kept without a request.
     mutating func connectionFreed(at now: UInt64) {
         if nextSweep == .max { nextSweep = now + idleLimit }
@@ -108,8 +115,8 @@ struct CurlPools {
     /// itself.
     mutating func endSurplus(at now: UInt64) {
         guard numbered.count > 1 else { return }
-        var surplus = all.reduce(0) { $0 + $1.idleCount } - configuration.maximumIdleConnections
-        for case let pool? in numbered.reversed() where surplus > 0 {
+        var surplus = all.reduce(0) { $0 + $1.idleCount } - max(0, configuration.maximumIdleConnections)
+        for case let pool? in numbered.reversed() where surplus > 0 && pool.idleCount > 0 {
             surplus -= pool.endIdle(surplus)
             nextSweep = min(nextSweep, now + Self.second)
         }

@@ -6,27 +6,35 @@ import Foundation
 final class ChunkBuffer {
     /// The blocks of one body that wait to be used again. Chunks outlive the transfer.
     private final class Blocks: Sendable {
-        private static let limit = 8
+        private struct State {
+            /// The blocks' addresses.
+            var waiting: [UInt] = []
+            var limit = 8
+        }
 
         let size: Int
-        /// The blocks' addresses.
-        private let waiting = InlineLocked<[UInt]>([])
+        private let state = InlineLocked(State())
 
         init(size: Int) { self.size = size }
 
-        deinit {
-            for block in waiting.withLock({ $0 }) { free(UnsafeMutableRawPointer(bitPattern: block)) }
+        /// The body is over, and no block is needed any more.
+        func close() {
+            let waiting = state.withLock { state in
+                state.limit = 0
+                return Swift.exchange(&state.waiting, with: [])
+            }
+            for block in waiting { free(UnsafeMutableRawPointer(bitPattern: block)) }
         }
 
         /// Nil when memory ran out.
         func take() -> UnsafeMutableRawPointer? {
-            waiting.withLock { $0.popLast() }.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) ?? malloc(size)
+            state.withLock { $0.waiting.popLast() }.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) ?? malloc(size)
         }
 
         func giveBack(_ block: UnsafeMutableRawPointer) {
-            let isKept = waiting.withLock { waiting in
-                guard waiting.count < Self.limit else { return false }
-                waiting.append(UInt(bitPattern: block))
+            let isKept = state.withLock { state in
+                guard state.waiting.count < state.limit else { return false }
+                state.waiting.append(UInt(bitPattern: block))
                 return true
             }
             if !isKept { free(block) }
@@ -48,7 +56,10 @@ final class ChunkBuffer {
         chunkSize = max(1, min(highWaterMark, blocks.size))
     }
 
-    deinit { free(block) }
+    deinit {
+        free(block)
+        blocks.close()
+    }
 
     /// Takes bytes, and hands on each chunk that is full. Returns false when memory ran out.
     func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {

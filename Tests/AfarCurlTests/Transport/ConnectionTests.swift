@@ -77,6 +77,84 @@ extension TransportTests {
             }
         }
 
+        /// Keeps the transport's thread busy, so that all that comes about meanwhile is found in one turn.
+        private func whileBusy(_ transport: CurlTransport, _ body: () async throws -> Void) async throws {
+            let isBusy = Deferred<Void>()
+            let mayGoOn = Locked(false)
+            let task = Task(executorPreference: try transport.taskExecutor) {
+                isBusy.fulfil(())
+                while !mayGoOn.withLock({ $0 }) { sched_yield() }
+            }
+            await isBusy.value
+            defer { mayGoOn.withLock { $0 = true } }
+            try await body()
+            mayGoOn.withLock { $0 = true }
+            await task.value
+        }
+
+        /// libcurl gives a connection to the next request before it tells that the last one has ended.
+        @Test(arguments: ["GET", "POST"])
+        func anAnswerThatNobodyAskedForIsNotTakenInTheSameTurn(_ method: String) async throws {
+            let gate = RawServer.Gate()
+            let script: [RawServer.Step] = [
+                .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"), .mark("head"), .hold(gate),
+                .send("good" + Self.ok("evil")), .mark("sent"),
+            ]
+            try await withRawServer(script, [.loop([.respond(Self.ok("fresh"))])]) { server in
+                let head = Deferred<Void>()
+                let first = Exchange(server.url, delivery: .stream())
+                let good = Task {
+                    let stream = try await transport.send(first).stream
+                    head.fulfil(())
+                    return try await collect(stream)
+                }
+                await head.value
+                let method = try #require(HTTPRequest.Method(method))
+                let body: RequestBody = method == .get ? .none : .data(Data("x".utf8))
+                var next: Task<String, any Error>?
+                try await whileBusy(transport) {
+                    gate.open()
+                    try await server.reached("sent")
+                    next = Task.immediate { try await transport.text(of: Exchange(server.url, method, body: body)) }
+                }
+                #expect(try await good.value == Data("good".utf8))
+                #expect(try await next?.value == "fresh")
+            }
+        }
+
+        @Test func aConnectionIsInUseFromTheMomentItIsGivenOn() async throws {
+            let gate = RawServer.Gate()
+            let hold = RawServer.Gate()
+            let script: [RawServer.Step] = [
+                .receiveHead, .mark("asked"), .hold(gate), .send(Self.ok("A")), .mark("answered"),
+                .receiveHead, .mark("again"), .hold(hold), .send(Self.ok("B")),
+            ]
+            try await withRawServer(script) { server in
+                let first = Task { try await transport.text(of: Exchange(server.url)) }
+                try await server.reached("asked")
+                var next: Task<String, any Error>?
+                try await whileBusy(transport) {
+                    gate.open()
+                    try await server.reached("answered")
+                    next = Task.immediate { try await transport.text(of: Exchange(server.url)) }
+                }
+                #expect(try await first.value == "A")
+                try await server.reached("again")
+                let statistics = try #require(await transport.connectionStatistics)
+                #expect((statistics.inUse, statistics.idle) == (1, 0))
+                hold.open()
+                #expect(try await next?.value == "B")
+            }
+        }
+
+        @Test func aConnectionThatTheServerClosedIsNotKept() async throws {
+            try await withRawServer([.respond(Self.ok("ok")), .close]) { server in
+                _ = try await transport.send(Exchange(server.url))
+                // libcurl is asked to close it a second later.
+                while await transport.connectionStatistics?.open != 0 { try await Task.sleep(for: .milliseconds(10)) }
+            }
+        }
+
         // MARK: Limits
 
         @Test func aHostHasSixConnectionsAndTheRestWait() async throws {
