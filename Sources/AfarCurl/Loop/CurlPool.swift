@@ -196,8 +196,13 @@ final class CurlPool {
     func hasUnsolicitedData(_ socket: Int32) -> Bool {
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
         guard justFreed.contains(socket) || !connections.isIdle(socket) else { return false }
+        return !Self.hasNothingToRead(socket)
+    }
+
+    /// Whether a connection stands, and no byte and no end has come over it.
+    private static func hasNothingToRead(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0
-        return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
     /// The socket of a connection that libcurl describes.
@@ -229,6 +234,8 @@ final class CurlPool {
 
     func socketIsReady(_ socket: Int32, bits: Int32) {
         guard interests.isWatched(socket) else { return }
+        // libcurl may have read the answer since the kernel told of it.
+        if bits == CURL_CSELECT_IN, !interests.isWanted(socket), Self.hasNothingToRead(socket) { return }
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
             socketsWithUnsolicitedData.insert(socket)
