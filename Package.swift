@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "Afar", targets: ["Afar"]),
         .library(name: "AfarCore", targets: ["AfarCore"]),
         .library(name: "AfarTransport", targets: ["AfarTransport"]),
+        .library(name: "AfarTrust", targets: ["AfarTrust"]),
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
         .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
@@ -35,8 +36,15 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
         .target(
-            name: "AfarTransport", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]
+            name: "AfarTrust", dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]
+        ),
+        .target(
+            name: "AfarTransport",
+            dependencies: ["AfarTrust", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .systemLibrary(name: "CStack"),
         .target(
@@ -70,7 +78,11 @@ let package = Package(
         ),
         .target(
             name: "AfarCurl",
-            dependencies: ["AfarTransport", "CLibcurl", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: [
+                "AfarTransport", "AfarTrust", "CLibcurl",
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .target(
             name: "AfarURLSession",

@@ -9,6 +9,10 @@ struct CurlLibrary {
     let version: String
     /// The content codings that it decodes, best first.
     let contentCodings: [String]
+    /// The file of the certificates that it trusts by itself.
+    let certificateBundle: URL?
+    /// Whether TLS is OpenSSL's, which certificates are read with.
+    let isOnOpenSSL: Bool
 
     private init() {
         // Counted by libcurl and never undone: others in the process may use it too.
@@ -16,6 +20,8 @@ struct CurlLibrary {
         guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
             version = "unknown"
             contentCodings = []
+            certificateBundle = nil
+            isOnOpenSSL = false
             return
         }
         version = String(cString: info.version)
@@ -23,5 +29,15 @@ struct CurlLibrary {
             (CURL_VERSION_BROTLI, ["br"]), (CURL_VERSION_ZSTD, ["zstd"]), (CURL_VERSION_LIBZ, ["gzip", "deflate"]),
         ]
         contentCodings = codings.flatMap { info.features & $0.0 != 0 ? $0.1 : [] }
+        certificateBundle = Self.certificateBundle()
+        isOnOpenSSL = info.ssl_version.map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
+    }
+
+    private static func certificateBundle() -> URL? {
+        guard let easy = curl_easy_init() else { return nil }
+        defer { curl_easy_cleanup(easy) }
+        var path: UnsafePointer<CChar>?
+        guard afar_get_string(easy, CURLINFO_CAINFO, &path) == CURLE_OK, let path else { return nil }
+        return URL(filePath: String(cString: path))
     }
 }

@@ -23,6 +23,15 @@ extension CurlTransport {
         public var maximumLookups = 16
         /// A file of PEM certificates to trust instead of the system's; nil for the system's.
         public var certificateBundle: URL?
+        /// The ciphers for TLS 1.2, as a list in OpenSSL's form ("ECDHE+AESGCM:!RSA"); nil for OpenSSL's own. A list that
+        /// OpenSSL does not understand fails each request over https.
+        public var tlsCipherList: String?
+        /// The ciphers for TLS 1.3 ("TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"); nil for OpenSSL's own.
+        public var tls13CipherSuites: String?
+        /// A file to which the secrets of each TLS handshake are added, for Wireshark and the like; nil, which is the default,
+        /// for none. Who has the file can read all that was sent: it is for debugging only. It is made with mode 0600.
+        /// When it cannot be opened, requests over https fail.
+        public var tlsKeyLogFile: URL?
 
         /// Makes the default configuration.
         public init() {}

@@ -14,6 +14,7 @@ import Foundation
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
+    private let tls: TLSSettings
     /// Each nil until its first exchange.
     private let loops: Locked<[CurlLoop?]>
     /// What this transport can do.
@@ -25,15 +26,16 @@ public final class CurlTransport: CallbackTransport {
     /// ``TransportError/Code-swift.struct/outOfResources``, and the next one tries again.
     public init(configuration: Configuration = Configuration()) {
         let library = CurlLibrary.shared
+        var features: TransportCapabilities.Features = [
+            .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
+            .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
+            .minimumTransferRate,
+        ]
+        if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
         capabilities = TransportCapabilities(
-            name: "curl",
-            features: [
-                .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
-                .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
-                .minimumTransferRate,
-            ],
-            contentCodings: library.contentCodings)
+            name: "curl", features: features, contentCodings: library.contentCodings)
         self.configuration = configuration
+        tls = TLSSettings(configuration)
         loops = Locked(Array(repeating: nil, count: configuration.threadCount))
     }
 
@@ -48,6 +50,7 @@ public final class CurlTransport: CallbackTransport {
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
+        try tls.check(hop.exchange)
         let plan = try RequestPlan(hop)
         let transfer = Transfer(hop, plan, loop: try runningLoop(for: plan.host, hop.exchange))
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
@@ -107,7 +110,7 @@ public final class CurlTransport: CallbackTransport {
         do {
             return try loops.withLock { loops in
                 if let loop = loops[index] { return loop }
-                let started = try CurlLoop(configuration: configuration.forOneThread)
+                let started = try CurlLoop(configuration: configuration.forOneThread, tls: tls)
                 loops[index] = started
                 return started
             }

@@ -75,6 +75,15 @@ static inline CURLcode afar_set_close_socket_function(CURL *easy, curl_closesock
     CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
+static inline CURLcode afar_set_ssl_context_function(CURL *easy, curl_ssl_ctx_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
+}
+// libcurl makes a copy of the bytes.
+static inline CURLcode afar_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
+    struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+    return curl_easy_setopt(easy, option, &blob);
+}
 static inline CURLcode afar_set_resolver_start_function(
     CURL *easy, curl_resolver_start_callback function, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
@@ -89,6 +98,12 @@ static inline CURLcode afar_get_offset(CURL *easy, CURLINFO info, curl_off_t *va
 }
 static inline CURLcode afar_get_string(CURL *easy, CURLINFO info, const char **value) {
     return curl_easy_getinfo(easy, info, value);
+}
+// The connection's `SSL *`; NULL without TLS, and when that is not OpenSSL's.
+static inline void *afar_get_openssl(CURL *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 static inline CURLcode afar_get_private(CURL *easy, void **value) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, value);

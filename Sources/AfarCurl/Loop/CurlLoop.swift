@@ -16,7 +16,6 @@ final class CurlLoop: @unchecked Sendable {
     private let mailbox = Locked(Mailbox())
     private let poller: Poller
     private let thread = Atomic<pthread_t>(0)
-    private let certificateBundle: String?
 
     // Only the loop's thread touches these, so there is nothing for the runtime to check at each access. The same holds
     // for pools, and for transfers after they were submitted.
@@ -45,10 +44,9 @@ final class CurlLoop: @unchecked Sendable {
     /// When the events that are being handled were found.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
-    init(configuration: CurlTransport.Configuration) throws {
-        certificateBundle = configuration.certificateBundle?.path
+    init(configuration: CurlTransport.Configuration, tls: TLSSettings) throws {
         poller = try Poller()
-        pools = CurlPools(poller: poller, configuration: configuration)
+        pools = CurlPools(poller: poller, configuration: configuration, tls: tls)
         hostLimiter = HostLimiter(
             limitPerHost: configuration.maximumConnectionsPerHost, groupSize: CurlPools.groupSize)
         lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
@@ -259,20 +257,21 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
-        transfer.slot = hostLimiter.enqueue(transfer, host: transfer.plan.host)
+        transfer.slot = hostLimiter.enqueue(transfer, host: transfer.limitedHost)
     }
 
     private func start(_ transfer: Transfer, group: Int) {
         transfer.state.admit(at: now)
         transfer.group = group
-        guard let pool = pools.pool(ofGroup: group), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
+        let security = transfer.exchange.options.security
+        guard let pool = pools.pool(ofGroup: group, for: security), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.handle = handle
         transfer.pool = pool
         do {
-            try transfer.configure(handle, pool: pool, bundle: certificateBundle)
+            try transfer.configure(handle, pool: pool)
         } catch let fault as Fault {
             transfer.state.fail(fault)
             return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)

@@ -9,6 +9,9 @@ final class CurlPool {
     let number: UInt32
     private let multi: UnsafeMutableRawPointer
     private let share: CurlShare
+    private let tls: TLSSettings
+    /// Under what its connections are opened; nil where nothing beyond the defaults is required.
+    let security: ConnectionSecurity?
     private let poller: Poller
     private let keepsConnections: Bool
     private let maximumIdleSeconds: Int
@@ -34,11 +37,16 @@ final class CurlPool {
     /// Set when new requests go to another pool; this one closes when its last transfer is over.
     @exclusivity(unchecked) private(set) var isRetired = false
 
-    init?(number: UInt32, share: CurlShare, poller: Poller, configuration: CurlTransport.Configuration) {
+    init?(
+        number: UInt32, share: CurlShare, security: ConnectionSecurity?, poller: Poller,
+        configuration: CurlTransport.Configuration, tls: TLSSettings
+    ) {
         guard let multi = curl_multi_init() else { return nil }
         self.number = number
         self.multi = multi
         self.share = share
+        self.tls = tls
+        self.security = security
         self.poller = poller
         keepsConnections = configuration.maximumIdleConnections > 0 && configuration.maximumIdleSeconds > 0
         maximumIdleSeconds = configuration.maximumIdleSeconds
@@ -124,6 +132,15 @@ final class CurlPool {
                     return close(socket)
                 }, context), CURLOPT_CLOSESOCKETFUNCTION)
     }
+
+    func setSecurity(
+        _ options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion
+    ) throws(CurlOptions.Failure) {
+        try tls.apply(to: options, minimumVersion, security)
+    }
+
+    /// The certificates that are trusted.
+    var authorities: CertificateAuthorities { tls.authorities }
 
     // MARK: Sockets
 

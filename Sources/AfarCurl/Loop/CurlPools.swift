@@ -3,27 +3,49 @@ import AfarTransport
 /// A loop's pools.
 ///
 /// libcurl looks through all connections to a host for each request. So a host's are spread over several pools once they
-/// are many: each has one of the groups that ``HostLimiter`` makes.
+/// are many: each has one of the groups that ``HostLimiter`` makes. Connections that were opened under a
+/// ``ConnectionSecurity`` are in pools of their own, with TLS sessions of their own, since libcurl knows nothing of it.
 struct CurlPools {
     /// The most connections to one host in a pool.
     static let groupSize = 256
 
+    /// The pools that new requests under one security go to, by their groups.
+    private struct Family {
+        var pools: [CurlPool?] = []
+        var share: CurlShare?
+
+        subscript(group: Int) -> CurlPool? { pools.indices.contains(group) ? pools[group] : nil }
+
+        mutating func insert(_ pool: CurlPool, ofGroup group: Int) {
+            while pools.count <= group { pools.append(nil) }
+            pools[group] = pool
+        }
+
+        mutating func remove(_ pool: CurlPool) {
+            for group in pools.indices where pools[group] === pool { pools[group] = nil }
+        }
+    }
+
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
+    private let tls: TLSSettings
     /// By their numbers.
     private var numbered: [CurlPool?] = []
-    /// Those that new requests go to, by their groups; the others were retired and still have transfers running.
-    private var current: [CurlPool?] = []
-    private var share: CurlShare?
+    /// Those for requests without a security of their own. Pools that are in no family were retired and still have
+    /// transfers running.
+    private var plain = Family()
+    /// By the securities, which their pools retain.
+    private var secured: [ObjectIdentifier: Family] = [:]
     private var hasRetired = false
     /// When connections may have been kept too long.
     private(set) var nextSweep = UInt64.max
 
     private static let second: UInt64 = 1_000_000_000
 
-    init(poller: Poller, configuration: CurlTransport.Configuration) {
+    init(poller: Poller, configuration: CurlTransport.Configuration, tls: TLSSettings) {
         self.poller = poller
         self.configuration = configuration
+        self.tls = tls
     }
 
     var all: some Sequence<CurlPool> { numbered.lazy.compactMap(\.self) }
@@ -33,27 +55,35 @@ struct CurlPools {
     }
 
     /// The pool of a group of connections, nil when memory ran out.
-    mutating func pool(ofGroup group: Int) -> CurlPool? {
-        if current.indices.contains(group), let pool = current[group] { return pool }
-        if share == nil { share = CurlShare() }
+    mutating func pool(ofGroup group: Int, for security: ConnectionSecurity?) -> CurlPool? {
+        if security == nil, let pool = plain[group] { return pool }
+        var family = security.map { secured[ObjectIdentifier($0)] ?? Family() } ?? plain
+        if let pool = family[group] { return pool }
+        guard let share = family.share ?? CurlShare(), let pool = makePool(security, share) else { return nil }
+        family.share = share
+        family.insert(pool, ofGroup: group)
+        if let security { secured[ObjectIdentifier(security)] = family } else { plain = family }
+        return pool
+    }
+
+    private mutating func makePool(_ security: ConnectionSecurity?, _ share: CurlShare) -> CurlPool? {
         let number = numbered.firstIndex { $0 == nil } ?? numbered.count
-        guard let share,
-            let pool = CurlPool(
-                number: UInt32(number), share: share, poller: poller, configuration: configuration)
-        else { return nil }
+        let pool = CurlPool(
+            number: UInt32(number), share: share, security: security, poller: poller, configuration: configuration,
+            tls: tls)
+        guard let pool else { return nil }
         while numbered.count <= number { numbered.append(nil) }
         numbered[number] = pool
-        while current.count <= group { current.append(nil) }
-        current[group] = pool
         return pool
     }
 
     /// New requests get new pools, which know no addresses of hosts any more.
     mutating func retire(running transfers: [Transfer], at now: UInt64) {
-        for case let pool? in current { pool.retire(running: transfers.filter { $0.pool === pool }) }
-        current = []
+        for family in [plain] + secured.values {
+            for case let pool? in family.pools { pool.retire(running: transfers.filter { $0.pool === pool }) }
+        }
+        (plain, secured) = (Family(), [:])
         nextSweep = now
-        share = nil
         hasRetired = true
     }
 
@@ -72,9 +102,17 @@ struct CurlPools {
         for case let pool? in numbered where isOver(pool) {
             pool.shutDown()
             numbered[Int(pool.number)] = nil
-            for group in current.indices where current[group] === pool { current[group] = nil }
+            removeFromFamily(pool)
         }
         while case .some(nil) = numbered.last { numbered.removeLast() }
+    }
+
+    private mutating func removeFromFamily(_ pool: CurlPool) {
+        guard let security = pool.security else { return plain.remove(pool) }
+        let id = ObjectIdentifier(security)
+        secured[id]?.remove(pool)
+        // The last pool was what retained the security.
+        if secured[id]?.pools.allSatisfy({ $0 == nil }) == true { secured[id] = nil }
     }
 
     // MARK: Idle connections
@@ -108,7 +146,7 @@ struct CurlPools {
             }
         }
         // The first keeps what it knows of certificates, which takes long to read.
-        removeAll { [first = current.first ?? nil] in $0.isUnused && $0.isEmpty && $0 !== first }
+        removeAll { [first = plain[0]] in $0.isUnused && $0.isEmpty && $0 !== first }
     }
 
     /// Ends idle connections that are too many, those of the last pools first. libcurl keeps to the limit in each pool by

@@ -52,21 +52,6 @@ struct CurlOptions {
         try set(CURLOPT_TIMEOUT_MS, 0)
     }
 
-    /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
-    /// the bundle, which costs 45 ms of CPU a connection.
-    func setSecurity(_ minimumVersion: ExchangeOptions.TLSVersion, bundle: String?) throws(Failure) {
-        try set(CURLOPT_SSL_VERIFYPEER, 1)
-        try set(CURLOPT_SSL_VERIFYHOST, 2)
-        try set(CURLOPT_CAPATH, nil)
-        if let bundle { try set(CURLOPT_CAINFO, bundle) }
-        let version =
-            switch minimumVersion {
-            case .v12: CURL_SSLVERSION_TLSv1_2
-            case .v13: CURL_SSLVERSION_TLSv1_3
-            }
-        try set(CURLOPT_SSLVERSION, version)
-    }
-
     /// The method, and whether a body goes with it.
     func setMethod(_ method: HTTPRequest.Method, hasBody: Bool) throws(Failure) {
         switch method {

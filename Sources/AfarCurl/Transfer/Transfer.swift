@@ -20,6 +20,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     }
 
     var exchange: Exchange { hop.exchange }
+    /// Whose connections are limited together: those to a host under one requirement on their security.
+    var limitedHost: String {
+        guard let security = hop.exchange.options.security else { return plan.host }
+        return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security).hashValue))"
+    }
     let observer: (any ExchangeObserver)?
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
@@ -152,7 +157,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     // MARK: Setting out
 
-    func configure(_ handle: EasyHandle, pool: CurlPool, bundle: String?) throws {
+    func configure(_ handle: EasyHandle, pool: CurlPool) throws {
         let options = CurlOptions(easy: handle.raw)
         handle.transfer = self
         handle.clearError()
@@ -168,7 +173,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             decodesContent: exchange.options.decodesContent)
         if handle.setup != setup || feed != nil {
             handle.reset()
-            try setUp(handle, setup, options, pool: pool, bundle: bundle)
+            try setUp(handle, setup, options, pool: pool)
             if feed == nil { handle.setup = setup }
         }
         try handle.setURL(plan.url)
@@ -181,14 +186,14 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     }
 
     private func setUp(
-        _ handle: EasyHandle, _ setup: EasyHandle.Setup, _ options: CurlOptions, pool: CurlPool, bundle: String?
+        _ handle: EasyHandle, _ setup: EasyHandle.Setup, _ options: CurlOptions, pool: CurlPool
     ) throws {
         try options.set(CURLOPT_PRIVATE, pointer: handle.context)
         try options.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(handle.url))
         try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
         try options.setRules()
         try pool.setShared(options)
-        if setup.isSecure { try options.setSecurity(setup.minimumTLSVersion, bundle: bundle) }
+        if setup.isSecure { try pool.setSecurity(options, setup.minimumTLSVersion) }
         // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
         // on unknown to the limiter.
         try options.set(
@@ -249,10 +254,30 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
-        guard mayBeSent() else { return false }
+        guard isTrusted(), mayBeSent() else { return false }
         if let socket { pool?.taken(socket, by: self) }
         sendCount += 1
         connectionEstablished()
+        return true
+    }
+
+    /// Whether it was decided that the server is the right one, where somebody decides on that.
+    private func isTrusted() -> Bool {
+        guard let pool, let security = pool.security, security.evaluation != nil else { return true }
+        guard let connection = handle.flatMap({ TLSConnection($0) }) else {
+            state.fail(Fault(.secureConnectionFailed, "the server's certificates are not known"))
+            return false
+        }
+        guard !connection.isTrusted(under: security) else { return true }
+        let chain = connection.presentedChain
+        guard security.accepts(chain) else {
+            state.fail(
+                Fault(
+                    .certificateUntrusted, "nobody has decided on the server's certificates",
+                    underlying: UndecidedTrust(chain, authorities: pool.authorities)))
+            return false
+        }
+        connection.setTrusted(under: security)
         return true
     }
 

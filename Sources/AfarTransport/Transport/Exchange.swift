@@ -74,6 +74,10 @@ public struct Exchange: Sendable {
         }
         if options.protocolClasses != nil { requiredFeatures.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { requiredFeatures.insert(.minimumTLSVersion) }
+        if let security = options.security {
+            if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
+            if security.identity != nil { requiredFeatures.insert(.clientIdentity) }
+        }
         return requiredFeatures
     }
 

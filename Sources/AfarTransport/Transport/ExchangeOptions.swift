@@ -45,6 +45,9 @@ public struct ExchangeOptions: Sendable {
     /// The lowest TLS version accepted. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
 
+    /// What the connection has to be beyond that; nil where nothing is asked for.
+    package var security: ConnectionSecurity?
+
     /// The subclasses of `URLProtocol` that are asked, in this order, whether they answer a request, Foundation's own
     /// among them if they are to be asked too. The default is nil: nobody is asked.
     public var protocolClasses: [AnyClass]?

@@ -39,6 +39,10 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let minimumTransferRate = Features(rawValue: 1 << 13)
         /// Sends requests through the proxies of its own configuration.
         public static let proxies = Features(rawValue: 1 << 14)
+        /// Has somebody decide on a server's certificates before a byte of the request is sent.
+        public static let serverTrust = Features(rawValue: 1 << 15)
+        /// Shows a ``ClientIdentity`` to servers that ask.
+        public static let clientIdentity = Features(rawValue: 1 << 16)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -47,7 +51,8 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.minimumTLSVersion, "a minimum TLS version above 1.2"),
             (.informationalResponses, "informational responses"), (.trailers, "trailers"), (.anyMethod, "any method"),
             (.protocolClasses, "protocolClasses"), (.minimumTransferRate, "a minimum transfer rate"),
-            (.proxies, "proxies"),
+            (.proxies, "proxies"), (.serverTrust, "the evaluation of server trust"),
+            (.clientIdentity, "client identities"),
         ]
 
         /// What to use instead where one of these is missing.

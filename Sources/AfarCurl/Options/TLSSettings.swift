@@ -1,0 +1,122 @@
+import AfarTransport
+import CLibcurl
+import Foundation
+import HTTPTypes
+
+#if canImport(COpenSSL)
+    import COpenSSL
+#endif
+
+/// How a transport's connections are secured; the same for all its threads.
+final class TLSSettings: Sendable {
+    /// The certificates that are trusted.
+    let authorities: CertificateAuthorities
+    private let certificateBundle: String?
+    private let cipherList: String?
+    private let tls13CipherSuites: String?
+    private let keyLog: KeyLog?
+
+    init(_ configuration: CurlTransport.Configuration) {
+        certificateBundle = configuration.certificateBundle?.path
+        cipherList = configuration.tlsCipherList
+        tls13CipherSuites = configuration.tls13CipherSuites
+        keyLog = configuration.tlsKeyLogFile.map { KeyLog(file: $0) }
+        authorities = CertificateAuthorities(
+            file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle)
+    }
+
+    /// Throws when secure connections cannot be as they are wanted.
+    func check(_ exchange: Exchange) throws {
+        guard exchange.request.scheme == "https", let keyLog, keyLog.descriptor < 0 else { return }
+        throw TransportError(
+            .invalidUse, phase: .queued, url: exchange.url,
+            message: "the file for TLS keys, \(keyLog.file.path), cannot be opened for writing",
+            systemError: keyLog.systemError)
+    }
+
+    /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
+    /// the bundle, which costs 45 ms of CPU a connection.
+    func apply(
+        to options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?
+    ) throws(CurlOptions.Failure) {
+        let isEvaluated = security?.evaluation != nil
+        try options.set(CURLOPT_SSL_VERIFYPEER, isEvaluated ? 0 : 1)
+        try options.set(CURLOPT_SSL_VERIFYHOST, isEvaluated ? 0 : 2)
+        try options.set(CURLOPT_CAPATH, nil)
+        if let certificateBundle { try options.set(CURLOPT_CAINFO, certificateBundle) }
+        let version =
+            switch minimumVersion {
+            case .v12: CURL_SSLVERSION_TLSv1_2
+            case .v13: CURL_SSLVERSION_TLSv1_3
+            }
+        try options.set(CURLOPT_SSLVERSION, version)
+        if let cipherList { try options.set(CURLOPT_SSL_CIPHER_LIST, cipherList) }
+        if let tls13CipherSuites { try options.set(CURLOPT_TLS13_CIPHERS, tls13CipherSuites) }
+        if let identity = security?.identity { try options.set(identity) }
+        // A session that is resumed shows no certificates and no OCSP response to decide on.
+        if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
+        if isEvaluated || keyLog != nil { try setContextFunction(options, isEvaluated: isEvaluated) }
+    }
+
+    private func setContextFunction(_ options: CurlOptions, isEvaluated: Bool) throws(CurlOptions.Failure) {
+        #if canImport(COpenSSL)
+            let function: curl_ssl_ctx_callback =
+                isEvaluated
+                ? { _, context, settings in
+                    guard let context else { return CURLE_OK }
+                    afar_ask_for_ocsp_response(OpaquePointer(context))
+                    TLSSettings.logKeys(of: OpaquePointer(context), settings)
+                    return CURLE_OK
+                }
+                : { _, context, settings in
+                    if let context { TLSSettings.logKeys(of: OpaquePointer(context), settings) }
+                    return CURLE_OK
+                }
+            // The loop that has the handles holds the settings.
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            try options.check(
+                afar_set_ssl_context_function(options.easy, function, context), CURLOPT_SSL_CTX_FUNCTION)
+        #endif
+    }
+
+    #if canImport(COpenSSL)
+        private static func logKeys(of context: OpaquePointer, _ settings: UnsafeMutableRawPointer?) {
+            guard let settings else { return }
+            let keyLog = Unmanaged<TLSSettings>.fromOpaque(settings).takeUnretainedValue().keyLog
+            if let keyLog { afar_log_keys(context, keyLog.descriptor) }
+        }
+    #endif
+}
+
+/// A file to which the secrets of handshakes are added, in the form that Wireshark reads.
+private final class KeyLog: Sendable {
+    let file: URL
+    /// Below 0 when the file could not be opened.
+    let descriptor: Int32
+    let systemError: Int32
+
+    init(file: URL) {
+        self.file = file
+        descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        systemError = descriptor < 0 ? errno : 0
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+}
+
+extension CurlOptions {
+    /// The client's certificate and key.
+    fileprivate func set(_ identity: ClientIdentity) throws(Failure) {
+        let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
+        try set(CURLOPT_SSLCERTTYPE, "PEM")
+        try set(CURLOPT_SSLCERT_BLOB, bytesOf: certificates)
+        try set(CURLOPT_SSLKEYTYPE, "PEM")
+        try set(CURLOPT_SSLKEY_BLOB, bytesOf: identity.pemEncodedPrivateKey)
+    }
+
+    private func set(_ option: CURLoption, bytesOf text: String) throws(Failure) {
+        var text = text
+        let code = text.withUTF8 { afar_set_blob(easy, option, $0.baseAddress, $0.count) }
+        try check(code, option)
+    }
+}

@@ -1,0 +1,62 @@
+import AfarTransport
+import CLibcurl
+import Foundation
+
+#if canImport(COpenSSL)
+    import COpenSSL
+
+    /// OpenSSL's side of a transfer's connection. To be used inside a callback of libcurl's only.
+    struct TLSConnection {
+        /// Where a connection has under what it was found to be good.
+        private static let mark = afar_new_mark()
+
+        private let ssl: OpaquePointer
+
+        /// Nil without TLS, or when that is not OpenSSL's.
+        init?(_ handle: EasyHandle) {
+            guard let ssl = afar_get_openssl(handle.raw) else { return nil }
+            self.ssl = OpaquePointer(ssl)
+        }
+
+        /// Whether it was decided before, for this very connection, that the server is the right one.
+        func isTrusted(under security: ConnectionSecurity) -> Bool {
+            guard Self.mark >= 0 else { return false }
+            return SSL_get_ex_data(ssl, Self.mark) == Unmanaged.passUnretained(security).toOpaque()
+        }
+
+        func setTrusted(under security: ConnectionSecurity) {
+            guard Self.mark >= 0 else { return }
+            SSL_set_ex_data(ssl, Self.mark, Unmanaged.passUnretained(security).toOpaque())
+        }
+
+        /// What the server presented in the handshake.
+        var presentedChain: PresentedChain {
+            let chain = SSL_get_peer_cert_chain(ssl)
+            let certificates = (0..<afar_x509_count(chain)).compactMap { index in
+                afar_x509_at(chain, index).flatMap { CertificateBytes.of($0) }
+            }
+            var bytes: UnsafePointer<UInt8>?
+            let count = afar_ocsp_response(ssl, &bytes)
+            let response = count > 0 ? bytes.map { Data(bytes: $0, count: count) } : nil
+            return PresentedChain(certificates: certificates, stapledOCSPResponse: response)
+        }
+    }
+
+    private enum CertificateBytes {
+        static func of(_ certificate: OpaquePointer) -> Data? {
+            var bytes: UnsafeMutablePointer<UInt8>?
+            let count = i2d_X509(certificate, &bytes)
+            guard count > 0, let bytes else { return nil }
+            defer { CRYPTO_free(bytes, nil, 0) }
+            return Data(bytes: bytes, count: Int(count))
+        }
+    }
+#else
+    /// Only OpenSSL's connections can be looked into.
+    struct TLSConnection {
+        init?(_ handle: EasyHandle) { return nil }
+        func isTrusted(under security: ConnectionSecurity) -> Bool { false }
+        func setTrusted(under security: ConnectionSecurity) {}
+        var presentedChain: PresentedChain { PresentedChain(certificates: [], stapledOCSPResponse: nil) }
+    }
+#endif

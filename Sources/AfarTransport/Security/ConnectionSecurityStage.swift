@@ -1,0 +1,108 @@
+import AfarTrust
+import HTTPTypes
+
+/// Knows who the client is to a host, and who decides on its certificates.
+package protocol ConnectionSecurityProvider: Sendable {
+    /// - Parameters:
+    ///   - host: The name or the address, in lower case, without port.
+    ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
+    /// - Returns: Nil where the transport does as it always does. What takes somebody else's code is waited for.
+    func security(forHost host: String, hasLeftOrigin: Bool) -> Reply<Result<ConnectionSecurity?, any Error>>
+}
+
+/// Has each request sent over connections that are secured as its host requires.
+///
+/// A transport that meets certificates on which nobody has decided fails before the first byte of the request. They are
+/// decided on here, where there is time, and the request is sent again.
+package struct ConnectionSecurityStage: ExchangeStage {
+    private let provider: any ConnectionSecurityProvider
+
+    package init(_ provider: any ConnectionSecurityProvider) { self.provider = provider }
+
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        hop.exchange.request.scheme == "https" ? Run(provider) : nil
+    }
+
+    private final class Run: StageRun {
+        /// How many different chains one request may meet: a host may have several, not one for each connection.
+        private static let decisionLimit = 4
+
+        private struct State {
+            /// What the host requires, once that is known; it stays the same when the request is sent again.
+            var security: ConnectionSecurity??
+            var decisionCount = 0
+        }
+
+        private let provider: any ConnectionSecurityProvider
+        private let state = InlineLocked(State())
+
+        init(_ provider: any ConnectionSecurityProvider) { self.provider = provider }
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            if let security = state.withLock({ $0.security }) { return .now(departure(of: hop, under: security)) }
+            switch provider.security(forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin) {
+            case .now(let result): return .now(departure(of: hop, after: result))
+            case .wait(let work): return .wait { [self] in departure(of: hop, after: await work()) }
+            }
+        }
+
+        private func departure(of hop: Hop, after result: Result<ConnectionSecurity?, any Error>) -> Departure {
+            switch result {
+            case .success(let security):
+                state.withLock { $0.security = .some(security) }
+                return departure(of: hop, under: security)
+            case .failure(let error):
+                return .fail(hop.untrusted("no decision about the server is possible", because: error))
+            }
+        }
+
+        private func departure(of hop: Hop, under security: ConnectionSecurity?) -> Departure {
+            guard let security else { return .send }
+            var exchange = hop.exchange
+            exchange.options.security = security
+            return .change(exchange)
+        }
+
+        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
+            guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
+                let security = state.withLock({ $0.security }) ?? nil, let evaluation = security.evaluation
+            else { return .now(.fail(error)) }
+            let count = state.withLock { state in
+                state.decisionCount += 1
+                return state.decisionCount
+            }
+            guard count <= Self.decisionLimit else {
+                return .now(.fail(failure.refused("the server presents other certificates on each connection")))
+            }
+            return .wait {
+                do {
+                    let trust = try undecided.trust(ofHost: hop.host)
+                    try await evaluation(trust)
+                    security.accept(undecided.chain, of: trust)
+                    return .again
+                } catch {
+                    return .fail(failure.refused("the server is not trusted", because: error))
+                }
+            }
+        }
+    }
+}
+
+extension Hop {
+    /// The name or the address that the request goes to.
+    fileprivate var host: String { HostName(ofAuthority: exchange.request.authority ?? "").text }
+
+    fileprivate func untrusted(_ message: String, because cause: any Error) -> TransportError {
+        TransportError(.certificateUntrusted, phase: .queued, url: exchange.url, message: message, underlying: cause)
+    }
+}
+
+extension TransportError {
+    /// The same place with the decision.
+    fileprivate func refused(_ message: String, because cause: (any Error)? = nil) -> TransportError {
+        var refusal = TransportError(
+            .certificateUntrusted, phase: phase, url: url, peer: peer, message: message, underlying: cause)
+        refusal.report = report
+        return refusal
+    }
+}

@@ -1,0 +1,125 @@
+#if canImport(COpenSSL)
+    import COpenSSL
+    import Foundation
+
+    extension Certificate {
+        /// A certificate that OpenSSL has read, of a connection say; nil when memory ran out.
+        package init?(_ raw: OpaquePointer) {
+            guard let der = Data(encoding: { i2d_X509(raw, $0) }) else { return nil }
+            self.init(raw, der)
+        }
+
+        static func read(_ der: Data) throws(CertificateError) -> Certificate {
+            guard let certificate = X509.read(der) else { throw .notACertificate(OpenSSLError.takeMessage()) }
+            return Certificate(certificate.raw, der)
+        }
+
+        /// What d2i has accepted may still say nonsense: a date that is none is long past.
+        private init(_ raw: OpaquePointer, _ der: Data) {
+            self.init(
+                derEncoded: der,
+                subject: Self.text(of: X509_get_subject_name(raw)),
+                issuer: Self.text(of: X509_get_issuer_name(raw)),
+                serialNumber: Self.hexadecimal(X509_get0_serialNumber(raw)),
+                subjectAlternativeNames: Self.alternativeNames(of: raw),
+                validity: (
+                    Self.date(X509_get0_notBefore(raw)) ?? .distantFuture,
+                    Self.date(X509_get0_notAfter(raw)) ?? .distantPast
+                ),
+                publicKey: PublicKey(ofCertificate: raw),
+                isCertificateAuthority: X509_check_ca(raw) == 1)
+        }
+
+        private static func text(of name: OpaquePointer?) -> String {
+            guard let name, let buffer = MemoryBuffer() else { return "" }
+            _ = afar_print_name(buffer.raw, name)
+            return buffer.text
+        }
+
+        private static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
+            guard let number, let buffer = MemoryBuffer() else { return "" }
+            i2a_ASN1_INTEGER(buffer.raw, number)
+            return buffer.text
+        }
+
+        private static func date(_ time: UnsafePointer<ASN1_TIME>?) -> Date? {
+            var parts = tm()
+            guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+            return Date(timeIntervalSince1970: TimeInterval(timegm(&parts)))
+        }
+
+        private static func alternativeNames(of raw: OpaquePointer) -> [SubjectAlternativeName] {
+            guard let names = afar_alternative_names(raw) else { return [] }
+            defer { afar_names_free(names) }
+            return (0..<afar_name_count(names)).compactMap { index in
+                var kind: Int32 = 0
+                var length: Int32 = 0
+                guard let bytes = afar_name_at(names, index, &kind, &length) else { return nil }
+                let name = UnsafeBufferPointer(start: bytes, count: Int(length))
+                switch kind {
+                case GEN_DNS: return .dns(String(decoding: name, as: UTF8.self))
+                case GEN_EMAIL: return .email(String(decoding: name, as: UTF8.self))
+                case GEN_URI: return .uri(String(decoding: name, as: UTF8.self))
+                default: return address(name).map { .ipAddress($0) }
+                }
+            }
+        }
+
+        private static func address(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+            guard bytes.count == 4 || bytes.count == 16 else { return nil }
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            let family = bytes.count == 4 ? AF_INET : AF_INET6
+            guard inet_ntop(family, bytes.baseAddress, &text, socklen_t(text.count)) != nil else { return nil }
+            return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+        }
+
+        /// Whether the certificate is for a host, a name or an address.
+        func isValid(forHost host: String) throws(ServerTrustError) -> Bool {
+            guard let certificate = X509.read(derEncoded) else { throw .noCertificates }
+            var name = host
+            if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
+            if X509_check_ip_asc(certificate.raw, name, 0) == 1 { return true }
+            if name.hasSuffix(".") { name.removeLast() }
+            guard !name.isEmpty else { return false }
+            let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
+            return X509_check_host(certificate.raw, name, name.utf8.count, flags, nil) == 1
+        }
+    }
+
+    /// The certificates of OpenSSL's.
+    enum X509 {
+        static func read(_ der: Data) -> OpenSSLObject? {
+            der.withUnsafeBytes { bytes in
+                var next = bytes.bindMemory(to: UInt8.self).baseAddress
+                guard let raw = d2i_X509(nil, &next, bytes.count) else { return nil }
+                return OpenSSLObject(raw, free: X509_free)
+            }
+        }
+    }
+
+    extension PublicKey {
+        fileprivate init(ofCertificate raw: OpaquePointer) {
+            let key = X509_get_X509_PUBKEY(raw)
+            let der = Data { i2d_X509_PUBKEY(key, $0) } ?? Data()
+            self.init(derEncoded: der, algorithm: Self.algorithm(of: X509_get0_pubkey(raw)))
+        }
+
+        private init(derEncoded der: Data, algorithm: String?) {
+            self.init(sha256: der.sha256, derEncoded: der, algorithm: algorithm)
+        }
+
+        static func read(_ der: Data) throws(CertificateError) -> PublicKey {
+            let key = der.withUnsafeBytes { bytes in
+                var next = bytes.bindMemory(to: UInt8.self).baseAddress
+                return OpenSSLObject(d2i_PUBKEY(nil, &next, bytes.count), free: EVP_PKEY_free)
+            }
+            guard let key else { throw .notAPublicKey(OpenSSLError.takeMessage()) }
+            return PublicKey(derEncoded: der, algorithm: algorithm(of: key.raw))
+        }
+
+        private static func algorithm(of key: OpaquePointer?) -> String? {
+            guard let key, let name = EVP_PKEY_get0_type_name(key) else { return nil }
+            return "\(String(cString: name)) \(EVP_PKEY_get_bits(key)) bit"
+        }
+    }
+#endif

@@ -1,0 +1,189 @@
+#if canImport(COpenSSL)
+    import COpenSSL
+    import Foundation
+
+    /// Validates what a server has presented.
+    struct ChainValidation {
+        private let trust: ServerTrust
+        private let revocationLists: [Data]
+
+        /// At least 112 bits, as OpenSSL's level 2 has it: RSA keys of 2,048 bits, no signatures with SHA-1.
+        private static let securityLevel: Int32 = 2
+        /// How far a clock may be off, in seconds.
+        private static let clockTolerance = 300
+
+        init(_ trust: ServerTrust, revocationLists: [Data] = []) {
+            self.trust = trust
+            self.revocationLists = revocationLists
+        }
+
+        /// Validates the chain.
+        @discardableResult
+        func chain() throws(ServerTrustError) -> [Certificate] {
+            let store = try store()
+            let lists = try revocationListStack()
+            defer { afar_crl_stack_free(lists) }
+            return try withContext(over: store) { context throws(ServerTrustError) in
+                let parameters = X509_STORE_CTX_get0_param(context)
+                X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
+                X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_TRUSTED_FIRST))
+                // As libcurl has it: whoever names an authority in the middle as trusted means it.
+                X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+                if !revocationLists.isEmpty {
+                    X509_STORE_CTX_set0_crls(context, lists)
+                    X509_VERIFY_PARAM_set_flags(
+                        parameters, UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
+                }
+                guard X509_verify_cert(context) == 1 else { throw Self.error(of: context) }
+                return Self.certificates(in: X509_STORE_CTX_get0_chain(context))
+            }
+        }
+
+        /// The chain as far as its signatures are right; the server's own certificate always, whose key it has shown to have.
+        func signedChain() -> [Certificate] {
+            guard let store = try? CertificateStore() else { return Array(trust.certificates.prefix(1)) }
+            var brokenDepth: Int32 = -1
+            let chain = try? withContext(over: store) { context in
+                withUnsafeMutablePointer(to: &brokenDepth) { depth in
+                    afar_be_lenient(context, depth)
+                    X509_verify_cert(context)
+                }
+                return Self.certificates(in: X509_STORE_CTX_get0_chain(context))
+            }
+            let whole = chain ?? Array(trust.certificates.prefix(1))
+            // The certificate whose signature is wrong is signed by another; what comes after it has nothing to do with it.
+            return brokenDepth < 0 ? whole : Array(whole.prefix(Int(brokenDepth) + 1))
+        }
+
+        // MARK: OCSP
+
+        /// Checks what a responder says about the first certificate of a validated chain (RFC 6960).
+        func checkStatus(in response: Data, of chain: [Certificate]) throws(ServerTrustError) {
+            guard let first = chain.first, let certificate = X509.read(first.derEncoded) else { throw .noCertificates }
+            func unknown(_ cause: String) -> ServerTrustError {
+                ServerTrustError(
+                    .revocationUnknown, "the OCSP response that the server sent along cannot be used: \(cause)",
+                    certificate: first)
+            }
+            guard let basic = OCSP.read(response) else { throw unknown("it is not one, or not a successful one") }
+            guard let issuer = chain.dropFirst().first.flatMap({ X509.read($0.derEncoded) }) else {
+                throw unknown("the issuer of the certificate is not in the chain")
+            }
+            let store = try store()
+            let sent = try stack(of: trust.certificates)
+            defer { afar_x509_stack_free(sent) }
+            guard OCSP_basic_verify(basic.raw, sent, store.raw, 0) == 1 else {
+                throw unknown("its signature is not valid (\(OpenSSLError.takeMessage()))")
+            }
+            guard let status = OCSP.Status(of: certificate.raw, issuer.raw, in: basic.raw) else {
+                throw unknown("it is about another certificate")
+            }
+            guard status.isCurrent(tolerance: Self.clockTolerance) else { throw unknown("it is out of date") }
+            switch status.value {
+            case V_OCSP_CERTSTATUS_GOOD: return
+            case V_OCSP_CERTSTATUS_REVOKED:
+                throw ServerTrustError(.revoked, "the certificate is revoked, says its OCSP response", certificate: first)
+            default: throw unknown("the responder does not know the certificate")
+            }
+        }
+
+        // MARK: Parts
+
+        private func store() throws(ServerTrustError) -> CertificateStore {
+            do {
+                guard let anchors = trust.anchors else { return try trust.authorities.store() }
+                return try CertificateStore(certificates: anchors)
+            } catch {
+                throw ServerTrustError(.noAuthorities, error.description)
+            }
+        }
+
+        private func stack(of certificates: some Sequence<Certificate>) throws(ServerTrustError) -> OpaquePointer? {
+            guard let stack = afar_x509_stack() else { throw .outOfMemory }
+            for certificate in certificates {
+                if let read = X509.read(certificate.derEncoded) { _ = afar_x509_append(stack, read.raw) }
+            }
+            return stack
+        }
+
+        private func revocationListStack() throws(ServerTrustError) -> OpaquePointer? {
+            guard let stack = afar_crl_stack() else { throw .outOfMemory }
+            for data in revocationLists {
+                for list in PEMBlock.text(in: data).map({ PEMBlock.blocks(in: $0, labeled: "X509 CRL") }) ?? [data] {
+                    guard RevocationList.append(list, to: stack) else {
+                        afar_crl_stack_free(stack)
+                        throw ServerTrustError(
+                            .revocationUnknown,
+                            CertificateError.notARevocationList(OpenSSLError.takeMessage()).description)
+                    }
+                }
+            }
+            return stack
+        }
+
+        private func withContext<Answer>(
+            over store: CertificateStore, _ body: (OpaquePointer) throws(ServerTrustError) -> Answer
+        ) throws(ServerTrustError) -> Answer {
+            guard let first = trust.certificates.first, let certificate = X509.read(first.derEncoded) else {
+                throw .noCertificates
+            }
+            let others = try stack(of: trust.certificates.dropFirst())
+            defer { afar_x509_stack_free(others) }
+            guard let context = OpenSSLObject(X509_STORE_CTX_new(), free: X509_STORE_CTX_free) else {
+                throw .outOfMemory
+            }
+            guard X509_STORE_CTX_init(context.raw, store.raw, certificate.raw, others) == 1,
+                X509_STORE_CTX_set_default(context.raw, "ssl_server") == 1
+            else { throw .outOfMemory }
+            defer { ERR_clear_error() }
+            return try body(context.raw)
+        }
+
+        private static func certificates(in chain: OpaquePointer?) -> [Certificate] {
+            (0..<afar_x509_count(chain)).compactMap { afar_x509_at(chain, $0).flatMap { Certificate($0) } }
+        }
+
+        private static func error(of context: OpaquePointer) -> ServerTrustError {
+            let number = X509_STORE_CTX_get_error(context)
+            let text = String(cString: X509_verify_cert_error_string(Int(number)))
+            return ServerTrustError(
+                ServerTrustError.Code(verifyResult: number), text,
+                certificate: X509_STORE_CTX_get_current_cert(context).flatMap { Certificate($0) })
+        }
+    }
+
+    extension ServerTrustError {
+        fileprivate static var outOfMemory: Self { Self(.invalid, "memory ran out") }
+    }
+
+    extension ServerTrustError.Code {
+        fileprivate init(verifyResult: Int32) {
+            self =
+                switch verifyResult {
+                case X509_V_ERR_CERT_HAS_EXPIRED: .expired
+                case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
+                case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
+                case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+                    X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
+                    X509_V_ERR_CERT_UNTRUSTED:
+                    .unknownAuthority
+                case X509_V_ERR_CERT_REVOKED: .revoked
+                case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_CRL_HAS_EXPIRED,
+                    X509_V_ERR_CRL_NOT_YET_VALID, X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
+                    X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE:
+                    .revocationUnknown
+                case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weakKey
+                case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN,
+                    X509_V_ERR_PATH_LENGTH_EXCEEDED, X509_V_ERR_CERT_REJECTED:
+                    .wrongUsage
+                case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY,
+                    X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE:
+                    .invalidSignature
+                case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
+                    X509_V_ERR_UNSUPPORTED_NAME_SYNTAX, X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE:
+                    .nameNotPermitted
+                default: .invalid
+                }
+        }
+    }
+#endif

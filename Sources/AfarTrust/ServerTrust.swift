@@ -1,0 +1,91 @@
+public import Foundation
+
+/// What a server showed of its identity in a TLS handshake, for an evaluator to decide on.
+///
+/// The handshake has proven that the server has the key of its own certificate, the first; all else is to be validated.
+/// Validation takes no network, and may be asked for on any thread.
+public struct ServerTrust: Sendable {
+    /// The host that was asked for.
+    public let host: String
+    /// The certificates as the server sent them, its own first. Those after it may be anything: to pin, take
+    /// ``signedCertificates``.
+    public let certificates: [Certificate]
+    /// The answer of an OCSP responder that the server sent along (RFC 6066, section 8), in DER form.
+    public let stapledOCSPResponse: Data?
+    /// The certificates that a chain must end in; nil for the authorities that the transport trusts, the system's as a rule.
+    public var anchors: [Certificate]?
+    let authorities: CertificateAuthorities
+
+    package init(
+        host: String, certificates: [Certificate], stapledOCSPResponse: Data? = nil,
+        authorities: CertificateAuthorities
+    ) {
+        self.host = host
+        self.certificates = certificates
+        self.stapledOCSPResponse = stapledOCSPResponse
+        self.authorities = authorities
+    }
+
+    /// The keys of ``certificates``.
+    public var publicKeys: [PublicKey] { certificates.map(\.publicKey) }
+
+    /// The verdict of the ordinary validation, by ``validate()``, as a value.
+    public var validation: Result<[Certificate], ServerTrustError> {
+        Result { () throws(ServerTrustError) in try validate() }
+    }
+
+    /// Validates the chain (RFC 5280, section 6): signatures, dates, use for servers, strength, and that it ends in one of
+    /// the ``anchors`` or the authorities. The host's name is not looked at: ``validateHost(_:)``.
+    ///
+    /// - Returns: The chain, from the server's certificate to the one that is trusted.
+    /// - Throws: The first thing that is wrong.
+    @discardableResult
+    public func validate() throws(ServerTrustError) -> [Certificate] {
+        try ChainValidation(self).chain()
+    }
+
+    /// Checks that the server's certificate is for a host (RFC 9525): a name or an address, of its alternative names only.
+    ///
+    /// - Throws: ``ServerTrustError/Code-swift.struct/hostMismatch``.
+    public func validateHost(_ host: String) throws(ServerTrustError) {
+        guard let certificate = certificates.first else { throw .noCertificates }
+        guard try certificate.isValid(forHost: host) else {
+            let names = certificate.subjectAlternativeNames.map(\.description).joined(separator: ", ")
+            throw ServerTrustError(
+                .hostMismatch, "the certificate is for \(names.isEmpty ? "no host" : names), not for \(host)",
+                certificate: certificate)
+        }
+    }
+
+    /// Checks that no certificate of the chain is revoked, after ``validate()``.
+    ///
+    /// - Parameters:
+    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. There must be one of each authority in the
+    ///     chain.
+    ///   - usesStapledResponse: Whether a good OCSP response that the server sent along is enough: it is about the
+    ///     server's own certificate only.
+    /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``,
+    ///   ``ServerTrustError/Code-swift.struct/revocationUnknown`` when it cannot be found out, and all that ``validate()``
+    ///   throws.
+    public func validateRevocation(lists: [Data] = [], usesStapledResponse: Bool = true) throws(ServerTrustError) {
+        let chain = try validate()
+        if usesStapledResponse, let stapledOCSPResponse {
+            return try ChainValidation(self).checkStatus(in: stapledOCSPResponse, of: chain)
+        }
+        guard !lists.isEmpty else {
+            throw ServerTrustError(
+                .revocationUnknown,
+                "the server sent no OCSP response along, and no revocation list is given: "
+                    + "whether its certificate is revoked is not known", certificate: chain.first)
+        }
+        try ChainValidation(self, revocationLists: lists).chain()
+    }
+
+    /// The server's certificate and those that have signed one another from there on, however the chain ends: what may be
+    /// compared with pins. Another that the server has sent along is not among them.
+    public var signedCertificates: [Certificate] { ChainValidation(self).signedChain() }
+}
+
+extension ServerTrustError {
+    static var noCertificates: Self { Self(.noCertificates, "the server presented no certificate") }
+}

@@ -1,0 +1,126 @@
+// OpenSSL's macros as functions, which Swift can call.
+#ifndef AFAR_COPENSSL_SHIM_H
+#define AFAR_COPENSSL_SHIM_H
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ocsp.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// MARK: Stacks
+
+static inline int afar_x509_count(const STACK_OF(X509) *stack) { return stack == NULL ? 0 : sk_X509_num(stack); }
+static inline X509 *afar_x509_at(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
+static inline STACK_OF(X509) *afar_x509_stack(void) { return sk_X509_new_null(); }
+// The stack takes a reference of its own.
+static inline int afar_x509_append(STACK_OF(X509) *stack, X509 *certificate) {
+    return X509_up_ref(certificate) == 1 && sk_X509_push(stack, certificate) > 0;
+}
+static inline void afar_x509_stack_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+
+static inline STACK_OF(X509_CRL) *afar_crl_stack(void) { return sk_X509_CRL_new_null(); }
+// The stack owns the list.
+static inline int afar_crl_append(STACK_OF(X509_CRL) *stack, X509_CRL *list) { return sk_X509_CRL_push(stack, list) > 0; }
+static inline void afar_crl_stack_free(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
+
+// MARK: Names
+
+static inline STACK_OF(GENERAL_NAME) *afar_alternative_names(const X509 *certificate) {
+    return (STACK_OF(GENERAL_NAME) *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+static inline int afar_name_count(const STACK_OF(GENERAL_NAME) *names) {
+    return names == NULL ? 0 : sk_GENERAL_NAME_num(names);
+}
+static inline void afar_names_free(STACK_OF(GENERAL_NAME) *names) { GENERAL_NAMES_free(names); }
+// The bytes of a name of the kinds DNS, e-mail, URI (text) and IP (an address of 4 or 16 bytes), else NULL.
+static inline const unsigned char *afar_name_at(
+    const STACK_OF(GENERAL_NAME) *names, int index, int *kind, int *length) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    const ASN1_STRING *value;
+    *kind = name->type;
+    switch (name->type) {
+    case GEN_DNS: value = name->d.dNSName; break;
+    case GEN_EMAIL: value = name->d.rfc822Name; break;
+    case GEN_URI: value = name->d.uniformResourceIdentifier; break;
+    case GEN_IPADD: value = name->d.iPAddress; break;
+    default: return NULL;
+    }
+    *length = ASN1_STRING_length(value);
+    return ASN1_STRING_get0_data(value);
+}
+
+// In one line (RFC 2253), letters beyond ASCII as they are.
+static inline int afar_print_name(BIO *bio, const X509_NAME *name) {
+    return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
+}
+
+// MARK: Bytes
+
+static inline size_t afar_bio_contents(BIO *bio, const char **bytes) {
+    char *start = NULL;
+    long length = BIO_get_mem_data(bio, &start);
+    *bytes = start;
+    return length > 0 ? (size_t)length : 0;
+}
+// OpenSSL would ask at the terminal.
+static inline int afar_no_passphrase(char *buffer, int size, int isWritten, void *context) {
+    (void)buffer, (void)size, (void)isWritten, (void)context;
+    return -1;
+}
+static inline EVP_PKEY *afar_read_private_key(BIO *bio, const char *passphrase) {
+    return PEM_read_bio_PrivateKey(bio, NULL, passphrase == NULL ? afar_no_passphrase : NULL, (void *)passphrase);
+}
+static inline EVP_PKEY *afar_read_encrypted_key(BIO *bio, const char *passphrase) {
+    return d2i_PKCS8PrivateKey_bio(bio, NULL, passphrase == NULL ? afar_no_passphrase : NULL, (void *)passphrase);
+}
+
+// MARK: Validation
+
+// What a lenient validation found: the errors are counted as passed, but a broken signature is remembered with its place.
+static inline int afar_note_signature(int isValid, X509_STORE_CTX *context) {
+    if (!isValid && X509_STORE_CTX_get_error(context) == X509_V_ERR_CERT_SIGNATURE_FAILURE) {
+        int *depth = (int *)X509_STORE_CTX_get_app_data(context);
+        int here = X509_STORE_CTX_get_error_depth(context);
+        if (depth != NULL && (*depth < 0 || here < *depth)) *depth = here;
+    }
+    return 1;
+}
+static inline void afar_be_lenient(X509_STORE_CTX *context, int *brokenDepth) {
+    X509_STORE_CTX_set_app_data(context, brokenDepth);
+    X509_STORE_CTX_set_verify_cb(context, afar_note_signature);
+}
+
+// MARK: Connections
+
+static inline long afar_ocsp_response(SSL *ssl, const unsigned char **bytes) {
+    return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);
+}
+static inline void afar_ask_for_ocsp_response(SSL_CTX *context) {
+    SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+}
+// Writes the secrets of each handshake to a file, a line at once.
+static inline void afar_write_key_log(const SSL *ssl, const char *line) {
+    intptr_t descriptor = (intptr_t)SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)) - 1;
+    char text[1024];
+    int length = snprintf(text, sizeof text, "%s\n", line);
+    if (descriptor < 0 || length <= 0 || length >= (int)sizeof text) return;
+    if (write((int)descriptor, text, (size_t)length) != length) return;
+}
+static inline void afar_log_keys(SSL_CTX *context, int descriptor) {
+    SSL_CTX_set_app_data(context, (void *)((intptr_t)descriptor + 1));
+    SSL_CTX_set_keylog_callback(context, afar_write_key_log);
+}
+// A place in each connection for a mark of ours; below 0 when there is none.
+static inline int afar_new_mark(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
+
+#endif
