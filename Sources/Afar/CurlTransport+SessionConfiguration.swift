@@ -3,11 +3,14 @@
     public import AfarCurl
 
     extension CurlTransport.Configuration {
-        /// Takes over what a session's configuration says about connections. As many are kept as one host may have, 64
+        /// Takes over what a session's configuration says about connections and their TLS. As many are kept as one host may have, 64
         /// at least.
         public init(_ configuration: SessionConfiguration) {
             self.init()
             maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+            certificateBundle = configuration.certificateBundle
+            tlsCipherList = configuration.tlsCipherList
+            tlsKeyLogFile = configuration.tlsKeyLogFile
             maximumIdleConnections = max(maximumIdleConnections, maximumConnectionsPerHost)
         }
     }

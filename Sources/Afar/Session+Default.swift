@@ -30,6 +30,7 @@ extension Session {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
@@ -43,6 +44,7 @@ extension Session {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
@@ -50,15 +52,15 @@ extension Session {
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
-            serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
-            eventMonitors: eventMonitors, transport: platformTransport(for: configuration), connectivity: connectivity)
+            serializationQueue: serializationQueue, interceptor: interceptor,
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors, transport: platformTransport(for: configuration), connectivity: connectivity)
     }
 
     /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
     /// connections per host.
     ///
     /// Its `protocolClasses` need `URLSessionTransport`: where that is not this platform's transport (on Linux), give it to
-    /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:redirectHandler:eventMonitors:transport:connectivity:)``
+    /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:eventMonitors:transport:connectivity:)``
     /// together with `SessionConfiguration(configuration)`, or requests fail before they are sent.
     ///
     /// - Parameters:
@@ -70,6 +72,7 @@ extension Session {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
@@ -84,6 +87,7 @@ extension Session {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
@@ -91,8 +95,8 @@ extension Session {
         self.init(
             configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
-            serializationQueue: serializationQueue, interceptor: interceptor, redirectHandler: redirectHandler,
-            eventMonitors: eventMonitors, connectivity: connectivity)
+            serializationQueue: serializationQueue, interceptor: interceptor,
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors, connectivity: connectivity)
     }
 }
 

@@ -144,15 +144,16 @@ extension AFError.ServerTrustFailureReason: CustomStringConvertible {
             case .revocationPolicyCreationFailed: "The policy that looks for revoked certificates could not be made."
             case .trustEvaluationFailed(let error): error?.cause ?? "Its chain of certificates is not valid."
             case .defaultEvaluationFailed(let output):
-                "The certificates of \(output.host) are not valid: \(output.message)"
+                "The certificates of \(output.host) are not valid: \(output.error)"
             case .hostValidationFailed(let output):
-                "The certificate of \(output.host) is not for that host: \(output.message)"
-            case .revocationCheckFailed(let output):
-                "The check of \(output.host) for revoked certificates failed: \(output.message)"
-            case .certificatePinningFailed(let host, let pinned, let presented):
+                "The certificate of \(output.host) is not for that host: \(output.error)"
+            case .revocationCheckFailed(let output, _):
+                "The check of \(output.host) for revoked certificates failed: \(output.error)"
+            case .certificatePinningFailed(let host, _, let pinned, let presented):
                 "\(host) presented \(presented.count) certificates, none among the \(pinned.count) pinned ones."
-            case .publicKeyPinningFailed(let host, let pinned, let presented):
-                "\(host) presented \(presented.count) public keys, none among the \(pinned.count) pinned ones."
+            case .publicKeyPinningFailed(let host, _, let pinned, let presented):
+                "\(host) presented the keys \(presented.map(\.pin).joined(separator: ", ")), "
+                    + "none among the \(pinned.count) pinned ones."
             case .customEvaluationFailed(let error): error.cause
             }
         return Redaction.standard.line(text)

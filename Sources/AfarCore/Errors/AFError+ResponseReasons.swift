@@ -43,23 +43,21 @@ extension AFError {
     }
 
     /// Why a server's identity was not accepted.
-    ///
-    /// Certificates and keys are in DER form.
     public enum ServerTrustFailureReason: Sendable {
         /// What an evaluator looked at and what it found.
         public struct Output: Sendable {
             /// The host whose identity was in question.
             public let host: String
-            /// The certificates that the server presented, its own first.
-            public let certificates: [Data]
+            /// What the server presented.
+            public let trust: ServerTrust
             /// What was found to be wrong.
-            public let message: String
+            public let error: ServerTrustError
 
             /// Makes an output.
-            public init(host: String, certificates: [Data] = [], message: String) {
+            public init(host: String, trust: ServerTrust, error: ServerTrustError) {
                 self.host = host
-                self.certificates = certificates
-                self.message = message
+                self.trust = trust
+                self.error = error
             }
         }
 
@@ -72,7 +70,7 @@ extension AFError {
         /// A policy could not be applied.
         case policyApplicationFailed(host: String, message: String)
         /// The certificates to trust could not be set.
-        case settingAnchorCertificatesFailed(host: String, message: String, certificates: [Data])
+        case settingAnchorCertificatesFailed(host: String, message: String, certificates: [Certificate])
         /// The policy that looks for revoked certificates could not be made.
         case revocationPolicyCreationFailed
         /// The evaluation failed, with an error where there is one.
@@ -82,11 +80,13 @@ extension AFError {
         /// The certificate is for another host.
         case hostValidationFailed(output: Output)
         /// The certificate is revoked, or it could not be found out whether it is.
-        case revocationCheckFailed(output: Output)
+        case revocationCheckFailed(output: Output, options: RevocationTrustEvaluator.Options)
         /// None of the server's certificates is among the pinned ones.
-        case certificatePinningFailed(host: String, pinnedCertificates: [Data], serverCertificates: [Data])
+        case certificatePinningFailed(
+            host: String, trust: ServerTrust, pinnedCertificates: [Certificate], serverCertificates: [Certificate])
         /// None of the server's keys is among the pinned ones.
-        case publicKeyPinningFailed(host: String, pinnedKeys: [Data], serverKeys: [Data])
+        case publicKeyPinningFailed(
+            host: String, trust: ServerTrust, pinnedKeys: [PublicKey], serverKeys: [PublicKey])
         /// An evaluator of the caller's failed with an error of its own.
         case customEvaluationFailed(error: any Error)
     }

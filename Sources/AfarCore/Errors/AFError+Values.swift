@@ -148,6 +148,9 @@ extension AFError.ServerTrustFailureReason {
         switch self {
         case .customEvaluationFailed(let error): error
         case .trustEvaluationFailed(let error): error
+        case .defaultEvaluationFailed(let output), .hostValidationFailed(let output),
+            .revocationCheckFailed(let output, _):
+            output.error
         default: nil
         }
     }

@@ -265,6 +265,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     override func failure(after error: TransportError) -> AFError {
         sink.interrupt(by: error.underlying, keeping: mayKeepPart)
+        if let refusal = error.trustFailure { return refusal }
         // What the judge found wrong says more than that the head was refused.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))

@@ -126,7 +126,9 @@ public class Request: @unchecked Sendable {
     }
 
     /// The exchange failed: what the handlers are to know of it.
-    func failure(after error: TransportError) -> AFError { .sessionTaskFailed(error: error.urlError) }
+    func failure(after error: TransportError) -> AFError {
+        error.trustFailure ?? .sessionTaskFailed(error: error.urlError)
+    }
 
     /// The attempt failed: what it has brought is of no more use.
     ///

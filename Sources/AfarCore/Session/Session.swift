@@ -35,6 +35,7 @@ open class Session: @unchecked Sendable {
     ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
     ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
     ///   - interceptor: Adapts and retries every request.
+    ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - transport: What carries the requests.
@@ -49,6 +50,7 @@ open class Session: @unchecked Sendable {
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         transport: any Transport,
@@ -58,7 +60,7 @@ open class Session: @unchecked Sendable {
             configuration: configuration, transport: transport, connectivity: connectivity, delegate: delegate,
             queues: SessionQueues(root: rootQueue, request: requestQueue, serialization: serializationQueue),
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, interceptor: interceptor,
-            redirectHandler: redirectHandler, eventMonitors: eventMonitors)
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors)
         state.owner = self
     }
 
@@ -91,6 +93,8 @@ open class Session: @unchecked Sendable {
     public var serializationQueue: DispatchQueue { state.queues.shownSerialization }
     /// Adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
+    /// Knows who decides on servers' certificates; nil when the transport does.
+    public var serverTrustManager: ServerTrustManager? { state.serverTrustManager }
     /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
     public var redirectHandler: (any RedirectHandler)? { state.redirectHandler }
     /// Observes the events of every request: the monitors that the session was made with.

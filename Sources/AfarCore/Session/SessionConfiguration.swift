@@ -34,6 +34,21 @@ public struct SessionConfiguration: Sendable {
     /// The lowest TLS version accepted. The default is 1.2, which over `URLSessionTransport` on Linux the system's OpenSSL has
     /// to ensure; 1.3 fails each request there.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
+    /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil. A transport takes
+    /// it when it is made.
+    public var certificateBundle: URL?
+    /// The ciphers for TLS 1.2, as a list in OpenSSL's form; nil, which is the default, for OpenSSL's own. A transport takes
+    /// it when it is made.
+    public var tlsCipherList: String?
+    /// A file to which the secrets of each TLS handshake are added, for debugging with Wireshark; nil, which is the default,
+    /// for none. Whoever has it can read all that was sent. A transport takes it when it is made.
+    public var tlsKeyLogFile: URL?
+    /// What the client shows when the server that a request was made for asks who it is; never to another that a redirect
+    /// leads to. The default is nil. A transport that cannot do that fails requests over https.
+    public var clientIdentity: ClientIdentity?
+    /// What the client shows to certain hosts (names or addresses, without port), redirects or not, instead of
+    /// ``clientIdentity``. The default is none.
+    public var clientIdentities: [String: ClientIdentity] = [:]
     /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
     /// means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024

@@ -22,6 +22,7 @@ final class SessionState: Sendable {
     let startRequestsImmediately: Bool
     let requestSetup: Session.RequestSetup
     let interceptor: (any RequestInterceptor)?
+    let serverTrustManager: ServerTrustManager?
     let redirectHandler: (any RedirectHandler)?
     /// The monitors that the session was given.
     let ownMonitors: CompositeEventMonitor
@@ -53,6 +54,7 @@ final class SessionState: Sendable {
         startRequestsImmediately: Bool,
         requestSetup: Session.RequestSetup,
         interceptor: (any RequestInterceptor)?,
+        serverTrustManager: ServerTrustManager?,
         redirectHandler: (any RedirectHandler)?,
         eventMonitors: [any EventMonitor]
     ) {
@@ -64,10 +66,14 @@ final class SessionState: Sendable {
         self.startRequestsImmediately = startRequestsImmediately
         self.requestSetup = requestSetup
         self.interceptor = interceptor
+        self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
         var stages: [any ExchangeStage] = [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage()]
+        if let security = SessionSecurity(configuration, serverTrustManager) {
+            stages.append(ConnectionSecurityStage(security))
+        }
         if configuration.waitsForConnectivity, let connectivity {
             stages.append(
                 ConnectivityStage(

@@ -106,7 +106,10 @@ struct AFErrorDescriptionTests {
         (.invalidEmptyResponse(type: "Thing"), ["Thing"]),
     ].map { (AFError.responseSerializationFailed(reason: $0), $1) }
 
-    static let output = AFError.ServerTrustFailureReason.Output(host: "h.example", message: "expired")
+    static let presented = ServerTrust(
+        host: "h.example", certificates: [], authorities: CertificateAuthorities(file: nil))
+    static let output = AFError.ServerTrustFailureReason.Output(
+        host: "h.example", trust: presented, error: ServerTrustError(.expired, "has expired"))
 
     static let trust: [(AFError, [String])] = [
         (.noRequiredEvaluator(host: "h.example"), ["h.example"]),
@@ -114,22 +117,23 @@ struct AFErrorDescriptionTests {
         (.noPublicKeysFound, ["public keys"]),
         (.policyApplicationFailed(host: "h.example", message: "no"), ["h.example", "no"]),
         (
-            .settingAnchorCertificatesFailed(host: "h.example", message: "no", certificates: [Data()]),
-            ["h.example", "1"]
+            .settingAnchorCertificatesFailed(host: "h.example", message: "no", certificates: []),
+            ["h.example", "0"]
         ),
         (.revocationPolicyCreationFailed, ["revoked"]),
         (.trustEvaluationFailed(error: nil), ["chain"]),
         (.trustEvaluationFailed(error: Cause()), ["the-cause"]),
         (.defaultEvaluationFailed(output: output), ["h.example", "expired"]),
         (.hostValidationFailed(output: output), ["h.example", "expired"]),
-        (.revocationCheckFailed(output: output), ["h.example", "expired"]),
+        (.revocationCheckFailed(output: output, options: .any), ["h.example", "expired"]),
         (
-            .certificatePinningFailed(host: "h.example", pinnedCertificates: [Data()], serverCertificates: []),
-            ["h.example", "0", "1"]
+            .certificatePinningFailed(
+                host: "h.example", trust: presented, pinnedCertificates: [], serverCertificates: []),
+            ["h.example", "0"]
         ),
         (
-            .publicKeyPinningFailed(host: "h.example", pinnedKeys: [], serverKeys: [Data(), Data()]),
-            ["h.example", "2"]
+            .publicKeyPinningFailed(host: "h.example", trust: presented, pinnedKeys: [], serverKeys: []),
+            ["h.example", "0"]
         ),
         (.customEvaluationFailed(error: Cause()), ["the-cause"]),
     ].map { (AFError.serverTrustEvaluationFailed(reason: $0), ["not trusted"] + $1) }
@@ -194,7 +198,8 @@ struct AFErrorDescriptionTests {
             .sessionTaskFailed(
                 error: TransportError(.invalidRedirect, phase: .receiving, url: "http://h/", message: hostile).urlError),
             .serverTrustEvaluationFailed(
-                reason: .defaultEvaluationFailed(output: .init(host: hostile, message: hostile))),
+                reason: .defaultEvaluationFailed(
+                    output: .init(host: hostile, trust: presented, error: ServerTrustError(.invalid, hostile)))),
             .downloadedFileMoveFailed(error: Cause(), source: file, destination: URL(filePath: "/" + hostile)),
             .urlRequestValidationFailed(reason: .invalidHeaderValue(name: hostile)),
         ])

@@ -1,0 +1,37 @@
+public import AfarTransport
+
+/// Asks several evaluators in order; all must agree.
+public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
+    private let evaluators: [any ServerTrustEvaluating]
+
+    /// Makes an evaluator of others. Without any it refuses all.
+    public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
+
+    /// Throws what the first evaluator throws that refuses, or takes time to decide.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+        try checkCount()
+        for evaluator in evaluators { try evaluator.evaluate(trust, forHost: host) }
+    }
+
+    /// Throws what the first evaluator throws that refuses.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
+        try checkCount()
+        for evaluator in evaluators { try await evaluator.decide(on: trust, forHost: host) }
+    }
+
+    private func checkCount() throws {
+        guard evaluators.isEmpty else { return }
+        throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: NoEvaluators()))
+    }
+}
+
+extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
+    /// A ``CompositeTrustEvaluator`` of these evaluators.
+    public static func composite(evaluators: [any ServerTrustEvaluating]) -> CompositeTrustEvaluator {
+        CompositeTrustEvaluator(evaluators: evaluators)
+    }
+}
+
+private struct NoEvaluators: Error, CustomStringConvertible {
+    var description: String { "a CompositeTrustEvaluator without evaluators trusts nobody" }
+}

@@ -1,0 +1,106 @@
+import AfarTransport
+import Foundation
+
+/// Knows for a session who the client is to a host, and who decides on its certificates.
+final class SessionSecurity: ConnectionSecurityProvider {
+    /// What connections are told apart by, beside their hosts.
+    private struct Key: Hashable {
+        let host: String
+        let identity: ClientIdentity?
+        let evaluator: ObjectIdentifier?
+    }
+
+    private struct Known {
+        let security: ConnectionSecurity
+        /// Retained, so that nothing else gets its place in memory.
+        let evaluator: AnyObject?
+    }
+
+    /// How many hosts are remembered. Beyond that connections are opened anew, which nobody notices but by time.
+    private static let limit = 1_000
+
+    private let manager: ServerTrustManager?
+    private let identity: ClientIdentity?
+    private let identities: [HostName: ClientIdentity]
+    private let known = Locked<[Key: Known]>([:])
+
+    /// Nil when the session leaves everything to the transport.
+    init?(_ configuration: SessionConfiguration, _ manager: ServerTrustManager?) {
+        guard manager != nil || configuration.clientIdentity != nil || !configuration.clientIdentities.isEmpty else {
+            return nil
+        }
+        self.manager = manager
+        identity = configuration.clientIdentity
+        identities = Dictionary(
+            configuration.clientIdentities.map { (HostName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func security(forHost host: String, hasLeftOrigin: Bool) -> Reply<Result<ConnectionSecurity?, any Error>> {
+        let identity = identities[HostName(host)] ?? (hasLeftOrigin ? nil : identity)
+        guard let manager else { return .now(.success(security(of: host, identity, evaluator: nil))) }
+        // A subclass is somebody else's code.
+        guard type(of: manager) == ServerTrustManager.self else {
+            return .wait { [self] in security(of: host, identity, by: manager) }
+        }
+        return .now(security(of: host, identity, by: manager))
+    }
+
+    private func security(
+        of host: String, _ identity: ClientIdentity?, by manager: ServerTrustManager
+    ) -> Result<ConnectionSecurity?, any Error> {
+        Result {
+            do {
+                return security(of: host, identity, evaluator: try manager.serverTrustEvaluator(forHost: host))
+            } catch {
+                throw error.asTrustFailure
+            }
+        }
+    }
+
+    private func security(
+        of host: String, _ identity: ClientIdentity?, evaluator: (any ServerTrustEvaluating)?
+    ) -> ConnectionSecurity? {
+        guard identity != nil || evaluator != nil else { return nil }
+        let object = evaluator.flatMap { type(of: $0) is AnyClass ? $0 as AnyObject : nil }
+        func make() -> ConnectionSecurity {
+            ConnectionSecurity(identity: identity, evaluation: evaluator.map { Self.evaluation(by: $0) })
+        }
+        // Of two values nobody knows whether they decide alike, unless they come from a dictionary that never changes.
+        let isLasting = object != nil || evaluator == nil || manager.map { type(of: $0) } == ServerTrustManager.self
+        guard isLasting else { return make() }
+        let key = Key(host: host, identity: identity, evaluator: object.map { ObjectIdentifier($0) })
+        return known.withLock { known in
+            if let security = known[key]?.security { return security }
+            if known.count >= Self.limit { known.removeAll() }
+            let security = make()
+            known[key] = Known(security: security, evaluator: object)
+            return security
+        }
+    }
+
+    private static func evaluation(by evaluator: any ServerTrustEvaluating) -> ConnectionSecurity.Evaluation {
+        { trust in
+            do {
+                try await evaluator.decide(on: trust, forHost: trust.host)
+            } catch {
+                throw error.asTrustFailure
+            }
+        }
+    }
+}
+
+extension Error {
+    /// This as the reason why a server is not trusted.
+    fileprivate var asTrustFailure: any Error {
+        if self is CancellationError { return self }
+        return asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: self)))
+    }
+}
+
+extension TransportError {
+    /// The evaluator's refusal, if that is why the request was not sent.
+    var trustFailure: AFError? {
+        guard let failure = underlying as? AFError, failure.isServerTrustEvaluationError else { return nil }
+        return failure
+    }
+}
