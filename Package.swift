@@ -217,10 +217,11 @@ let package = Package(
             name: "AfarNetworkActivityTests",
             dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
         ),
+        .target(name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers"),
         .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),
         .testTarget(
             name: "AfarTests",
-            dependencies: ["Afar", "AfarTestServer", "SessionProbe"],
+            dependencies: ["Afar", "AfarTestServer", "SessionProbe", "TestServers"],
             exclude: ["Guarantees/README.md"]
         ),
         .testTarget(

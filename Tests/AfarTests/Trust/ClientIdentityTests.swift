@@ -1,0 +1,165 @@
+import Afar
+import AfarCore
+import Foundation
+import TestServers
+import Testing
+
+/// Who a client is to a server that asks.
+@Suite(.timeLimit(.minutes(2))) struct ClientIdentityTests {
+    private let certificates: TestCertificates
+
+    init() throws { certificates = try TestCertificates.shared.get() }
+
+    private func server() async throws -> SecureServer {
+        try await SecureServer(
+            certificates,
+            [
+                "asking": .init("good", clients: .asked), "requiring": .init("good-rsa", clients: .required),
+                "other": .init("good-p384", clients: .asked),
+            ])
+    }
+
+    private func identity(_ name: String) throws -> ClientIdentity {
+        try ClientIdentity(certificateFile: certificates.file("\(name).crt"), keyFile: certificates.file("\(name).key"))
+    }
+
+    private func configuration(_ change: (inout SessionConfiguration) throws -> Void) rethrows -> SessionConfiguration {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        try change(&configuration)
+        return configuration
+    }
+
+    /// What the server takes the client for.
+    private func client(in answer: String) -> String { answer.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+
+    @Test func everyFormIsShown() async throws {
+        let server = try await server()
+        let forms: [ClientIdentity] = [
+            try identity("client-a"),
+            try ClientIdentity(
+                certificates: certificates.data("client-a.der"), privateKey: certificates.data("client-a.key.der")),
+            try ClientIdentity(
+                certificates: certificates.data("client-a.crt"), privateKey: certificates.data("client-a.encrypted.key"),
+                passphrase: "secret"),
+            try ClientIdentity(pkcs12: certificates.data("client-a.p12"), passphrase: "secret"),
+        ]
+        for identity in forms {
+            let session = Session(configuration: configuration { $0.clientIdentity = identity })
+            for site in ["asking", "requiring"] {
+                let answer = try await session.request(server.url(site)).serializingString().value
+                #expect(client(in: answer) == "CN=client-a")
+            }
+        }
+    }
+
+    @Test func withoutOneARequiringServerRefuses() async throws {
+        let server = try await server()
+        let session = Session(configuration: configuration { _ in })
+        let response = await session.request(try server.url("requiring")).serializingString().response
+        // nginx says so in an answer of its own.
+        #expect(response.response?.statusCode == 400)
+        #expect(client(in: try await session.request(server.url("asking")).serializingString().value) == "none")
+    }
+
+    @Test func aRedirectElsewhereDoesNotShowIt() async throws {
+        let server = try await server()
+        let session = Session(configuration: try configuration { $0.clientIdentity = try identity("client-a") })
+        let elsewhere = [
+            try server.url("other"), try server.url("asking", host: "127.0.0.1"), try server.url("other", host: "127.0.0.1"),
+        ]
+        for target in elsewhere {
+            let answer = try await session.request(server.url("asking", path: "/to?\(target)")).serializingString().value
+            #expect(client(in: answer) == "none", "\(target)")
+        }
+        // Not even when another redirect leads back.
+        let back = try server.url("other", path: "/to?\(server.url("asking"))")
+        let answer = try await session.request(server.url("asking", path: "/to?\(back)")).serializingString().value
+        #expect(client(in: answer) == "none")
+        let same = try await session.request(server.url("asking", path: "/to?\(server.url("asking"))"))
+            .serializingString().value
+        #expect(client(in: same) == "CN=client-a")
+    }
+
+    @Test func aHostMayHaveItsOwn() async throws {
+        let server = try await server()
+        let session = Session(
+            configuration: try configuration {
+                $0.clientIdentity = try identity("client-a")
+                $0.clientIdentities = ["127.0.0.1": try identity("client-b")]
+            })
+        let own = try server.url("asking")
+        let special = try server.url("asking", host: "127.0.0.1")
+        for _ in 0..<2 {
+            #expect(client(in: try await session.request(own).serializingString().value) == "CN=client-a")
+            #expect(client(in: try await session.request(special).serializingString().value) == "CN=client-b")
+        }
+        let answer = try await session.request(server.url("asking", path: "/to?\(special)")).serializingString().value
+        #expect(client(in: answer) == "CN=client-b")
+    }
+
+    @Test func aTransportWithoutIdentitiesRefuses() async throws {
+        let session = Session(
+            configuration: try configuration { $0.clientIdentity = try identity("client-a") },
+            transport: URLSessionTransport())
+        let response = await session.request("https://localhost:1/").serializingString().response
+        #expect(response.error?.localizedDescription.contains("client identities") == true)
+    }
+
+    /// A policy and an identity, and the session that has them.
+    private struct Party {
+        let session: Session
+        let client: String
+        let isTrusting: Bool
+    }
+
+    private func parties(on transport: CurlTransport) throws -> [Party] {
+        let key = try #require(Certificate.certificates(contentsOf: certificates.file("good.crt")).first).publicKey
+        let evaluators: [(any ServerTrustEvaluating)?] = [
+            nil, DefaultTrustEvaluator(), PublicKeysTrustEvaluator(keys: [key]), DisabledTrustEvaluator(),
+            PublicKeysTrustEvaluator(keys: [try PublicKey(pin: Data(count: 32).base64EncodedString())]),
+        ]
+        return try evaluators.enumerated().flatMap { index, evaluator in
+            try [nil, "client-a", "client-b"].map { name in
+                let manager = evaluator.map { ServerTrustManager(evaluators: ["localhost": $0]) }
+                let session = Session(
+                    configuration: try configuration { $0.clientIdentity = try name.map(identity) },
+                    serverTrustManager: manager, transport: transport)
+                return Party(
+                    session: session, client: name.map { "CN=\($0)" } ?? "none",
+                    isTrusting: index < evaluators.count - 1)
+            }
+        }
+    }
+
+    @Test func noConnectionServesAPolicyOrAnIdentityThatItWasNotOpenedFor() async throws {
+        let server = try await server()
+        let url = try server.url("asking")
+        var transportConfiguration = CurlTransport.Configuration()
+        transportConfiguration.certificateBundle = certificates.authority
+        transportConfiguration.maximumConnectionsPerHost = 4
+        let parties = try parties(on: CurlTransport(configuration: transportConfiguration))
+        let users = Locked<[String: Set<Int>]>([:])
+        let counts = Locked((right: 0, wrong: 0))
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<16 {
+                group.addTask {
+                    for round in 0..<625 {
+                        let index = (task * 7 + round) % parties.count
+                        let party = parties[index]
+                        let response = await party.session.request(url).serializingString().response
+                        let words = response.value?.split(separator: " ").map(String.init) ?? []
+                        let isRight =
+                            party.isTrusting
+                            ? words.count == 3 && words[1] == party.client
+                            : response.error?.isServerTrustEvaluationError == true
+                        counts.withLock { if isRight { $0.right += 1 } else { $0.wrong += 1 } }
+                        if let connection = words.first { users.withLock { _ = $0[connection, default: []].insert(index) } }
+                    }
+                }
+            }
+        }
+        #expect(counts.withLock { $0 } == (right: 10_000, wrong: 0))
+        #expect(users.withLock { users in users.values.allSatisfy { $0.count == 1 } && users.count < 1_000 })
+    }
+}

@@ -1,0 +1,420 @@
+import Afar
+import AfarCore
+import Foundation
+import TestServers
+import Testing
+
+/// Whom a session trusts, over real TLS. Every server counts the bytes of requests that come to it.
+@Suite(.timeLimit(.minutes(2))) struct ServerTrustTests {
+    /// A server's certificate that is to be refused.
+    struct Bad: Sendable, CustomTestStringConvertible {
+        let site: SecureServer.Site
+        let name: String
+        /// What an evaluator that validates finds.
+        let code: ServerTrustError.Code
+        /// The code of the error without an evaluator; nil where libcurl finds nothing wrong.
+        let urlCode: URLError.Code?
+        var host = "localhost"
+
+        var testDescription: String { name }
+
+        init(
+            _ name: String, _ code: ServerTrustError.Code, _ urlCode: URLError.Code?, at host: String = "localhost",
+            stapling response: String? = nil
+        ) {
+            site = .init(name, stapling: response)
+            (self.name, self.code, self.urlCode, self.host) = (name, code, urlCode, host)
+        }
+    }
+
+    static let bad: [Bad] = [
+        Bad("expired", .expired, .serverCertificateHasBadDate),
+        Bad("future", .notYetValid, .serverCertificateNotYetValid),
+        Bad("expired-intermediate", .expired, .serverCertificateHasBadDate),
+        Bad("wrong-host", .hostMismatch, .serverCertificateUntrusted),
+        Bad("wildcard-bare", .hostMismatch, .serverCertificateUntrusted),
+        Bad("wildcard-top", .hostMismatch, .serverCertificateUntrusted, at: "a.localhost"),
+        Bad("wildcard-deep", .hostMismatch, .serverCertificateUntrusted, at: "x.a.localhost"),
+        Bad("wildcard-middle", .hostMismatch, .serverCertificateUntrusted, at: "a.b.localhost"),
+        Bad("wildcard-partial", .hostMismatch, .serverCertificateUntrusted, at: "ab.server.localhost"),
+        Bad("wildcard-address", .hostMismatch, .serverCertificateUntrusted, at: "127.0.0.1"),
+        Bad("nul-in-name", .hostMismatch, .serverCertificateUntrusted),
+        Bad("no-names", .hostMismatch, .serverCertificateUntrusted),
+        Bad("name-constraints", .nameNotPermitted, .serverCertificateUntrusted),
+        Bad("untrusted-root", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        Bad("missing-intermediate", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        Bad("self-signed", .selfSigned, .serverCertificateHasUnknownRoot),
+        Bad("stowaway", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        Bad("issuer-without-right", .wrongUsage, .serverCertificateUntrusted),
+        Bad("issuer-not-for-signing", .wrongUsage, .serverCertificateUntrusted),
+        Bad("path-too-long", .wrongUsage, .serverCertificateUntrusted),
+        Bad("weak-key", .weakKey, .serverCertificateUntrusted),
+        Bad("weak-digest", .weakKey, .serverCertificateUntrusted),
+        Bad("for-clients", .wrongUsage, .serverCertificateUntrusted),
+        Bad("for-code", .wrongUsage, .serverCertificateUntrusted),
+        Bad("for-nothing", .wrongUsage, .serverCertificateUntrusted),
+        Bad("critical-extension", .invalid, .serverCertificateUntrusted),
+        Bad("broken-signature", .invalidSignature, .serverCertificateUntrusted),
+    ]
+
+    static let good = ["good", "good-rsa", "good-p384", "good-wildcard", "good-chain"]
+    static let stapling = ["responses-good", "responses-revoked", "responses-other", "responses-foreign"]
+
+    private let certificates: TestCertificates
+
+    init() throws { certificates = try TestCertificates.shared.get() }
+
+    /// A server with these sites, and one that is good.
+    private func server(_ sites: [String: SecureServer.Site] = [:]) async throws -> SecureServer {
+        try await SecureServer(certificates, sites.merging(["good": .init("good")]) { own, _ in own })
+    }
+
+    private var configuration: SessionConfiguration {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        return configuration
+    }
+
+    private func session(
+        _ evaluator: (any ServerTrustEvaluating)?, hosts: [String] = ["localhost"], transport: (any Transport)? = nil
+    ) -> Session {
+        let manager = evaluator.map { evaluator in
+            ServerTrustManager(evaluators: Dictionary(uniqueKeysWithValues: hosts.map { ($0, evaluator) }))
+        }
+        return Session(
+            configuration: configuration, serverTrustManager: manager,
+            transport: transport ?? CurlTransport(configuration: .init(configuration)))
+    }
+
+    private func get(_ url: URL, by session: Session) async -> AFDataResponse<String> {
+        await session.request(url).validate().serializingString().response
+    }
+
+    /// That no byte of a request has come to a site. The server does one thing after the other.
+    private func expectNoRequest(at site: String, of server: SecureServer) async throws {
+        let before = try server.requestBytes(to: "good")
+        _ = try await session(DefaultTrustEvaluator()).request(server.url("good")).serializingString().value
+        while try server.requestBytes(to: "good") == before { await Task.yield() }
+        #expect(try server.requestBytes(to: site) == 0)
+    }
+
+    // MARK: Bad and good ones
+
+    @Test(arguments: bad) func aBadCertificateIsRefusedByAnEvaluator(bad: Bad) async throws {
+        let server = try await server(["bad": bad.site])
+        let response = await get(
+            try server.url("bad", host: bad.host), by: session(DefaultTrustEvaluator(), hosts: [bad.host, "localhost"]))
+        let error = try #require(response.error)
+        guard case .serverTrustEvaluationFailed(let reason) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        switch reason {
+        case .hostValidationFailed(let output):
+            #expect(bad.code == .hostMismatch && output.error.code == bad.code && output.host == bad.host)
+        case .defaultEvaluationFailed(let output):
+            #expect(bad.code != .hostMismatch && output.error.code == bad.code, "\(output.error)")
+            #expect(!output.trust.certificates.isEmpty)
+        default: Issue.record("\(reason)")
+        }
+        #expect(response.response == nil && response.data == nil)
+        #expect(response.metrics?.transactionMetrics.first?.remoteAddress != nil)
+        try await expectNoRequest(at: "bad", of: server)
+    }
+
+    @Test(arguments: bad) func aBadCertificateIsRefusedByTheTransport(bad: Bad) async throws {
+        let server = try await server(["bad": bad.site])
+        let response = await get(try server.url("bad", host: bad.host), by: session(nil))
+        let error = try #require(response.error?.underlyingError as? URLError)
+        #expect(error.code == bad.urlCode, "\(error)")
+        try await expectNoRequest(at: "bad", of: server)
+    }
+
+    @Test(arguments: good, [true, false]) func aGoodCertificateIsTrusted(name: String, isEvaluated: Bool) async throws {
+        let server = try await server(["site": .init(name)])
+        let host = name == "good-wildcard" ? "a.server.localhost" : "localhost"
+        let session = session(isEvaluated ? DefaultTrustEvaluator() : nil, hosts: [host])
+        for _ in 0..<3 {
+            let response = await get(try server.url("site", host: host), by: session)
+            #expect(response.value?.hasSuffix("none .\n") == true, "\(response)")
+        }
+        let address = name == "good-wildcard" ? "localhost" : "127.0.0.1"
+        let other = self.session(isEvaluated ? DefaultTrustEvaluator() : nil, hosts: [address])
+        let response = await get(try server.url("site", host: address), by: other)
+        #expect((response.error == nil) == (name != "good-wildcard"), "\(response)")
+    }
+
+    // MARK: Pins
+
+    private func certificate(_ name: String) throws -> Certificate {
+        try #require(try Certificate.certificates(contentsOf: certificates.file(name)).first)
+    }
+
+    @Test func pinsAddToTheValidation() async throws {
+        let server = try await server(["expired": .init("expired"), "chain": .init("good-chain")])
+        let own = try certificate("good.crt")
+        let root = try certificate("root.crt")
+        let accepted: [(String, any ServerTrustEvaluating)] = [
+            ("good", PinnedCertificatesTrustEvaluator(certificates: [own])),
+            ("good", .pinnedCertificates(certificates: [try certificate("expired.crt"), root])),
+            ("good", .publicKeys(keys: [own.publicKey])),
+            ("good", PublicKeysTrustEvaluator(keys: [try PublicKey(pin: own.publicKey.pin)])),
+            ("good", .pinnedCertificates(certificates: [root], acceptSelfSignedCertificates: true)),
+            ("good", .pinnedCertificates(certificates: [own], acceptSelfSignedCertificates: true)),
+            ("chain", PublicKeysTrustEvaluator(keys: [try certificate("intermediate.crt").publicKey])),
+            (
+                "expired",
+                .pinnedCertificates(certificates: [try certificate("expired.crt")], performDefaultValidation: false)
+            ),
+        ]
+        for (site, evaluator) in accepted {
+            let response = await get(try server.url(site), by: session(evaluator))
+            #expect(response.error == nil, "\(site)")
+        }
+    }
+
+    @Test func aPinThatDoesNotMatchRefuses() async throws {
+        // Beside a certificate of another authority it sends along a pinned one, which has not signed it.
+        let server = try await server(["bad": .init("good-p384"), "stowaway": .init("stowaway")])
+        let pinned = try certificate("good.crt")
+        for performs in [true, false] {
+            let response = await get(
+                try server.url("bad"),
+                by: session(.pinnedCertificates(certificates: [pinned], performDefaultValidation: performs)))
+            guard
+                case .serverTrustEvaluationFailed(
+                    .certificatePinningFailed(let host, let trust, let pins, let presented)) = response.error
+            else { throw try #require(response.error) }
+            #expect(host == "localhost" && pins == [pinned] && !presented.contains(pinned))
+            #expect(trust.certificates.first?.subject == "CN=good-p384")
+        }
+        for (site, performs) in [("bad", true), ("bad", false), ("stowaway", false)] {
+            let evaluator = PublicKeysTrustEvaluator(keys: [pinned.publicKey], performDefaultValidation: performs)
+            let response = await get(try server.url(site), by: session(evaluator))
+            guard case .serverTrustEvaluationFailed(.publicKeyPinningFailed(_, _, _, let keys)) = response.error else {
+                throw try #require(response.error)
+            }
+            #expect(!keys.contains(pinned.publicKey))
+        }
+        for site in ["bad", "stowaway"] { try await expectNoRequest(at: site, of: server) }
+    }
+
+    @Test func withoutPinsNobodyIsTrusted() async throws {
+        let server = try await server()
+        let empty: [(any ServerTrustEvaluating, (AFError.ServerTrustFailureReason) -> Bool)] = [
+            (.pinnedCertificates, { if case .noCertificatesFound = $0 { true } else { false } }),
+            (.publicKeys, { if case .noPublicKeysFound = $0 { true } else { false } }),
+            (.composite(evaluators: []), { if case .trustEvaluationFailed = $0 { true } else { false } }),
+        ]
+        for (evaluator, isExpected) in empty {
+            let error = await get(try server.url("good"), by: session(evaluator)).error
+            guard case .serverTrustEvaluationFailed(let reason) = error else { throw try #require(error) }
+            #expect(isExpected(reason), "\(reason)")
+        }
+        #expect(try server.requestBytes(to: "good") == 0)
+    }
+
+    // MARK: Revocation
+
+    @Test func whatIsRevokedOrUnknownIsRefused() async throws {
+        var sites = Dictionary(
+            uniqueKeysWithValues: Self.stapling.map { ($0, SecureServer.Site($0, stapling: "\($0).ocsp")) })
+        sites["revoked"] = .init("revoked")
+        sites["chain"] = .init("good-chain")
+        let server = try await server(sites)
+        let list = try certificates.data("root.crl")
+        let old = try certificates.data("old.crl")
+        let cases: [(String, RevocationTrustEvaluator, ServerTrustError.Code?)] = [
+            ("responses-good", .revocationChecking, nil),
+            ("responses-good", RevocationTrustEvaluator(options: .ocsp), nil),
+            ("responses-good", RevocationTrustEvaluator(options: .crl), .revocationUnknown),
+            ("responses-good", RevocationTrustEvaluator(options: .crl, revocationLists: [list]), nil),
+            ("responses-revoked", .revocationChecking, .revoked),
+            ("responses-revoked", RevocationTrustEvaluator(options: [.any, .preferCRL], revocationLists: [list]), .revoked),
+            ("responses-other", .revocationChecking, .revocationUnknown),
+            ("responses-foreign", .revocationChecking, .revocationUnknown),
+            ("good", .revocationChecking, .revocationUnknown),
+            ("good", RevocationTrustEvaluator(revocationLists: [list]), nil),
+            ("good", RevocationTrustEvaluator(options: .ocsp, revocationLists: [list]), .revocationUnknown),
+            ("good", RevocationTrustEvaluator(revocationLists: [old]), .revocationUnknown),
+            ("good", RevocationTrustEvaluator(revocationLists: [Data("no list".utf8)]), .revocationUnknown),
+            // There is no list of the authority in the middle.
+            ("chain", RevocationTrustEvaluator(revocationLists: [list]), .revocationUnknown),
+            ("revoked", RevocationTrustEvaluator(revocationLists: [list]), .revoked),
+            ("revoked", RevocationTrustEvaluator(performDefaultValidation: false, revocationLists: [list]), .revoked),
+        ]
+        for (index, (site, evaluator, code)) in cases.enumerated() {
+            let error = await get(try server.url(site), by: session(evaluator)).error
+            if code == nil, error == nil { continue }
+            guard case .serverTrustEvaluationFailed(.revocationCheckFailed(let output, _)) = error else {
+                Issue.record("\(index) \(site): \(String(describing: error))")
+                continue
+            }
+            #expect(output.error.code == code, "\(index) \(site): \(output.error)")
+        }
+        for site in ["revoked", "chain", "responses-revoked"] { #expect(try server.requestBytes(to: site) == 0) }
+    }
+
+    // MARK: Kept connections and sessions
+
+    @Test(arguments: [true, false]) func anotherPolicyMeansAnotherConnection(isKept: Bool) async throws {
+        let server = try await SecureServer(
+            certificates, ["bad": .init("expired"), "good": .init("good")],
+            settings: isKept ? "" : "keepalive_timeout 0;")
+        let transport = CurlTransport(configuration: .init(configuration))
+        let open = session(DisabledTrustEvaluator(), transport: transport)
+        let plain = session(nil, transport: transport)
+        let strict = session(DefaultTrustEvaluator(), transport: transport)
+        let pinned = session(PublicKeysTrustEvaluator(keys: [try certificate("expired.crt").publicKey]), transport: transport)
+        var resumed: [String] = []
+        for _ in 0..<2 {
+            resumed.append(try await plain.request(server.url("good")).serializingString().value)
+            _ = try await open.request(server.url("bad")).serializingString().value
+        }
+        // Without keeping, sessions that nobody decides about are resumed.
+        #expect(resumed.last?.hasSuffix(isKept ? ".\n" : "r\n") == true)
+        let sent = try server.requestBytes(to: "bad")
+        let sentToGood = try server.requestBytes(to: "good")
+        for session in [plain, strict, pinned] {
+            #expect(await get(try server.url("bad"), by: session).error != nil)
+        }
+        #expect(await get(try server.url("good"), by: pinned).error != nil)
+        _ = try await strict.request(server.url("good")).serializingString().value
+        while try server.requestBytes(to: "good") == sentToGood { await Task.yield() }
+        #expect(try server.requestBytes(to: "bad") == sent)
+    }
+
+    // MARK: Managers
+
+    @Test func aHostWithoutAnEvaluatorIsRefusedOrLeftToTheTransport() async throws {
+        let server = try await server(["bad": .init("expired")])
+        let strict = ServerTrustManager(evaluators: ["example.com": DefaultTrustEvaluator()])
+        let lax = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: strict.evaluators)
+        let strictSession = Session(configuration: configuration, serverTrustManager: strict)
+        let laxSession = Session(configuration: configuration, serverTrustManager: lax)
+        let error = await get(try server.url("good"), by: strictSession).error
+        guard case .serverTrustEvaluationFailed(.noRequiredEvaluator("localhost")) = error else {
+            throw try #require(error)
+        }
+        #expect(try server.requestBytes(to: "good") == 0)
+        #expect(await get(try server.url("good"), by: laxSession).error == nil)
+        let refusal = await get(try server.url("bad"), by: laxSession).error?.underlyingError as? URLError
+        #expect(refusal?.code == .serverCertificateHasBadDate)
+    }
+
+    @Test func spellingsOfAHostDoNotEvadeItsEvaluator() async throws {
+        let server = try await server()
+        let manager = ServerTrustManager(
+            allHostsMustBeEvaluated: false, evaluators: ["LocalHost": PublicKeysTrustEvaluator(keys: [])])
+        let session = Session(configuration: configuration, serverTrustManager: manager)
+        for host in ["localhost", "LOCALHOST", "localhost."] {
+            let error = await get(try server.url("good", host: host), by: session).error
+            #expect(error?.isServerTrustEvaluationError == true, "\(host): \(String(describing: error))")
+        }
+        #expect(try server.requestBytes(to: "good") == 0)
+    }
+
+    /// Looks at the end of a host's name, and asks an evaluator that waits.
+    private final class DomainManager: ServerTrustManager, @unchecked Sendable {
+        let evaluator: any ServerTrustEvaluating
+
+        init(_ evaluator: any ServerTrustEvaluating) {
+            self.evaluator = evaluator
+            super.init(evaluators: [:])
+        }
+
+        override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
+            host.hasSuffix("localhost") ? evaluator : nil
+        }
+    }
+
+    private final class Waiting: AsyncServerTrustEvaluating {
+        struct No: Error {}
+
+        let answer: Deferred<Bool>
+        let asked = Locked<[String]>([])
+
+        init(_ answer: Deferred<Bool>) { self.answer = answer }
+
+        func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
+            asked.withLock { $0.append(host) }
+            guard await answer.value else { throw No() }
+        }
+    }
+
+    @Test func anEvaluatorMayTakeTime() async throws {
+        let server = try await server()
+        let answer = Deferred<Bool>()
+        let evaluator = Waiting(answer)
+        let session = Session(configuration: configuration, serverTrustManager: DomainManager(evaluator))
+        let url = try server.url("good", host: "server.localhost")
+        let task = session.request(url).serializingString()
+        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        #expect(try server.requestBytes(to: "good") == 0)
+        answer.fulfil(true)
+        _ = try await task.value
+        for _ in 0..<5 { _ = try await session.request(url).serializingString().value }
+        #expect(evaluator.asked.withLock { $0 } == ["server.localhost"])
+    }
+
+    @Test func anErrorOfAnEvaluatorIsTheCause() async throws {
+        let server = try await server()
+        let answer = Deferred<Bool>()
+        answer.fulfil(false)
+        let session = session(.composite(evaluators: [DefaultTrustEvaluator(), Waiting(answer)]))
+        let error = await get(try server.url("good"), by: session).error
+        guard case .serverTrustEvaluationFailed(.customEvaluationFailed(let cause)) = error else {
+            throw try #require(error)
+        }
+        #expect(cause is Waiting.No)
+        #expect(try server.requestBytes(to: "good") == 0)
+    }
+
+    @Test func aRequestIsCancelledWhileItsEvaluatorDecides() async throws {
+        let server = try await server()
+        let evaluator = Waiting(Deferred<Bool>())
+        let request = session(evaluator).request(try server.url("good"))
+        let task = request.serializingString()
+        async let response = task.response
+        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        evaluator.answer.fulfil(true)
+        #expect(try server.requestBytes(to: "good") == 0)
+    }
+
+    // MARK: Hops
+
+    @Test func aRedirectMeetsTheEvaluatorOfItsHost() async throws {
+        let server = try await server(["bad": .init("expired")])
+        let manager = ServerTrustManager(
+            evaluators: ["localhost": DisabledTrustEvaluator(), "127.0.0.1": DefaultTrustEvaluator()])
+        let session = Session(configuration: configuration, serverTrustManager: manager)
+        let target = try server.url("bad", host: "127.0.0.1")
+        let response = await get(try server.url("good", path: "/to?\(target)"), by: session)
+        guard case .serverTrustEvaluationFailed(.defaultEvaluationFailed(let output)) = response.error else {
+            throw try #require(response.error)
+        }
+        #expect(output.host == "127.0.0.1" && output.error.code == .expired)
+        #expect(try server.requestBytes(to: "bad") == 0)
+    }
+
+    @Test func downloadsAndStreamsAreRefusedToo() async throws {
+        let server = try await server(["bad": .init("expired")])
+        let session = session(DefaultTrustEvaluator())
+        let download = await session.download(try server.url("bad")).serializingDownloadedFileURL().response
+        #expect(download.error?.isServerTrustEvaluationError == true)
+        var streamed: AFError?
+        for await event in session.streamRequest(try server.url("bad")).streamTask().streamingData() {
+            if case .complete(let completion) = event.event { streamed = completion.error }
+        }
+        #expect(streamed?.isServerTrustEvaluationError == true)
+        #expect(try server.requestBytes(to: "bad") == 0)
+    }
+
+    @Test func aTransportThatCannotEvaluateRefuses() async throws {
+        let session = session(DefaultTrustEvaluator(), transport: URLSessionTransport())
+        let error = await get(try #require(URL(string: "https://localhost:1/")), by: session).error
+        #expect(error?.localizedDescription.contains("server trust") == true, "\(String(describing: error))")
+    }
+}

@@ -1,0 +1,151 @@
+import AfarTestServer
+public import Foundation
+
+/// nginx with sites over TLS, each with a certificate and a port of its own.
+///
+/// The answer to a request is one line: the connection's number, the client's certificate (or "none"), and `r` or `.` for
+/// a TLS session that was resumed or not. `/to?URL` leads elsewhere.
+public final class SecureServer: Sendable {
+    /// What one port offers.
+    public struct Site: Sendable {
+        let certificate: String
+        let stapledResponse: String?
+        let clients: Clients
+
+        /// Whether clients are asked who they are.
+        public enum Clients: String, Sendable {
+            case notAsked = "off"
+            case asked = "optional"
+            case required = "on"
+        }
+
+        /// - Parameters:
+        ///   - certificate: The certificate's name, by ``TestCertificates``.
+        ///   - stapledResponse: The name of an OCSP response.
+        ///   - clients: Whether clients are asked for certificates of the authority's.
+        public init(_ certificate: String, stapling stapledResponse: String? = nil, clients: Clients = .notAsked) {
+            self.certificate = certificate
+            self.stapledResponse = stapledResponse
+            self.clients = clients
+        }
+    }
+
+    private let folder: URL
+    private let ports: [String: UInt16]
+    private let nginx: Process
+    private let output: Pipe
+
+    /// - Parameters:
+    ///   - sites: By their names.
+    ///   - settings: Further directives of nginx for all.
+    public init(_ certificates: TestCertificates, _ sites: [String: Site], settings: String = "") async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "afar-nginx-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // The ports are given back just before the server takes them, so that another may be faster.
+        for _ in 0..<5 {
+            let free = try sites.map { ($0.key, try ClosedPort()) }
+            let ports = Dictionary(uniqueKeysWithValues: free.map { ($0.0, $0.1.number) })
+            try Self.configuration(of: folder, certificates, sites, ports, settings)
+                .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
+            withExtendedLifetime(free) {}
+            if let (nginx, output) = try await Self.start(in: folder) {
+                (self.ports, self.nginx, self.output) = (ports, nginx, output)
+                return
+            }
+        }
+        let log = (try? String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)) ?? ""
+        throw TestCertificates.Failure(output: "nginx did not start: \(log)")
+    }
+
+    deinit {
+        kill(nginx.processIdentifier, SIGKILL)
+        nginx.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Where a site is.
+    public func url(_ site: String, host: String = "localhost", path: String = "/") throws -> URL {
+        guard let port = ports[site], let url = URL(string: "https://\(host):\(port)\(path)") else {
+            throw TestCertificates.Failure(output: "no site \(site)")
+        }
+        return url
+    }
+
+    /// How many bytes of requests have come to a site.
+    public func requestBytes(to site: String) throws -> Int {
+        let log = try String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)
+        guard let port = ports[site] else { throw TestCertificates.Failure(output: "no site \(site)") }
+        return log.split(separator: "\n").reduce(0) { sum, line in
+            let words = line.split(separator: " ")
+            return words.count == 2 && words[0] == "\(port)" ? sum + (Int(words[1]) ?? 0) : sum
+        }
+    }
+
+    private static func configuration(
+        of folder: URL, _ certificates: TestCertificates, _ sites: [String: Site], _ ports: [String: UInt16],
+        _ settings: String
+    ) -> String {
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(folder.path)/\($0);"
+        }
+        let servers = sites.map { name, site in
+            let files = "\(certificates.folder.path)/\(site.certificate)"
+            let stapling = site.stapledResponse.map {
+                "ssl_stapling on; ssl_stapling_file \(certificates.folder.path)/\($0);"
+            }
+            return """
+                server {
+                  listen 127.0.0.1:\(ports[name] ?? 0) ssl;
+                  ssl_certificate \(files).pem; ssl_certificate_key \(files).key; \(stapling ?? "")
+                  ssl_verify_client \(site.clients.rawValue);
+                  location / { return 200 "$connection $client $ssl_session_reused\\n"; }
+                  location /to { return 302 $args; }
+                }
+                """
+        }
+        return """
+            daemon off; master_process off; pid \(folder.path)/pid;
+            error_log \(folder.path)/error.log notice; error_log stderr notice;
+            events { worker_connections 4096; }
+            http {
+              \(temporary.joined(separator: " "))
+              log_format bytes "$server_port $request_length"; access_log \(folder.path)/access.log bytes;
+              keepalive_requests 1000000; default_type text/plain;
+              ssl_ciphers DEFAULT@SECLEVEL=0; ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache shared:tls:1m;
+              ssl_client_certificate \(certificates.authority.path);
+              map $ssl_client_s_dn $client { default $ssl_client_s_dn; "" none; }
+              \(settings)
+              \(servers.joined(separator: "\n"))
+            }
+            """
+    }
+
+    /// Nil when the server got no port.
+    private static func start(in folder: URL) async throws -> (Process, Pipe)? {
+        let (nginx, output) = (Process(), Pipe())
+        nginx.executableURL = URL(filePath: "/usr/bin/env")
+        nginx.arguments = ["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"]
+        nginx.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        nginx.standardError = output
+        try nginx.run()
+        // It says so when it is about to serve; the sockets are open by then.
+        let isRunning = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var said = Data()
+                while said.range(of: Data("using the \"".utf8)) == nil {
+                    let more = output.fileHandleForReading.availableData
+                    guard !more.isEmpty else { return continuation.resume(returning: false) }
+                    said += more
+                }
+                continuation.resume(returning: true)
+            }
+        }
+        if isRunning {
+            // It would stand still when nobody takes what it says.
+            output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+            return (nginx, output)
+        }
+        nginx.waitUntilExit()
+        return nil
+    }
+}
