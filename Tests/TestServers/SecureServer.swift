@@ -43,11 +43,9 @@ public final class SecureServer: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // The ports are given back just before the server takes them, so that another may be faster.
         for _ in 0..<5 {
-            let free = try sites.map { ($0.key, try ClosedPort()) }
-            let ports = Dictionary(uniqueKeysWithValues: free.map { ($0.0, $0.1.number) })
+            let ports = try Self.freePorts(for: sites.keys)
             try Self.configuration(of: folder, certificates, sites, ports, settings)
                 .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
-            withExtendedLifetime(free) {}
             if let (nginx, output) = try await Self.start(in: folder) {
                 (self.ports, self.nginx, self.output) = (ports, nginx, output)
                 return
@@ -79,6 +77,11 @@ public final class SecureServer: Sendable {
             let words = line.split(separator: " ")
             return words.count == 2 && words[0] == "\(port)" ? sum + (Int(words[1]) ?? 0) : sum
         }
+    }
+
+    private static func freePorts(for names: some Sequence<String>) throws -> [String: UInt16] {
+        // Held until all are known, so that they differ.
+        try Dictionary(uniqueKeysWithValues: names.map { ($0, try ClosedPort()) }).mapValues(\.number)
     }
 
     private static func configuration(

@@ -37,7 +37,7 @@ extension AuthenticationChallenge {
 }
 
 /// Stands where a challenge has its sender. Answers go to whoever asks, not to it.
-private final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
+final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
     func cancel(_ challenge: URLAuthenticationChallenge) {}

@@ -13,6 +13,26 @@ func withCancellableCallback<Answer: Sendable>(
     }
 }
 
+/// Runs user code in a task of its own, which is cancelled with this one, and waits for it no longer than that.
+///
+/// - Throws: What the code throws, or `CancellationError`.
+func withCancellableTask(_ work: @escaping @Sendable () async throws -> Void) async throws {
+    let outcome = Deferred<Result<Void, any Error>>()
+    let task = Task { outcome.fulfil(await Result(catching: work)) }
+    try await withTaskCancellationHandler {
+        try await outcome.value.get()
+    } onCancel: {
+        task.cancel()
+        outcome.fulfil(.failure(CancellationError()))
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(catching work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+}
+
 /// A callback of which only the first call counts.
 func once<Answer>(_ callback: @escaping @Sendable (Answer) -> Void) -> @Sendable (Answer) -> Void {
     let wasCalled = Locked(false)

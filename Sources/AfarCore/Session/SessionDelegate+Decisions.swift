@@ -89,12 +89,23 @@ extension SessionDelegate {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
+    /// Whether a closure decides about servers' certificates.
+    var decidesAboutServerTrust: Bool {
+        decidesAboutChallenges
+            || isListening && (sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil)
+    }
+
     /// What the closures say to a challenge; nil when there is none, so that the default is done.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
-        guard decidesAboutChallenges, let task = request.lastTask else { return nil }
+        let isAsked = challenge.isAboutServerTrust ? decidesAboutServerTrust : decidesAboutChallenges
+        guard isAsked, let task = request.lastTask else { return nil }
         return await withCancellableCallback(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
             request.session.queues.root.async { [self] in
-                if let closure = taskDidReceiveChallengeWithCompletion {
+                if challenge.isAboutServerTrust, let closure = sessionDidReceiveChallengeWithCompletion {
+                    closure(.shared, challenge) { answer(($0, $1)) }
+                } else if challenge.isAboutServerTrust, let closure = sessionDidReceiveChallenge {
+                    answer(closure(.shared, challenge))
+                } else if let closure = taskDidReceiveChallengeWithCompletion {
                     closure(.shared, task, challenge) { answer(($0, $1)) }
                 } else {
                     answer(taskDidReceiveChallenge?(.shared, task, challenge) ?? (.performDefaultHandling, nil))

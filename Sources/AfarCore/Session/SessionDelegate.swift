@@ -112,6 +112,28 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
+    /// Decides on a server's certificates, before a byte of a request leaves, in place of ``taskDidReceiveChallenge``; see there.
+    open var sessionDidReceiveChallenge:
+        (
+            (URLSession, URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
+        )?
+    {
+        didSet { isListening = true }
+    }
+
+    /// Decides as ``sessionDidReceiveChallenge`` does, and outranks that. It must call its last argument once; if it never
+    /// does, the request waits until it is cancelled.
+    open var sessionDidReceiveChallengeWithCompletion:
+        (
+            (
+                URLSession, URLAuthenticationChallenge,
+                @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) -> Void
+        )?
+    {
+        didSet { isListening = true }
+    }
+
     /// Decides what is done when a server asks for credentials by a 401 with a Basic challenge. It is asked once in each
     /// attempt for each place it is led to; never about other schemes, proxies or certificates, nor when the body is a
     /// stream that can be read once. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a

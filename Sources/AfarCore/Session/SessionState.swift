@@ -71,9 +71,7 @@ final class SessionState: Sendable {
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
         var stages: [any ExchangeStage] = [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage()]
-        if let security = SessionSecurity(configuration, serverTrustManager) {
-            stages.append(ConnectionSecurityStage(security))
-        }
+        stages.append(ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)))
         if configuration.waitsForConnectivity, let connectivity {
             stages.append(
                 ConnectivityStage(

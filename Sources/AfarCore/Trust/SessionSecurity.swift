@@ -24,33 +24,40 @@ final class SessionSecurity: ConnectionSecurityProvider {
     private let identities: [HostName: ClientIdentity]
     private let known = Locked<[Key: Known]>([:])
 
-    /// Nil when the session leaves everything to the transport.
-    init?(_ configuration: SessionConfiguration, _ manager: ServerTrustManager?) {
-        guard manager != nil || configuration.clientIdentity != nil || !configuration.clientIdentities.isEmpty else {
-            return nil
-        }
+    init(_ configuration: SessionConfiguration, _ manager: ServerTrustManager?) {
         self.manager = manager
         identity = configuration.clientIdentity
         identities = Dictionary(
-            configuration.clientIdentities.map { (HostName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+            configuration.clientIdentities.map { (HostName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first }
+        )
     }
 
-    func security(forHost host: String, hasLeftOrigin: Bool) -> Reply<Result<ConnectionSecurity?, any Error>> {
+    var hasRequirements: Bool { manager != nil || identity != nil || !identities.isEmpty }
+
+    func security(
+        forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
+    ) -> Reply<Result<ConnectionSecurity?, any Error>> {
         let identity = identities[HostName(host)] ?? (hasLeftOrigin ? nil : identity)
-        guard let manager else { return .now(.success(security(of: host, identity, evaluator: nil))) }
+        let fallback = isDecided ? Self.standard : nil
+        guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
         // A subclass is somebody else's code.
         guard type(of: manager) == ServerTrustManager.self else {
-            return .wait { [self] in security(of: host, identity, by: manager) }
+            return .wait { [self] in security(of: host, identity, by: manager, fallback) }
         }
-        return .now(security(of: host, identity, by: manager))
+        return .now(security(of: host, identity, by: manager, fallback))
     }
 
+    /// Does what the transport would do.
+    private static let standard = DefaultTrustEvaluator()
+
     private func security(
-        of host: String, _ identity: ClientIdentity?, by manager: ServerTrustManager
+        of host: String, _ identity: ClientIdentity?, by manager: ServerTrustManager,
+        _ fallback: DefaultTrustEvaluator?
     ) -> Result<ConnectionSecurity?, any Error> {
         Result {
             do {
-                return security(of: host, identity, evaluator: try manager.serverTrustEvaluator(forHost: host))
+                let evaluator = try manager.serverTrustEvaluator(forHost: host) ?? fallback
+                return security(of: host, identity, evaluator: evaluator)
             } catch {
                 throw error.asTrustFailure
             }
@@ -80,10 +87,13 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     private static func evaluation(by evaluator: any ServerTrustEvaluating) -> ConnectionSecurity.Evaluation {
         { trust in
-            do {
-                try await evaluator.decide(on: trust, forHost: trust.host)
-            } catch {
-                throw error.asTrustFailure
+            // One that never comes to an end does not keep the request from being cancelled.
+            try await withCancellableTask {
+                do {
+                    try await evaluator.decide(on: trust, forHost: trust.host)
+                } catch {
+                    throw error.asTrustFailure
+                }
             }
         }
     }

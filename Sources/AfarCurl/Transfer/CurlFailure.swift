@@ -21,6 +21,8 @@ struct CurlFailure {
         case CURLE_GOT_NOTHING: "the connection closed before the first line of the response had come"
         case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
             "a line of the response's head is too long for libcurl"
+        case CURLE_SSL_CACERT_BADFILE:
+            "\(message). Install the package ca-certificates, or name a file of PEM certificates (certificateBundle)"
         default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
         }
     }
@@ -30,6 +32,9 @@ struct CurlFailure {
         // With the scheme checked beforehand, this is a response that is no HTTP/1.
         case CURLE_UNSUPPORTED_PROTOCOL: isConnected ? .malformedResponse : .unsupportedURL
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode
+        case CURLE_SSL_CONNECT_ERROR where message.contains("alert"), CURLE_RECV_ERROR where message.contains("alert"),
+            CURLE_SEND_ERROR where message.contains("alert"):
+            alertCode
         case CURLE_COULDNT_CONNECT: connectCode
         case CURLE_COULDNT_RESOLVE_HOST where message.contains("failed to start"): .outOfResources
         case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
@@ -49,6 +54,22 @@ struct CurlFailure {
     /// Whether a system's error means that the process, or the machine, has no more of something.
     static func isOutOfResources(_ systemError: Int32) -> Bool {
         [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(systemError)
+    }
+
+    /// What a server says by a TLS alert about the client's certificate (RFC 8446, section 6.2), in OpenSSL's words. It may
+    /// come after the handshake.
+    private var alertCode: TransportError.Code {
+        let rejections = [
+            "bad certificate", "unknown ca", "certificate expired", "certificate revoked", "certificate unknown",
+            "unsupported certificate",
+        ]
+        return if message.contains("certificate required") {
+            .clientCertificateRequired
+        } else if rejections.contains(where: { message.contains("alert \($0)") }) {
+            .clientCertificateRejected
+        } else {
+            Self.codes[Int(code.rawValue)] ?? .unknown
+        }
     }
 
     private var connectCode: TransportError.Code {

@@ -3,11 +3,17 @@ import HTTPTypes
 
 /// Knows who the client is to a host, and who decides on its certificates.
 package protocol ConnectionSecurityProvider: Sendable {
+    /// Whether there is anything to know.
+    var hasRequirements: Bool { get }
+
     /// - Parameters:
     ///   - host: The name or the address, in lower case, without port.
     ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
+    ///   - isDecided: Whether certificates are to be decided on in any case, because somebody is asked about them first.
     /// - Returns: Nil where the transport does as it always does. What takes somebody else's code is waited for.
-    func security(forHost host: String, hasLeftOrigin: Bool) -> Reply<Result<ConnectionSecurity?, any Error>>
+    func security(
+        forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
+    ) -> Reply<Result<ConnectionSecurity?, any Error>>
 }
 
 /// Has each request sent over connections that are secured as its host requires.
@@ -20,7 +26,9 @@ package struct ConnectionSecurityStage: ExchangeStage {
     package init(_ provider: any ConnectionSecurityProvider) { self.provider = provider }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        hop.exchange.request.scheme == "https" ? Run(provider) : nil
+        guard hop.exchange.request.scheme == "https" else { return nil }
+        let handler = hop.exchange.context[ServerTrustHandlerKey.self]
+        return handler != nil || provider.hasRequirements ? Run(provider, handler) : nil
     }
 
     private final class Run: StageRun {
@@ -34,13 +42,19 @@ package struct ConnectionSecurityStage: ExchangeStage {
         }
 
         private let provider: any ConnectionSecurityProvider
+        private let handler: ServerTrustHandlerKey.Handler?
         private let state = InlineLocked(State())
 
-        init(_ provider: any ConnectionSecurityProvider) { self.provider = provider }
+        init(_ provider: any ConnectionSecurityProvider, _ handler: ServerTrustHandlerKey.Handler?) {
+            self.provider = provider
+            self.handler = handler
+        }
 
         func before(_ hop: Hop) -> Reply<Departure> {
             if let security = state.withLock({ $0.security }) { return .now(departure(of: hop, under: security)) }
-            switch provider.security(forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin) {
+            let reply = provider.security(
+                forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin, isDecided: handler != nil)
+            switch reply {
             case .now(let result): return .now(departure(of: hop, after: result))
             case .wait(let work): return .wait { [self] in departure(of: hop, after: await work()) }
             }
@@ -60,6 +74,8 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let security else { return .send }
             var exchange = hop.exchange
             exchange.options.security = security
+            // It holds the request, and nobody below asks.
+            exchange.context[ServerTrustHandlerKey.self] = nil
             return .change(exchange)
         }
 
@@ -74,10 +90,15 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard count <= Self.decisionLimit else {
                 return .now(.fail(failure.refused("the server presents other certificates on each connection")))
             }
-            return .wait {
+            return .wait { [handler] in
                 do {
                     let trust = try undecided.trust(ofHost: hop.host)
-                    try await evaluation(trust)
+                    switch await handler?(trust) ?? .evaluate {
+                    case .evaluate: try await evaluation(trust)
+                    case .trust: break
+                    case .refuse: return .fail(failure.refused("the server was refused"))
+                    case .cancel: return .fail(hop.cancellation)
+                    }
                     security.accept(undecided.chain, of: trust)
                     return .again
                 } catch {

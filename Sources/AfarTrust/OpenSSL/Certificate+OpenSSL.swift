@@ -73,12 +73,18 @@
             return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
         }
 
+        private static func isAddress(_ host: String) -> Bool {
+            var (ipv4, ipv6) = (in_addr(), in6_addr())
+            return inet_pton(AF_INET, host, &ipv4) == 1 || inet_pton(AF_INET6, host, &ipv6) == 1
+        }
+
         /// Whether the certificate is for a host, a name or an address.
         func isValid(forHost host: String) throws(ServerTrustError) -> Bool {
             guard let certificate = X509.read(derEncoded) else { throw .noCertificates }
             var name = host
             if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
-            if X509_check_ip_asc(certificate.raw, name, 0) == 1 { return true }
+            // An address is never compared with names, whose wildcards might fit.
+            if Self.isAddress(name) { return X509_check_ip_asc(certificate.raw, name, 0) == 1 }
             if name.hasSuffix(".") { name.removeLast() }
             guard !name.isEmpty else { return false }
             let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)

@@ -1,0 +1,77 @@
+public import AfarTransport
+import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension URLProtectionSpace: AlamofireExtended {}
+
+extension AlamofireExtension where ExtendedType: URLProtectionSpace {
+    /// What the server has presented; nil unless ``SessionDelegate`` is asked about a server's certificates.
+    public var serverTrust: ServerTrust? { (type as? ServerTrustSpace)?.trust }
+}
+
+extension URLCredential: AlamofireExtended {}
+
+extension AlamofireExtension where ExtendedType: URLCredential {
+    /// The credential that accepts a server's certificates, for ``SessionDelegate/taskDidReceiveChallenge``. No other does.
+    public static func trusting(_ trust: ServerTrust) -> URLCredential {
+        URLCredential(user: "", password: ServerTrustSpace.acceptance, persistence: .none)
+    }
+}
+
+/// Foundation's protection space, with what it has no place for on Linux.
+private final class ServerTrustSpace: URLProtectionSpace, @unchecked Sendable {
+    // Sendable because it does not change.
+
+    /// Foundation's credentials have no place for a trust either; nobody knows this password.
+    static let acceptance = UUID().uuidString
+
+    /// Foundation's constant of this name is not available on Linux.
+    private static let method = "NSURLAuthenticationMethodServerTrust"
+
+    let trust: ServerTrust
+
+    init(_ trust: ServerTrust, port: Int) {
+        self.trust = trust
+        super.init(
+            host: trust.host, port: port, protocol: "https", realm: nil,
+            authenticationMethod: Self.method)
+    }
+
+    @available(*, unavailable)
+    required init?(coder: NSCoder) { return nil }
+}
+
+extension URLAuthenticationChallenge {
+    var isAboutServerTrust: Bool { protectionSpace is ServerTrustSpace }
+
+    fileprivate convenience init(_ trust: ServerTrust, port: Int) {
+        self.init(
+            protectionSpace: ServerTrustSpace(trust, port: port), proposedCredential: nil, previousFailureCount: 0,
+            failureResponse: nil, error: nil, sender: NullChallengeSender())
+    }
+}
+
+extension Request {
+    /// Who is asked about servers' certificates before they are evaluated; nil when nobody is.
+    var serverTrustHandler: ServerTrustHandlerKey.Handler? {
+        guard session.delegate.decidesAboutServerTrust else { return nil }
+        return { [self] trust in
+            let port = lastRequest?.url?.port ?? 443
+            guard
+                let (disposition, credential) = await session.delegate.answer(
+                    to: URLAuthenticationChallenge(trust, port: port), of: self)
+            else { return .evaluate }
+            return switch disposition {
+            case .useCredential: credential?.password == ServerTrustSpace.acceptance ? .trust : .evaluate
+            case .performDefaultHandling: .evaluate
+            case .cancelAuthenticationChallenge: .cancel
+            default: .refuse
+            }
+        }
+    }
+}

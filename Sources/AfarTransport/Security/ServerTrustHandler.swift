@@ -1,0 +1,18 @@
+package import AfarTrust
+
+/// What is done about a server's certificates.
+package enum ServerTrustAnswer: Sendable {
+    /// They are evaluated as they would be if nobody had been asked.
+    case evaluate
+    case trust
+    case refuse
+    /// The exchange is ended.
+    case cancel
+}
+
+/// Where an exchange has who is asked about servers' certificates, before they are evaluated; nil when nobody is.
+package enum ServerTrustHandlerKey: ExchangeContextKey {
+    package typealias Handler = @Sendable (ServerTrust) async -> ServerTrustAnswer
+
+    package static let defaultValue: Handler? = nil
+}
