@@ -53,7 +53,8 @@ extension Session {
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
-            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors, transport: platformTransport(for: configuration), connectivity: connectivity)
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            transport: platformTransport(for: configuration), connectivity: connectivity)
     }
 
     /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
@@ -96,7 +97,8 @@ extension Session {
             configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
-            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors, connectivity: connectivity)
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            connectivity: connectivity)
     }
 }
 

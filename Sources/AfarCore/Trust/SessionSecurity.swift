@@ -32,7 +32,8 @@ final class SessionSecurity: ConnectionSecurityProvider {
         self.manager = manager
         identity = configuration.clientIdentity
         identities = Dictionary(
-            configuration.clientIdentities.map { (HostName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+            configuration.clientIdentities.map { (HostName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first }
+        )
     }
 
     func security(forHost host: String, hasLeftOrigin: Bool) -> Reply<Result<ConnectionSecurity?, any Error>> {

@@ -264,7 +264,9 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.admit(at: now)
         transfer.group = group
         let security = transfer.exchange.options.security
-        guard let pool = pools.pool(ofGroup: group, for: security), let handle = pool.takeHandle(isReusable: !transfer.isBulk) else {
+        guard let pool = pools.pool(ofGroup: group, for: security),
+            let handle = pool.takeHandle(isReusable: !transfer.isBulk)
+        else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }

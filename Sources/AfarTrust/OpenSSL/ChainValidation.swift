@@ -82,7 +82,8 @@
             switch status.value {
             case V_OCSP_CERTSTATUS_GOOD: return
             case V_OCSP_CERTSTATUS_REVOKED:
-                throw ServerTrustError(.revoked, "the certificate is revoked, says its OCSP response", certificate: first)
+                throw ServerTrustError(
+                    .revoked, "the certificate is revoked, says its OCSP response", certificate: first)
             default: throw unknown("the responder does not know the certificate")
             }
         }
@@ -169,7 +170,8 @@
                     .unknownAuthority
                 case X509_V_ERR_CERT_REVOKED: .revoked
                 case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_CRL_HAS_EXPIRED,
-                    X509_V_ERR_CRL_NOT_YET_VALID, X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
+                    X509_V_ERR_CRL_NOT_YET_VALID, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+                    X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
                     X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE:
                     .revocationUnknown
                 case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weakKey

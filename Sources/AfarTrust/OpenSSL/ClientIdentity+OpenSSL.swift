@@ -26,8 +26,9 @@
             }
             guard let archive else { throw .notAnIdentity("it could not be read") }
             // An empty passphrase may have been none at all when the archive was made; this tries both.
-            guard PKCS12_verify_mac(archive.raw, passphrase, -1) == 1
-                || passphrase.isEmpty && PKCS12_verify_mac(archive.raw, nil, 0) == 1
+            guard
+                PKCS12_verify_mac(archive.raw, passphrase, -1) == 1
+                    || passphrase.isEmpty && PKCS12_verify_mac(archive.raw, nil, 0) == 1
             else {
                 ERR_clear_error()
                 throw .wrongPassphrase

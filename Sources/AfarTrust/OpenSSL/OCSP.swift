@@ -10,7 +10,9 @@
                 var next = bytes.bindMemory(to: UInt8.self).baseAddress
                 return OpenSSLObject(d2i_OCSP_RESPONSE(nil, &next, bytes.count), free: OCSP_RESPONSE_free)
             }
-            guard let response, OCSP_response_status(response.raw) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return nil }
+            guard let response, OCSP_response_status(response.raw) == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
+                return nil
+            }
             return OpenSSLObject(OCSP_response_get1_basic(response.raw), free: OCSP_BASICRESP_free)
         }
 

@@ -31,7 +31,9 @@ import Testing
     }
 
     /// What the server takes the client for.
-    private func client(in answer: String) -> String { answer.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+    private func client(in answer: String) -> String {
+        answer.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+    }
 
     @Test func everyFormIsShown() async throws {
         let server = try await server()
@@ -40,7 +42,8 @@ import Testing
             try ClientIdentity(
                 certificates: certificates.data("client-a.der"), privateKey: certificates.data("client-a.key.der")),
             try ClientIdentity(
-                certificates: certificates.data("client-a.crt"), privateKey: certificates.data("client-a.encrypted.key"),
+                certificates: certificates.data("client-a.crt"),
+                privateKey: certificates.data("client-a.encrypted.key"),
                 passphrase: "secret"),
             try ClientIdentity(pkcs12: certificates.data("client-a.p12"), passphrase: "secret"),
         ]
@@ -66,10 +69,12 @@ import Testing
         let server = try await server()
         let session = Session(configuration: try configuration { $0.clientIdentity = try identity("client-a") })
         let elsewhere = [
-            try server.url("other"), try server.url("asking", host: "127.0.0.1"), try server.url("other", host: "127.0.0.1"),
+            try server.url("other"), try server.url("asking", host: "127.0.0.1"),
+            try server.url("other", host: "127.0.0.1"),
         ]
         for target in elsewhere {
-            let answer = try await session.request(server.url("asking", path: "/to?\(target)")).serializingString().value
+            let answer = try await session.request(server.url("asking", path: "/to?\(target)")).serializingString()
+                .value
             #expect(client(in: answer) == "none", "\(target)")
         }
         // Not even when another redirect leads back.
@@ -154,7 +159,9 @@ import Testing
                             ? words.count == 3 && words[1] == party.client
                             : response.error?.isServerTrustEvaluationError == true
                         counts.withLock { if isRight { $0.right += 1 } else { $0.wrong += 1 } }
-                        if let connection = words.first { users.withLock { _ = $0[connection, default: []].insert(index) } }
+                        if let connection = words.first {
+                            users.withLock { _ = $0[connection, default: []].insert(index) }
+                        }
                     }
                 }
             }

@@ -230,7 +230,10 @@ import Testing
             ("responses-good", RevocationTrustEvaluator(options: .crl), .revocationUnknown),
             ("responses-good", RevocationTrustEvaluator(options: .crl, revocationLists: [list]), nil),
             ("responses-revoked", .revocationChecking, .revoked),
-            ("responses-revoked", RevocationTrustEvaluator(options: [.any, .preferCRL], revocationLists: [list]), .revoked),
+            (
+                "responses-revoked", RevocationTrustEvaluator(options: [.any, .preferCRL], revocationLists: [list]),
+                .revoked
+            ),
             ("responses-other", .revocationChecking, .revocationUnknown),
             ("responses-foreign", .revocationChecking, .revocationUnknown),
             ("good", .revocationChecking, .revocationUnknown),
@@ -265,7 +268,8 @@ import Testing
         let open = session(DisabledTrustEvaluator(), transport: transport)
         let plain = session(nil, transport: transport)
         let strict = session(DefaultTrustEvaluator(), transport: transport)
-        let pinned = session(PublicKeysTrustEvaluator(keys: [try certificate("expired.crt").publicKey]), transport: transport)
+        let pinned = session(
+            PublicKeysTrustEvaluator(keys: [try certificate("expired.crt").publicKey]), transport: transport)
         var resumed: [String] = []
         for _ in 0..<2 {
             resumed.append(try await plain.request(server.url("good")).serializingString().value)
