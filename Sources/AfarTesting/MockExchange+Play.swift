@@ -53,7 +53,7 @@ extension MockExchange {
 
     private func tellSent(_ count: Int) {
         guard !isOver else { return }
-        note { $0.transactions[0].requestBodyBytes = Int64(count) }
+        note { $0.transactions[0].countOfRequestBodyBytesSent = Int64(count) }
         exchange.observer?.exchangeDidSend(bytes: Int64(count), expected: exchange.body.length)
     }
 
@@ -114,7 +114,7 @@ extension MockExchange {
             if let failure = add(Data(chunk)) {
                 return fail(.deliveryFailed, "the body could not be written", systemError: failure)
             }
-            note { $0.transactions[0].responseBodyBytesAfterDecoding = total }
+            note { $0.transactions[0].countOfResponseBodyBytesAfterDecoding = total }
             if !isOver { exchange.observer?.exchangeDidReceive(bytes: total, expected: head.contentLength) }
             if let source {
                 demand.close()

@@ -43,6 +43,7 @@
             secureConnectionEndDate = metrics.secureConnectionEndDate
             connectEndDate = metrics.connectEndDate
             requestStartDate = metrics.requestStartDate
+            requestEndDate = metrics.requestEndDate
             responseStartDate = metrics.responseStartDate
             responseEndDate = metrics.responseEndDate
             networkProtocolName = metrics.networkProtocolName
@@ -52,11 +53,14 @@
             localPort = metrics.localPort
             remoteAddress = metrics.remoteAddress
             remotePort = metrics.remotePort
-            requestHeaderBytes = metrics.countOfRequestHeaderBytesSent
-            requestBodyBytes = metrics.countOfRequestBodyBytesSent
-            responseHeaderBytes = metrics.countOfResponseHeaderBytesReceived
-            responseBodyBytes = metrics.countOfResponseBodyBytesReceived
-            responseBodyBytesAfterDecoding = metrics.countOfResponseBodyBytesAfterDecoding
+            countOfRequestHeaderBytesSent = metrics.countOfRequestHeaderBytesSent
+            countOfRequestBodyBytesSent = metrics.countOfRequestBodyBytesSent
+            countOfRequestBodyBytesBeforeEncoding = metrics.countOfRequestBodyBytesBeforeEncoding
+            tlsProtocolNumber = metrics.negotiatedTLSProtocolVersion?.rawValue
+            tlsCipherSuiteNumber = metrics.negotiatedTLSCipherSuite?.rawValue
+            countOfResponseHeaderBytesReceived = metrics.countOfResponseHeaderBytesReceived
+            countOfResponseBodyBytesReceived = metrics.countOfResponseBodyBytesReceived
+            countOfResponseBodyBytesAfterDecoding = metrics.countOfResponseBodyBytesAfterDecoding
         }
     }
 #endif

@@ -86,8 +86,8 @@ extension RunningExchange {
         metrics.fetchStartDate = state.fetchStart
         metrics.responseStartDate = state.responseStart
         metrics.responseEndDate = state.ending == nil ? nil : Date()
-        metrics.requestBodyBytes = state.sent
-        metrics.responseBodyBytesAfterDecoding = state.received
+        metrics.countOfRequestBodyBytesSent = state.sent
+        metrics.countOfResponseBodyBytesAfterDecoding = state.received
         return TransportReport(transactions: [metrics])
     }
 }

@@ -70,7 +70,7 @@ import Testing
         let recorder = Recorder()
         let response = try await transport.send(.to("/") { $0.observer = recorder })
         #expect(recorder.events.withLock { $0 } == ["head 200", "received 4/6", "received 6/6"])
-        #expect(response.report.transactions.first?.responseBodyBytesAfterDecoding == 6)
+        #expect(response.report.transactions.first?.countOfResponseBodyBytesAfterDecoding == 6)
         let refused = await failure {
             _ = try await transport.send(.to("/") { $0.verdict = { _ in .refuse(Refused()) } })
         }

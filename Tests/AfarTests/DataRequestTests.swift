@@ -140,7 +140,7 @@ import Testing
         #expect(secondHop.isReusedConnection)
         #expect(secondHop.connectEndDate == nil)
         #expect(secondHop.remotePort == server.url.port)
-        #expect(secondHop.responseBodyBytes == Int64(second.data?.count ?? 0))
+        #expect(secondHop.countOfResponseBodyBytesReceived == Int64(second.data?.count ?? 0))
         await server.stop()
     }
 

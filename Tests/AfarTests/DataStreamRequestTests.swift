@@ -19,7 +19,9 @@ import Testing
         #expect(completion.error == nil)
         #expect(completion.response?.statusCode == 200)
         #expect(completion.request?.url == server.url("/large/3000000"))
-        if kind.measures { #expect(completion.metrics?.transactionMetrics.last?.responseBodyBytes == 3_000_000) }
+        if kind.measures {
+            #expect(completion.metrics?.transactionMetrics.last?.countOfResponseBodyBytesReceived == 3_000_000)
+        }
         let events = seen.events
         #expect(events.compactMap(\.value).reduce(Data(), +) == PatternBytes.bytes(3_000_000))
         #expect(events.filter { $0.completion != nil }.count == 1)
@@ -267,7 +269,7 @@ import Testing
         session.streamRequest(server.url).responseStream(on: seen.queue, stream: seen.note)
         let completion = await seen.completion
         #expect(completion.error?.isSessionTaskError == true)
-        if kind.measures { #expect(completion.metrics?.transactionMetrics.last?.responseBodyBytes == 4) }
+        if kind.measures { #expect(completion.metrics?.transactionMetrics.last?.countOfResponseBodyBytesReceived == 4) }
         #expect(seen.events.compactMap(\.value) == [Data("half".utf8)])
         await server.stop()
     }

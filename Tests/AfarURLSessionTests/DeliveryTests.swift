@@ -57,7 +57,7 @@ import Testing
             next.signal()
         }
         #expect(pieces == ["ab", "cd", "ef"])
-        #expect(await stream.report().transactions.first?.responseBodyBytesAfterDecoding == 6)
+        #expect(await stream.report().transactions.first?.countOfResponseBodyBytesAfterDecoding == 6)
     }
 
     @Test func brokenStreamFailsItsReader() async throws {

@@ -162,7 +162,7 @@ import Testing
         }
         #expect(error?.code == .timedOut)
         #expect(error?.message.contains("total") == true)
-        #expect((error?.report.transactions.first?.responseBodyBytesAfterDecoding ?? 0) > 0)
+        #expect((error?.report.transactions.first?.countOfResponseBodyBytesAfterDecoding ?? 0) > 0)
     }
 
     @Test func suspendedExchangeStartsWhenResumed() async throws {

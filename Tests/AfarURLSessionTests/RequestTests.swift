@@ -71,7 +71,7 @@ import Testing
         try Data(bytes.utf8).write(to: file)
         let response = try await transport.send(.post(try echo(), .file(file)))
         #expect(response.text?.hasSuffix("\r\n\r\n\(bytes)") == true)
-        #expect(response.report.transactions.first?.requestBodyBytes == Int64(bytes.utf8.count))
+        #expect(response.report.transactions.first?.countOfRequestBodyBytesSent == Int64(bytes.utf8.count))
     }
 
     @Test(arguments: ["/nonexistent/file", "/tmp"])

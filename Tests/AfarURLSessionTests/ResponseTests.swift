@@ -13,7 +13,7 @@ import Testing
         #expect(response.head.status == 201)
         #expect(response.head.fields[HTTPField.Name("X-A")!] == "1")
         #expect(response.text == "hello")
-        #expect(response.report.transactions.first?.responseBodyBytesAfterDecoding == 5)
+        #expect(response.report.transactions.first?.countOfResponseBodyBytesAfterDecoding == 5)
     }
 
     @Test(arguments: [300, 301, 302, 303, 304, 305, 307, 308])

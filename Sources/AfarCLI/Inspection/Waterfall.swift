@@ -73,7 +73,7 @@ struct Waterfall {
 
     /// The bytes of the response's body, as they travelled and as they became.
     private static func amount(_ metrics: TransactionMetrics) -> String {
-        let (travelled, decoded) = (metrics.travelledBodyBytes, metrics.responseBodyBytesAfterDecoding)
+        let (travelled, decoded) = (metrics.travelledBodyBytes, metrics.countOfResponseBodyBytesAfterDecoding)
         guard travelled > 0 else { return "no body" }
         let became = decoded > 0 && decoded != travelled ? " (\(Quantity.bytes(decoded)) decoded)" : ""
         let rate = Quantity.rate(travelled, in: metrics.duration).map { ", \($0)" } ?? ""

@@ -31,10 +31,10 @@ package struct RequestSummary {
 
         var parts: [String] = []
         if let transactions = facts.attempt?.report.transactions {
-            let received = transactions.last?.responseBodyBytesAfterDecoding ?? 0
+            let received = transactions.last?.countOfResponseBodyBytesAfterDecoding ?? 0
             metadata["bytes"] = "\(received)"
             parts.append("\(Quantity.bytes(received)) in \(duration)")
-            let sent = transactions.last?.requestBodyBytes ?? 0
+            let sent = transactions.last?.countOfRequestBodyBytesSent ?? 0
             if sent > 0 { parts.append("\(Quantity.bytes(sent)) sent") }
         } else {
             parts.append("after \(duration)")

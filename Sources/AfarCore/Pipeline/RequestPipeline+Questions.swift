@@ -180,7 +180,8 @@ extension RequestPipeline {
             body.cancel()
             let report = await body.report()
             guard var error = error as? TransportError else {
-                let attempt = AttemptReport(start: sendDate, end: Date(), report: report)
+                let attempt = AttemptReport(
+                    start: sendDate, end: Date(), report: report, request: urlRequest, response: response.head)
                 request.mutable.withLock { $0.attempts.append(attempt) }
                 throw error
             }

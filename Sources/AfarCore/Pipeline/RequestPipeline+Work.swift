@@ -111,10 +111,12 @@ extension RequestPipeline {
     /// Takes what the exchange came to.
     private func receive() throws(AFError) {
         guard let result = result.take() else { return }
-        let (end, work) = request.mutable.withLock { [sendDate] state in
+        let (end, work) = request.mutable.withLock { [sendDate, urlRequest] state in
             state.control = nil
             if let report = result.report {
-                state.attempts.append(AttemptReport(start: sendDate, end: Date(), report: report))
+                state.attempts.append(
+                    AttemptReport(
+                        start: sendDate, end: Date(), report: report, request: urlRequest, response: result.head))
             }
             defer { state.work = [] }
             return (state.end, state.work)

@@ -124,10 +124,12 @@ extension Request.Mutable {
         snapshot.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
         snapshot.head = head
         snapshot.error = failure?.networkError
-        snapshot.sent = sending?.last ?? ByteProgress(completed: transaction?.requestBodyBytes ?? 0, total: nil)
+        snapshot.sent =
+            sending?.last ?? ByteProgress(completed: transaction?.countOfRequestBodyBytesSent ?? 0, total: nil)
         snapshot.received =
             receiving?.last
-            ?? ByteProgress(completed: transaction?.responseBodyBytesAfterDecoding ?? 0, total: head?.contentLength)
+            ?? ByteProgress(
+                completed: transaction?.countOfResponseBodyBytesAfterDecoding ?? 0, total: head?.contentLength)
         snapshot.state =
             switch state {
             case _ where isOver: .completed

@@ -29,6 +29,16 @@ import Foundation
             SSL_set_ex_data(ssl, Self.mark, Unmanaged.passUnretained(security).toOpaque())
         }
 
+        /// What was agreed on in the handshake.
+        var agreement: Agreement? {
+            guard let cipher = SSL_get_current_cipher(ssl) else { return nil }
+            return Agreement(
+                versionNumber: UInt16(truncatingIfNeeded: SSL_version(ssl)),
+                version: String(cString: SSL_get_version(ssl)),
+                cipherSuiteNumber: SSL_CIPHER_get_protocol_id(cipher),
+                cipherSuite: CipherSuiteNames.name(of: cipher))
+        }
+
         /// What the server presented in the handshake.
         var presentedChain: PresentedChain {
             let chain = SSL_get_peer_cert_chain(ssl)
@@ -39,6 +49,31 @@ import Foundation
             let count = afar_ocsp_response(ssl, &bytes)
             let response = count > 0 ? bytes.map { Data(bytes: $0, count: count) } : nil
             return PresentedChain(certificates: certificates, stapledOCSPResponse: response)
+        }
+    }
+
+    extension TLSConnection {
+        /// A version of TLS and a cipher suite.
+        struct Agreement {
+            let versionNumber: UInt16
+            let version: String
+            let cipherSuiteNumber: UInt16
+            let cipherSuite: String
+        }
+    }
+
+    /// The names of cipher suites, each made once.
+    private enum CipherSuiteNames {
+        private static let names = Locked<[UInt16: String]>([:])
+
+        static func name(of cipher: OpaquePointer) -> String {
+            let number = SSL_CIPHER_get_protocol_id(cipher)
+            return names.withLock { names in
+                if let name = names[number] { return name }
+                let name = String(cString: SSL_CIPHER_standard_name(cipher) ?? SSL_CIPHER_get_name(cipher))
+                names[number] = name
+                return name
+            }
         }
     }
 
@@ -54,7 +89,13 @@ import Foundation
 #else
     /// Only OpenSSL's connections can be looked into.
     struct TLSConnection {
+        struct Agreement {
+            let (versionNumber, cipherSuiteNumber): (UInt16, UInt16)
+            let (version, cipherSuite): (String, String)
+        }
+
         init?(_ handle: EasyHandle) { return nil }
+        var agreement: Agreement? { nil }
         func isTrusted(under security: ConnectionSecurity) -> Bool { false }
         func setTrusted(under security: ConnectionSecurity) {}
         var presentedChain: PresentedChain { PresentedChain(certificates: [], stapledOCSPResponse: nil) }

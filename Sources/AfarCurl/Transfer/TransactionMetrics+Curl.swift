@@ -28,6 +28,7 @@ extension TransactionMetrics {
             connectEndDate = transfer.plan.isSecure ? secureConnectionEndDate : connected
         }
         requestStartDate = moment(CURLINFO_PRETRANSFER_TIME_T)
+        requestEndDate = transfer.bodyEnd ?? requestStartDate
         responseStartDate = moment(CURLINFO_STARTTRANSFER_TIME_T)
         responseEndDate = ended
         switch handle.long(CURLINFO_HTTP_VERSION) {
@@ -40,10 +41,15 @@ extension TransactionMetrics {
         localAddress = handle.string(CURLINFO_LOCAL_IP)
         if remoteAddress != nil { remotePort = handle.long(CURLINFO_PRIMARY_PORT) }
         if localAddress != nil { localPort = handle.long(CURLINFO_LOCAL_PORT) }
-        requestHeaderBytes = Int64(handle.long(CURLINFO_REQUEST_SIZE))
-        responseHeaderBytes = Int64(handle.long(CURLINFO_HEADER_SIZE))
-        requestBodyBytes = handle.offset(CURLINFO_SIZE_UPLOAD_T)
-        responseBodyBytes = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
-        responseBodyBytesAfterDecoding = transfer.sink.byteCount
+        countOfRequestHeaderBytesSent = Int64(handle.long(CURLINFO_REQUEST_SIZE))
+        countOfResponseHeaderBytesReceived = Int64(handle.long(CURLINFO_HEADER_SIZE))
+        countOfRequestBodyBytesSent = handle.offset(CURLINFO_SIZE_UPLOAD_T)
+        countOfResponseBodyBytesReceived = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
+        countOfRequestBodyBytesBeforeEncoding = transfer.bodyByteCount
+        if let agreement = transfer.agreement {
+            (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
+            (tlsCipherSuite, tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
+        }
+        countOfResponseBodyBytesAfterDecoding = transfer.sink.byteCount
     }
 }

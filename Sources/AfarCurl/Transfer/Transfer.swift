@@ -66,6 +66,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// 15.5.18), without a word and without this answer's body; only what follows tells whether it does.
     @exclusivity(unchecked) private var refusal: ResponseHead?
     @exclusivity(unchecked) private var headersWithoutExpectation: HeaderList?
+    /// When the last of a body that libcurl asks for was handed to it.
+    @exclusivity(unchecked) private(set) var bodyEnd: Date?
+    /// What was agreed on in the TLS handshake; nil without TLS.
+    @exclusivity(unchecked) private(set) var agreement: TLSConnection.Agreement?
     /// Why no socket could be opened.
     @exclusivity(unchecked) private(set) var socketError: Int32?
     /// What is done with the response, as far as that is known.
@@ -254,6 +258,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
+        if plan.isSecure { agreement = handle.flatMap { TLSConnection($0)?.agreement } }
         guard isTrusted(), mayBeSent() else { return false }
         if let socket { pool?.taken(socket, by: self) }
         sendCount += 1
@@ -466,9 +471,17 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             state.pauseDidChange(at: loop.now)
             return nil
         }
+        if count == 0 || feed.byteCount == feed.length { bodyEnd = Date() }
         state.noteActivity(of: count, at: loop.now)
         observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
         return count
+    }
+
+    /// How much of the request's body was taken.
+    var bodyByteCount: Int64 {
+        if let feed { return feed.byteCount }
+        guard sendCount > 0, case .data(let data) = exchange.body else { return 0 }
+        return Int64(data.count)
     }
 
     /// A small body leaves with the head, so it has been sent when the answer comes.

@@ -16,8 +16,8 @@ package struct ConnectionSummary {
             if let security = Self.security(metrics, isSecure: isSecure) { facts.append(security) }
             return TerminalText.line(facts.joined(separator: ", "))
         }
-        let sent = metrics.requestHeaderBytes + metrics.requestBodyBytes
-        let received = metrics.responseHeaderBytes + metrics.travelledBodyBytes
+        let sent = metrics.countOfRequestHeaderBytesSent + metrics.countOfRequestBodyBytesSent
+        let received = metrics.countOfResponseHeaderBytesReceived + metrics.travelledBodyBytes
         traffic =
             sent + received > 0 ? "\(Quantity.bytes(sent)) sent, \(Quantity.bytes(received)) received" : nil
     }
@@ -40,6 +40,6 @@ package struct ConnectionSummary {
 extension TransactionMetrics {
     /// The bytes of the response's body as they travelled; as they became, where the transport knows no more.
     package var travelledBodyBytes: Int64 {
-        responseBodyBytes > 0 ? responseBodyBytes : responseBodyBytesAfterDecoding
+        countOfResponseBodyBytesReceived > 0 ? countOfResponseBodyBytesReceived : countOfResponseBodyBytesAfterDecoding
     }
 }

@@ -18,6 +18,8 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var connectEndDate: Date?
     /// When the request began to be sent.
     public var requestStartDate: Date?
+    /// When the last byte of the request, body included, was handed to the operating system.
+    public var requestEndDate: Date?
     /// When the first byte of the response arrived.
     public var responseStartDate: Date?
     /// When the last byte of the response arrived, or the exchange failed.
@@ -43,19 +45,28 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var remotePort: Int?
     /// The negotiated TLS version, "TLSv1.3" say; nil without TLS or when the transport cannot tell.
     public var tlsProtocolVersion: String?
-    /// The negotiated cipher suite; nil without TLS or when the transport cannot tell.
+    /// The number of the negotiated TLS version, 0x0304 for TLS 1.3 (RFC 8446, section 4.1.2); nil as the name is.
+    package var tlsProtocolNumber: UInt16?
+    /// The negotiated cipher suite, "TLS_AES_256_GCM_SHA384" say; nil without TLS or when the transport cannot tell.
     public var tlsCipherSuite: String?
+    /// The number of the negotiated cipher suite in IANA's registry; nil as the name is.
+    package var tlsCipherSuiteNumber: UInt16?
 
     /// Bytes of the request's head on the wire.
-    public var requestHeaderBytes: Int64 = 0
+    public var countOfRequestHeaderBytesSent: Int64 = 0
     /// Bytes of the request's body on the wire.
-    public var requestBodyBytes: Int64 = 0
+    public var countOfRequestBodyBytesSent: Int64 = 0
+    /// Bytes of the request's body as they were given to the transport.
+    public var countOfRequestBodyBytesBeforeEncoding: Int64 = 0
     /// Bytes of the response's heads on the wire.
-    public var responseHeaderBytes: Int64 = 0
+    public var countOfResponseHeaderBytesReceived: Int64 = 0
     /// Bytes of the response's body on the wire, before decoding.
-    public var responseBodyBytes: Int64 = 0
+    public var countOfResponseBodyBytesReceived: Int64 = 0
     /// Bytes of the response's body after decoding.
-    public var responseBodyBytesAfterDecoding: Int64 = 0
+    public var countOfResponseBodyBytesAfterDecoding: Int64 = 0
+
+    /// What was sent and what came; nil for the last one of an exchange, of which whoever asked for it knows.
+    package var heads: TransactionHeads?
 
     /// Makes empty metrics.
     public init() {}

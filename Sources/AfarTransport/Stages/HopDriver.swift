@@ -212,7 +212,7 @@ package final class HopDriver: Sendable {
     private func perform(_ disposition: Disposition, of level: Int, instead response: TransportResponse) {
         if case .stream(let stream) = response.body { stream.cancel() }
         let isCancelled = state.withLock { state in
-            state.report.append(response.report)
+            state.report.append(response.report.describing(state.route.hop, response.head))
             return state.isCancelled
         }
         switch disposition {
@@ -281,7 +281,7 @@ package final class HopDriver: Sendable {
         case .again:
             let over = state.withLock { state -> [Level]? in
                 guard !state.isCancelled else { return nil }
-                if let report { state.report.append(report) }
+                if let report { state.report.append(report.describing(state.route.hop, nil)) }
                 return state.begin(state.route.levels[level].hop, at: level)
             }
             guard let over else { return complete(.failure(error)) }

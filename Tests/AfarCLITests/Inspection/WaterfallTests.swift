@@ -17,8 +17,8 @@ struct WaterfallTests {
         metrics.requestStartDate = metrics.connectEndDate
         metrics.responseStartDate = start.addingTimeInterval(0.1)
         metrics.responseEndDate = start.addingTimeInterval(0.2)
-        metrics.responseBodyBytes = 1_000_000
-        metrics.responseBodyBytesAfterDecoding = 3_000_000
+        metrics.countOfResponseBodyBytesReceived = 1_000_000
+        metrics.countOfResponseBodyBytesAfterDecoding = 3_000_000
         return metrics
     }
 

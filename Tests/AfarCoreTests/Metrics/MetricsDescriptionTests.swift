@@ -17,7 +17,10 @@ import Testing
         (metrics.requestStartDate, metrics.responseStartDate, metrics.responseEndDate) = (at(40), at(140), at(141))
         (metrics.remoteAddress, metrics.remotePort) = ("2001:db8::1", 443)
         (metrics.networkProtocolName, metrics.tlsProtocolVersion) = ("http/1.1", "TLSv1.3")
-        (metrics.requestHeaderBytes, metrics.responseHeaderBytes, metrics.responseBodyBytes) = (213, 200, 1000)
+        (
+            metrics.countOfRequestHeaderBytesSent, metrics.countOfResponseHeaderBytesReceived,
+            metrics.countOfResponseBodyBytesReceived
+        ) = (213, 200, 1000)
         return metrics
     }
 

@@ -58,7 +58,7 @@ extension TransportTests {
                 let exchange = Exchange(server.url("/gzip-bomb"), delivery: .collect(limit: 1_000_000))
                 let error = try await transportError { try await transport.send(exchange) }
                 #expect(error.code == .responseTooLarge)
-                #expect(error.report.transactions.first?.responseBodyBytesAfterDecoding ?? .max <= 1_000_000)
+                #expect(error.report.transactions.first?.countOfResponseBodyBytesAfterDecoding ?? .max <= 1_000_000)
                 let whole = try await transport.send(Exchange(server.url("/gzip-bomb?bytes=3000000")))
                 #expect(try whole.data.count == 3_000_000)
             }
@@ -97,7 +97,7 @@ extension TransportTests {
                 #expect(error.message.contains("decompressionLimit"))
                 // What is in the middle of being counted is let through.
                 let most: Int64 = isChunked ? 70_000_000 : 11_000_000
-                #expect(error.report.transactions.first?.responseBodyBytesAfterDecoding ?? .max <= most)
+                #expect(error.report.transactions.first?.countOfResponseBodyBytesAfterDecoding ?? .max <= most)
             }
         }
 

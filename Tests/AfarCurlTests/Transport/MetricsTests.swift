@@ -56,12 +56,12 @@ extension TransportTests {
                 let response = try await transport.send(
                     Exchange(server.url("/gzip-bomb?bytes=100000"), .post, body: body))
                 let metrics = try #require(response.report.transactions.first)
-                #expect(metrics.requestBodyBytes == 1234)
-                #expect(metrics.responseBodyBytes == response.head.contentLength)
-                #expect(metrics.responseBodyBytesAfterDecoding == Int64(try response.data.count))
-                #expect(metrics.responseBodyBytes < metrics.responseBodyBytesAfterDecoding)
-                #expect(metrics.requestHeaderBytes > 50)
-                #expect(metrics.responseHeaderBytes > 50)
+                #expect(metrics.countOfRequestBodyBytesSent == 1234)
+                #expect(metrics.countOfResponseBodyBytesReceived == response.head.contentLength)
+                #expect(metrics.countOfResponseBodyBytesAfterDecoding == Int64(try response.data.count))
+                #expect(metrics.countOfResponseBodyBytesReceived < metrics.countOfResponseBodyBytesAfterDecoding)
+                #expect(metrics.countOfRequestHeaderBytesSent > 50)
+                #expect(metrics.countOfResponseHeaderBytesReceived > 50)
                 #expect(metrics.remoteAddress == "127.0.0.1")
                 #expect(metrics.remotePort == server.url.port)
                 #expect(metrics.localAddress == "127.0.0.1")
@@ -73,7 +73,7 @@ extension TransportTests {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]) { server in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 let metrics = try #require(error.report.transactions.first)
-                #expect(metrics.responseBodyBytes == 4)
+                #expect(metrics.countOfResponseBodyBytesReceived == 4)
                 #expect(metrics.responseEndDate != nil)
             }
         }

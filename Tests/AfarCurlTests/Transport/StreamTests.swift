@@ -20,7 +20,7 @@ extension TransportTests {
                 let body = try await stream(server.url("/large/5000000"), highWaterMark: highWaterMark)
                 #expect(try await collect(body) == PatternBytes.bytes(5_000_000))
                 let report = await body.report()
-                #expect(report.transactions.first?.responseBodyBytes == 5_000_000)
+                #expect(report.transactions.first?.countOfResponseBodyBytesReceived == 5_000_000)
             }
         }
 
@@ -76,7 +76,7 @@ extension TransportTests {
                 let error = try await transportError { try await collect(body) }
                 #expect(error.code == .bodyIncomplete)
                 #expect(error.phase == .receiving)
-                #expect(await body.report().transactions.first?.responseBodyBytes == 4)
+                #expect(await body.report().transactions.first?.countOfResponseBodyBytesReceived == 4)
             }
         }
 

@@ -210,7 +210,7 @@ struct RedirectStageTests {
             return
         }
         #expect(try await body.reduce(Data(), +) == Data("there".utf8))
-        let read = await body.report().transactions[0].responseBodyBytesAfterDecoding
+        let read = await body.report().transactions[0].countOfResponseBodyBytesAfterDecoding
         #expect(read < 1_000_000)
     }
 

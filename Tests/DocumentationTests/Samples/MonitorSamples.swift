@@ -9,7 +9,7 @@ final class TrafficMonitor: EventMonitor, @unchecked Sendable {
     var total: Int64 { queue.sync { received } }
 
     func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
-        received += metrics.transactionMetrics.reduce(0) { $0 + $1.responseBodyBytes }
+        received += metrics.transactionMetrics.reduce(0) { $0 + $1.countOfResponseBodyBytesReceived }
     }
 }
 
