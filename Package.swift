@@ -130,6 +130,7 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ]
         ),
+        .testTarget(name: "AfarTrustTests", dependencies: ["AfarTrust", "TestServers"]),
         .testTarget(
             name: "AfarTransportTests",
             dependencies: [

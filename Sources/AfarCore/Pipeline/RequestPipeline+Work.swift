@@ -215,6 +215,9 @@ extension RequestPipeline {
 }
 
 extension Result<TransportResponse, any Error> {
+    /// The response's head; nil without a response.
+    fileprivate var head: ResponseHead? { if case .success(let response) = self { response.head } else { nil } }
+
     /// What was measured; nil when nothing was.
     fileprivate var report: TransportReport? {
         switch self {

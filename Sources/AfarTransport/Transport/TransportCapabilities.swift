@@ -40,9 +40,9 @@ public struct TransportCapabilities: Sendable, Hashable {
         /// Sends requests through the proxies of its own configuration.
         public static let proxies = Features(rawValue: 1 << 14)
         /// Has somebody decide on a server's certificates before a byte of the request is sent.
-        public static let serverTrust = Features(rawValue: 1 << 15)
+        public static let serverTrust = Features(rawValue: 1 << 16)
         /// Shows a ``ClientIdentity`` to servers that ask.
-        public static let clientIdentity = Features(rawValue: 1 << 16)
+        public static let clientIdentity = Features(rawValue: 1 << 17)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),

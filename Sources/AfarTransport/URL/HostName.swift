@@ -1,7 +1,5 @@
-import Foundation
-
 /// A host's name or address in the one spelling that policies are found by: lower case, without a dot at the end, an
-/// international name in its ASCII form, an address of IPv6 without brackets.
+/// address of IPv6 without brackets.
 package struct HostName: Hashable, Sendable {
     /// The spelling.
     package let text: String
@@ -15,10 +13,7 @@ package struct HostName: Hashable, Sendable {
     }
 
     /// A host as somebody wrote it.
-    package init(_ host: String) {
-        let isASCII = host.allBytes { $0 < 0x80 }
-        self.init(plain: isASCII ? host : URL(string: "https://\(host)/")?.host() ?? host)
-    }
+    package init(_ host: String) { self.init(plain: host) }
 
     private init(plain: String) {
         var name = plain.asciiLowercased
