@@ -9,6 +9,8 @@ struct CurlLibrary {
     let version: String
     /// The content codings that it decodes, best first.
     let contentCodings: [String]
+    /// Whether it speaks NTLM and, by GSS-API, Negotiate.
+    let authenticatesConnections: Bool
 
     private init() {
         // Counted by libcurl and never undone: others in the process may use it too.
@@ -16,6 +18,7 @@ struct CurlLibrary {
         guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
             version = "unknown"
             contentCodings = []
+            authenticatesConnections = false
             return
         }
         version = String(cString: info.version)
@@ -23,5 +26,7 @@ struct CurlLibrary {
             (CURL_VERSION_BROTLI, ["br"]), (CURL_VERSION_ZSTD, ["zstd"]), (CURL_VERSION_LIBZ, ["gzip", "deflate"]),
         ]
         contentCodings = codings.flatMap { info.features & $0.0 != 0 ? $0.1 : [] }
+        let schemes = CURL_VERSION_NTLM | CURL_VERSION_SPNEGO
+        authenticatesConnections = info.features & schemes == schemes
     }
 }

@@ -25,14 +25,12 @@ public final class CurlTransport: CallbackTransport {
     /// ``TransportError/Code-swift.struct/outOfResources``, and the next one tries again.
     public init(configuration: Configuration = Configuration()) {
         let library = CurlLibrary.shared
-        capabilities = TransportCapabilities(
-            name: "curl",
-            features: [
-                .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
-                .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
-                .minimumTransferRate,
-            ],
-            contentCodings: library.contentCodings)
+        var features: TransportCapabilities.Features = [
+            .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
+            .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate,
+        ]
+        if library.authenticatesConnections { features.insert(.connectionAuthentication) }
+        capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: library.contentCodings)
         self.configuration = configuration
         loops = Locked(Array(repeating: nil, count: configuration.threadCount))
     }

@@ -67,7 +67,9 @@ final class SessionState: Sendable {
         self.redirectHandler = redirectHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
-        var stages: [any ExchangeStage] = [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage()]
+        var stages: [any ExchangeStage] = [
+            RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage(configuration, over: transport),
+        ]
         if configuration.waitsForConnectivity, let connectivity {
             stages.append(
                 ConnectivityStage(

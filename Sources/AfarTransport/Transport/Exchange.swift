@@ -74,6 +74,9 @@ public struct Exchange: Sendable {
         }
         if options.protocolClasses != nil { requiredFeatures.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { requiredFeatures.insert(.minimumTLSVersion) }
+        if !context.isEmpty, context[ConnectionAuthenticationKey.self] != nil {
+            requiredFeatures.insert(.connectionAuthentication)
+        }
         return requiredFeatures
     }
 
