@@ -13,8 +13,8 @@ extension AuthenticationStage {
             self.init(features: features)
             return
         }
-        self.init(features: features) { head, challenge in
-            guard let space = URLProtectionSpace(challenge, in: head),
+        self.init(features: features) { url, challenge in
+            guard let space = URL(string: url).flatMap({ URLProtectionSpace(challenge, of: $0) }),
                 let credential = try await provider.credential(for: space), let user = credential.user,
                 let password = credential.password
             else { return nil }

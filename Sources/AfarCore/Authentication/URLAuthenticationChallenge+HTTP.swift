@@ -13,7 +13,9 @@ extension URLAuthenticationChallenge {
     convenience init?(
         _ challenge: AuthenticationChallenge, in head: ResponseHead, proposing credential: URLCredential?, failures: Int
     ) {
-        guard let response = head.httpURLResponse, let space = URLProtectionSpace(challenge, in: head) else { return nil }
+        guard let response = head.httpURLResponse, let url = response.url,
+            let space = URLProtectionSpace(challenge, of: url)
+        else { return nil }
         self.init(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: failures,
             failureResponse: response, error: nil, sender: NullChallengeSender())
@@ -21,9 +23,9 @@ extension URLAuthenticationChallenge {
 }
 
 extension URLProtectionSpace {
-    /// What a server's challenge is about; nil when its URL cannot be read.
-    convenience init?(_ challenge: AuthenticationChallenge, in head: ResponseHead) {
-        guard let url = head.httpURLResponse?.url, let host = url.host() else { return nil }
+    /// What a challenge is about that a server has answered a request for this URL with; nil when the URL has no host.
+    convenience init?(_ challenge: AuthenticationChallenge, of url: URL) {
+        guard let host = url.host() else { return nil }
         self.init(
             host: host, port: url.port ?? (url.scheme == "https" ? 443 : 80), protocol: url.scheme,
             realm: challenge.parameters["realm"], authenticationMethod: challenge.foundationMethod)

@@ -22,6 +22,16 @@ public struct URLCredentialStorageProvider: CredentialProvider {
 
     /// The storage's default credential for the space.
     public func credential(for space: URLProtectionSpace) async -> URLCredential? {
-        storage.defaultCredential(for: space)
+        if let credential = storage.defaultCredential(for: space) { return credential }
+        // On Linux the storage finds a space only by the very object with which it was stored.
+        return storage.allCredentials.keys.lazy.filter { $0.isSame(as: space) }
+            .compactMap { storage.defaultCredential(for: $0) }.first
+    }
+}
+
+extension URLProtectionSpace {
+    fileprivate func isSame(as other: URLProtectionSpace) -> Bool {
+        host == other.host && port == other.port && `protocol` == other.protocol && realm == other.realm
+            && authenticationMethod == other.authenticationMethod && isProxy() == other.isProxy()
     }
 }

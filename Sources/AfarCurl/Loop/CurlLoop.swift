@@ -265,7 +265,9 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: Transfer, group: Int) {
         transfer.state.admit(at: now)
         transfer.group = group
-        guard let pool = pools.pool(ofGroup: group), let handle = pool.takeHandle(isReusable: !transfer.usesHandleOnce) else {
+        guard let pool = pools.pool(ofGroup: group),
+            let handle = pool.takeHandle(isReusable: !transfer.usesHandleOnce)
+        else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }

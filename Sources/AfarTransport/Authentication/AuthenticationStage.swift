@@ -6,9 +6,9 @@ import HTTPTypes
 ///
 /// A request whose body cannot be sent again gets no answer: the 401 is its response.
 package struct AuthenticationStage: ExchangeStage {
-    /// Gives the credential for a challenge, nil when there is none.
+    /// Gives the credential for a challenge to a request for this URL, nil when there is none.
     package typealias Provider =
-        @Sendable (ResponseHead, AuthenticationChallenge) async throws -> (user: String, password: String)?
+        @Sendable (_ url: String, AuthenticationChallenge) async throws -> (user: String, password: String)?
 
     /// The strongest first.
     private let schemes: [any AuthenticationScheme]
@@ -116,7 +116,7 @@ package struct AuthenticationStage: ExchangeStage {
                 return .success(.credential(user: credential.user, password: credential.password))
             }
             do {
-                guard let found = try await provider?(head, challenge) else { return .success(.standard) }
+                guard let found = try await provider?(hop.exchange.url, challenge) else { return .success(.standard) }
                 return .success(.credential(user: found.user, password: found.password))
             } catch {
                 return .failure(

@@ -46,8 +46,8 @@ struct DigestChallenge {
         guard let algorithm = DigestAlgorithm(rawValue: name) else { return nil }
         self.algorithm = algorithm
         if let offered = parameters["qop"] {
-            let names = Set(offered.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).asciiLowercased })
-            let known = [Protection.auth, .authInt].first { names.contains($0.rawValue) }
+            let names = offered.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            let known = [Protection.auth, .authInt].first { names.map(\.asciiLowercased).contains($0.rawValue) }
             guard let known else { return nil }
             protection = known
         } else {
