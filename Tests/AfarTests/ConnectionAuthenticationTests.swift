@@ -73,9 +73,9 @@ import Testing
         let heads = server.requests
         #expect(heads.count == 3)
         #expect(!heads[0].contains("Authorization"))
-        #expect(message(in: heads[1]).prefix(12) == Array("NTLMSSP\0".utf8) + [1, 0, 0, 0])
+        #expect(Array(message(in: heads[1]).prefix(12)) == Array("NTLMSSP\0".utf8) + [1, 0, 0, 0])
         let last = message(in: heads[2])
-        #expect(last.prefix(12) == Array("NTLMSSP\0".utf8) + [3, 0, 0, 0])
+        #expect(Array(last.prefix(12)) == Array("NTLMSSP\0".utf8) + [3, 0, 0, 0])
         #expect(field(at: 28, of: last) == "WORK" && field(at: 36, of: last) == "ada")
         // The answer of NTLMv2, with the time and the server's information in it, and nothing of the password.
         #expect(last[20] > 24)
@@ -92,7 +92,8 @@ import Testing
                 .send(Self.welcome), .receiveAll,
             ],
         ])
-        let request = Session(transport: CurlTransport()).upload(body, to: server.url)
+        let session = Session(transport: CurlTransport())
+        let request = session.upload(body, to: server.url)
             .authenticate(username: "WORK\\ada", password: "l0ve-lace")
         #expect(try await request.validate().serializingString().value == "in")
         #expect(server.requests.map { $0.contains("Content-Length: 200000") } == [true, false, true])
@@ -112,7 +113,8 @@ import Testing
         #expect(try await request.serializingString().value == "who are you?")
         #expect(request.response?.statusCode == 401)
         #expect(server.requests.count == 3)
-        let report = "\(request) \(request.cURLDescription()) \(String(describing: request.metrics))"
+        let report =
+            "\(request) \(request.cURLDescription(redactingSecrets: true)) \(String(describing: request.metrics))"
         #expect(!report.contains("l0ve-lace"))
         await server.stop()
     }
@@ -160,6 +162,21 @@ import Testing
     }
 
     // MARK: Foul play
+
+    /// As bytes on the wire, which a header made by a library could not have.
+    @Test(arguments: [
+        "Digest realm=\"a\u{0}b\", nonce=n, qop=auth", "Digest realm=r, nonce=\"a\u{1}\", qop=auth",
+        "Digest realm=r, nonce=\"a\rSet-Cookie: b\", qop=auth", "Digest realm=r, nonce=n, qop=auth, opaque=\"\u{7F}\"",
+    ])
+    func controlCharactersInAChallengeMakeItNone(challenge: String) async throws {
+        let server = try await RawServer.start([.respond(Self.refusal(challenge, body: "hostile")), .receiveAll])
+        let session = Session(transport: CurlTransport())
+        let request = request(server, session)
+        #expect(try await request.serializingString().value == "hostile")
+        #expect(request.response?.statusCode == 401)
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
 
     @Test func aServerThatAsksForEverIsLeft() async throws {
         let server = try await RawServer.start(scripts: [

@@ -48,7 +48,8 @@ struct CredentialProviderTests {
     func aRefusedCredentialIsNotAskedForAgain(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let provider = Provider { _ in URLCredential(user: "ada", password: "wrong", persistence: .none) }
-        let request = session(kind, provider).request(server.url(Self.path))
+        let session = session(kind, provider)
+        let request = session.request(server.url(Self.path))
         #expect(try await request.serializingString().value == "not authorized\n")
         #expect(request.response?.statusCode == 401)
         #expect(server.requestCount == 2)

@@ -20,7 +20,7 @@ final class Apache {
             try folder.write(Self.configuration(in: folder.path, port: port, keytab: keytab), to: "httpd.conf")
             let process = try ServerProcess(
                 "/usr/sbin/apache2", ["-X", "-d", folder.path, "-f", "\(folder.path)/httpd.conf"], in: folder.url,
-                environment: environment, readiness: "resuming normal operations")
+                environment: environment, port: port)
             return (process, port)
         }
         self.process = process

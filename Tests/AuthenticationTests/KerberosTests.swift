@@ -25,7 +25,7 @@ import Testing
                     try Self.makeDatabase(in: folder.path, environment)
                 }
                 return try ServerProcess(
-                    "/usr/sbin/krb5kdc", ["-n"], in: folder.url, environment: environment, readiness: "starting...")
+                    "/usr/sbin/krb5kdc", ["-n"], in: folder.url, environment: environment, port: port)
             }
         }
 

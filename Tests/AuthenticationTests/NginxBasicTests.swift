@@ -20,7 +20,7 @@ import Testing
             let process = try ServerProcess(
                 "/usr/sbin/nginx", ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "stderr"],
                 in: folder.url,
-                readiness: "getrlimit")
+                port: port)
             return (process, port)
         }
         self.folder = folder

@@ -8,29 +8,41 @@ final class ServerProcess {
     }
 
     private let process: Process
-    private let output: Pipe
 
-    /// - Parameter readiness: What it writes to its standard error when it accepts connections.
-    init(_ path: String, _ arguments: [String], in folder: URL, environment: [String: String] = [:], readiness: String)
-        throws
-    {
-        (process, output) = (Process(), Pipe())
+    /// Returns when the server accepts connections.
+    init(
+        _ path: String, _ arguments: [String], in folder: URL, environment: [String: String] = [:], port: UInt16
+    ) throws {
+        process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
+        let log = folder.appending(path: "server.log")
+        try Data().write(to: log)
+        let output = try FileHandle(forWritingTo: log)
         process.standardError = output
         try process.run()
-        var said = Data()
-        while said.range(of: Data(readiness.utf8)) == nil {
-            let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else {
-                process.waitUntilExit()
-                throw Failure(output: String(decoding: said, as: UTF8.self))
+        try output.close()
+        while !Self.accepts(port) {
+            guard process.isRunning else { throw Failure(output: try String(contentsOf: log, encoding: .utf8)) }
+            poll(nil, 0, 10)
+        }
+    }
+
+    private static func accepts(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
-            said += more
         }
     }
 

@@ -33,8 +33,8 @@ struct CredentialSourceTests {
 
     @Test func aProviderIsAskedForWhoeverHasNone() async throws {
         let (mock, asked) = (locked(), Log())
-        let stage = AuthenticationStage { head, challenge in
-            asked.append("\(head.url) \(challenge.scheme)")
+        let stage = AuthenticationStage { url, challenge in
+            asked.append("\(url) \(challenge.scheme)")
             return ("provided", "p")
         }
         #expect(try await StagedTransport(mock, stage).send(exchange()).text == "in")
@@ -129,7 +129,8 @@ struct CredentialSourceTests {
 
     @Test func aUserTakesNTLMAndNobodyTheTicket() async throws {
         for (user, scheme) in [("WORK\\ada", ConnectionAuthentication.Scheme.ntlm), ("", .negotiate)] {
-            let transport = Binding(base: locked("Negotiate, NTLM"))
+            let transport = Binding(
+                base: MockTransport { $0["Authorization"] == "bound" ? .text("in") : .challenge("Negotiate, NTLM") })
             let stage = AuthenticationStage(features: .connectionAuthentication) { _, _ in
                 (user, user.isEmpty ? "" : "s3cret-word")
             }
@@ -177,7 +178,6 @@ struct CredentialSourceTests {
             String(repeating: "Digest realm=r, nonce=n, qop=x, ", count: 10_000),
             "Digest nonce=n, realm=\"" + String(repeating: "x", count: 1 << 20) + "\"",
             "Digest realm=r, nonce=\"" + String(repeating: "\\\"", count: 1 << 19) + "\"",
-            "Digest realm=\"a\u{0}b\", nonce=n", "Digest realm=r, nonce=\"a\u{1}\"",
             "Digest realm=r, nonce=n, qop=unknown",
             "Digest realm=r, nonce=n, algorithm=SHA-1024", "Digest " + String(repeating: "a=b,", count: 100_000),
         ])
