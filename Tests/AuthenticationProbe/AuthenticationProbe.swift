@@ -14,8 +14,8 @@ struct AuthenticationProbe {
             if CommandLine.arguments[1] == "ticket" { request.authenticate(username: "", password: "") }
             let text = await request.serializingString().response
             let status = text.response?.statusCode ?? 0
-            let user = text.response?.headers["X-User"] ?? "nobody"
-            FileHandle.standardOutput.write(Data("\(status) \(user)\n".utf8))
+            let user = text.response?.headers["X-User"] ?? ""
+            FileHandle.standardOutput.write(Data("\(status) \(user.isEmpty ? "nobody" : user)\n".utf8))
         }
     }
 }

@@ -6,6 +6,7 @@ import Testing
 /// Digest authentication with Apache, over each transport.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ApacheDigestTests {
     private let apache: Apache
+    private let sessions = transports.map { Session(transport: $0()) }
 
     init() throws {
         let hash = try ServerProcess.run("/usr/bin/openssl", ["dgst", "-md5", "-r"], input: "ada:Afar:love\"lace\\é")
@@ -15,15 +16,15 @@ import Testing
     static let transports: [@Sendable () -> any Transport] = [{ CurlTransport() }, { URLSessionTransport() }]
 
     private func request(
-        _ path: String, over transport: any Transport, method: HTTPMethod = .get, password: String = "love\"lace\\é"
+        _ path: String, over session: Session, method: HTTPMethod = .get, password: String = "love\"lace\\é"
     ) -> DataRequest {
-        Session(transport: transport).request(apache.url.absoluteString + path, method: method)
+        session.request(apache.url.absoluteString + path, method: method)
             .authenticate(username: "ada", password: password)
     }
 
     @Test(arguments: 0..<transports.count, ["digest/page", "digest/page?q=a%20b&c=%22d%22,e='f'", "digest/./page?"])
     func itLetsInWhoKnowsThePassword(transport: Int, path: String) async throws {
-        let request = request(path, over: Self.transports[transport]())
+        let request = request(path, over: sessions[transport])
         #expect(try await request.validate().serializingString().value == "digest\n")
         #expect(request.response?.headers["X-User"] == "ada")
         // Apache proves that it knows the password, too.
@@ -32,8 +33,7 @@ import Testing
 
     @Test(arguments: 0..<transports.count)
     func aPOSTIsAnsweredToo(transport: Int) async throws {
-        let session = Session(transport: Self.transports[transport]())
-        let request = session.upload(
+        let request = sessions[transport].upload(
             Data(repeating: 7, count: 300_000), to: apache.url.appending(path: "digest/page")
         ).authenticate(username: "ada", password: "love\"lace\\é")
         _ = await request.serializingData().response
@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: 0..<transports.count)
     func aWrongPasswordGetsTheResponseAndIsTriedOnce(transport: Int) async throws {
-        let request = request("digest/page", over: Self.transports[transport](), password: "wrong")
+        let request = request("digest/page", over: sessions[transport], password: "wrong")
         let body = try await request.serializingString().value
         #expect(request.response?.statusCode == 401)
         #expect(body.contains("Unauthorized"))

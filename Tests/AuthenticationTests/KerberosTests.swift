@@ -37,9 +37,10 @@ import Testing
               dns_lookup_realm = false
               dns_canonicalize_hostname = false
               rdns = false
+              udp_preference_limit = 1
             [realms]
               AFAR.TEST = {
-                kdc = tcp/127.0.0.1:\(port)
+                kdc = 127.0.0.1:\(port)
               }
             [domain_realm]
               localhost = AFAR.TEST
