@@ -361,7 +361,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         // libcurl stops sending after a refusal or a redirect, but would wait for the end of a pause before it ends the transfer.
-        if head.status >= 300, feed != nil { loop.noteRefusal(of: self) }
+        // A message of an authentication goes without the body, of which nothing has been asked for yet.
+        if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
+            loop.noteRefusal(of: self)
+        }
         if head.status == 417 && hasExpectation || head.status == 401 && authentication != nil {
             refusal = head
         } else {
