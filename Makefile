@@ -5,8 +5,9 @@ TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
-BUILD_PACKAGES := libcurl4-openssl-dev zlib1g-dev libxml2-dev pkg-config
-TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux
+BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev pkg-config
+TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
+	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
@@ -15,15 +16,21 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
 TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
 SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
-# Installs the Debian packages among $(1) that are missing, and says so.
+# Installs the Debian packages among $(1) that are missing, and says so. Servers among them are not started as services: what
+# asks for that is refused by policy-rc.d.
 define install
 	@command -v apt-get >/dev/null || exit 0; \
 	missing=$$(for package in $(1); do \
 	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "Installing Debian packages that are missing:" $$missing; \
+	  policy=/usr/sbin/policy-rc.d; \
+	  if [ ! -e $$policy ]; then \
+	    trap "$(SUDO) rm -f $$policy" EXIT; \
+	    printf '#!/bin/sh\nexit 101\n' | $(SUDO) install -m 755 /dev/stdin $$policy; \
+	  fi; \
 	  $(SUDO) apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; \
+	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
 endef
 

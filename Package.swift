@@ -225,6 +225,8 @@ let package = Package(
             dependencies: ["Afar", "AfarTestServer", "SessionProbe", "TestServers"],
             exclude: ["Guarantees/README.md"]
         ),
+        .executableTarget(name: "AuthenticationProbe", dependencies: ["Afar"], path: "Tests/AuthenticationProbe"),
+        .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [

@@ -9,6 +9,8 @@ struct CurlLibrary {
     let version: String
     /// The content codings that it decodes, best first.
     let contentCodings: [String]
+    /// Whether it speaks NTLM and, by GSS-API, Negotiate.
+    let authenticatesConnections: Bool
     /// The file of the certificates that it trusts by itself.
     let certificateBundle: URL?
     /// Whether TLS is OpenSSL's, which certificates are read with.
@@ -20,6 +22,7 @@ struct CurlLibrary {
         guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
             version = "unknown"
             contentCodings = []
+            authenticatesConnections = false
             certificateBundle = nil
             isOnOpenSSL = false
             return
@@ -29,6 +32,8 @@ struct CurlLibrary {
             (CURL_VERSION_BROTLI, ["br"]), (CURL_VERSION_ZSTD, ["zstd"]), (CURL_VERSION_LIBZ, ["gzip", "deflate"]),
         ]
         contentCodings = codings.flatMap { info.features & $0.0 != 0 ? $0.1 : [] }
+        let schemes = CURL_VERSION_NTLM | CURL_VERSION_SPNEGO
+        authenticatesConnections = info.features & schemes == schemes
         certificateBundle = Self.certificateBundle()
         isOnOpenSSL = info.ssl_version.map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
     }

@@ -28,12 +28,11 @@ public final class CurlTransport: CallbackTransport {
         let library = CurlLibrary.shared
         var features: TransportCapabilities.Features = [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
-            .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
-            .minimumTransferRate,
+            .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate,
         ]
+        if library.authenticatesConnections { features.insert(.connectionAuthentication) }
         if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
-        capabilities = TransportCapabilities(
-            name: "curl", features: features, contentCodings: library.contentCodings)
+        capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: library.contentCodings)
         self.configuration = configuration
         tls = TLSSettings(configuration)
         loops = Locked(Array(repeating: nil, count: configuration.threadCount))

@@ -90,6 +90,10 @@ static inline CURLcode afar_set_resolver_start_function(
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, context);
 }
 
+// Macros that Swift cannot read.
+static inline long afar_auth_negotiate(void) { return (long)CURLAUTH_NEGOTIATE; }
+static inline long afar_auth_ntlm(void) { return (long)CURLAUTH_NTLM; }
+
 static inline CURLcode afar_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }

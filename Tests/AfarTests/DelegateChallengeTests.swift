@@ -1,4 +1,5 @@
 import Afar
+import AfarCore
 import AfarTestServer
 import Foundation
 import Testing
@@ -68,6 +69,32 @@ struct DelegateChallengeTests {
         let session = Self.session(kind) { _ in (.cancelAuthenticationChallenge, nil) }
         let response = await session.request(server.url(Self.path)).serializingData().response
         #expect((response.error?.underlyingError as? URLError)?.code == .cancelled)
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func itIsAskedAboutEachSchemeThatTheTransportHas(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        server.route("/all") { _ in
+            .text("who?", status: 401)
+                .adding("WWW-Authenticate", #"Basic realm="Afar", NTLM, Digest realm="Afar", nonce="n", qop="auth""#)
+                .adding("WWW-Authenticate", "Negotiate, Bearer")
+        }
+        let methods = Locked<[String]>([])
+        let session = Self.session(kind) { challenge in
+            methods.withLock { $0.append(challenge.protectionSpace.authenticationMethod) }
+            return (.rejectProtectionSpace, nil)
+        }
+        let request = session.request(server.url("/all")).authenticate(username: "ada", password: "lovelace")
+        #expect(try await request.serializingString().value == "who?")
+        let bound = kind.reasonAgainst(.connectionAuthentication) == nil
+        #expect(
+            methods.withLock { $0 }
+                == [
+                    bound ? NSURLAuthenticationMethodNegotiate : nil, NSURLAuthenticationMethodHTTPDigest,
+                    bound ? NSURLAuthenticationMethodNTLM : nil, NSURLAuthenticationMethodHTTPBasic,
+                ].compactMap { $0 })
         #expect(server.requestCount == 1)
         await server.stop()
     }

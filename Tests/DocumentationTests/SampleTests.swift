@@ -37,6 +37,9 @@ import Testing
         #expect(await Output.has("nobody, trace moved"))
         try await RedirectSamples.authenticated()
         #expect(await Output.has("The vault is open"))
+        try await AuthenticationSamples.credential()
+        try await AuthenticationSamples.provider()
+        #expect(await Output.has("Provided: The vault is open"))
     }
 
     @Test func serializersMakeWhatTheGuideSays() async throws {

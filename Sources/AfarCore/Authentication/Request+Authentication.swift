@@ -14,15 +14,20 @@ extension Request {
     /// behind, even if another leads back. Nothing is sent before the server asks; a header made by
     /// ``HTTPHeader/authorization(username:password:)`` goes with the first request already.
     ///
-    /// Basic authentication is answered so far. It sends the password readably, so use it over https. A request whose body
-    /// is a stream that can be read once is not sent again: the 401 is its final response.
+    /// Of the schemes that the server offers the strongest is taken: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
+    /// Basic (RFC 4559, RFC 7616, RFC 7617). Negotiate takes the Kerberos ticket that the process has, and is for an empty user
+    /// name with an empty password only; it and NTLM need a transport with
+    /// ``TransportCapabilities/Features/connectionAuthentication``. Basic sends the password readably, so use it over https.
+    /// A request whose body is a stream that can be read once is not sent again: the 401 is its final response.
     ///
     /// Call it before the request starts. Only the last credential given counts.
     ///
     /// - Parameters:
-    ///   - username: The user's name. One with a colon cannot be sent and fails the request when the server asks.
+    ///   - username: The user's name. Basic cannot carry one with a colon, and no scheme control characters: these fail the
+    ///     request when the server asks.
     ///   - password: The password.
-    ///   - persistence: Has no effect yet: the credential is this request's and nobody else's.
+    ///   - persistence: Has no effect: the credential is this request's and nobody else's, and is stored nowhere. For a whole
+    ///     session there is ``SessionConfiguration/credentialProvider``.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -63,13 +68,13 @@ extension Request {
             let proposed = own == nil ? nil : credential
             let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
             guard let known, let (disposition, answer) = await session.delegate.answer(to: known, of: self) else {
-                return ChallengeAnswer(proposed)
+                return .standard
             }
             return switch disposition {
             case .useCredential: ChallengeAnswer(answer)
-            case .performDefaultHandling: ChallengeAnswer(proposed)
+            case .performDefaultHandling: .standard
             case .cancelAuthenticationChallenge: .cancel
-            default: .none
+            default: .reject
             }
         }
     }

@@ -13,13 +13,22 @@ extension URLAuthenticationChallenge {
     convenience init?(
         _ challenge: AuthenticationChallenge, in head: ResponseHead, proposing credential: URLCredential?, failures: Int
     ) {
-        guard let response = head.httpURLResponse, let url = response.url, let host = url.host() else { return nil }
-        let space = URLProtectionSpace(
-            host: host, port: url.port ?? (url.scheme == "https" ? 443 : 80), protocol: url.scheme,
-            realm: challenge.parameters["realm"], authenticationMethod: challenge.foundationMethod)
+        guard let response = head.httpURLResponse, let url = response.url,
+            let space = URLProtectionSpace(challenge, of: url)
+        else { return nil }
         self.init(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: failures,
             failureResponse: response, error: nil, sender: NullChallengeSender())
+    }
+}
+
+extension URLProtectionSpace {
+    /// What a challenge is about that a server has answered a request for this URL with; nil when the URL has no host.
+    convenience init?(_ challenge: AuthenticationChallenge, of url: URL) {
+        guard let host = url.host() else { return nil }
+        self.init(
+            host: host, port: url.port ?? (url.scheme == "https" ? 443 : 80), protocol: url.scheme,
+            realm: challenge.parameters["realm"], authenticationMethod: challenge.foundationMethod)
     }
 }
 

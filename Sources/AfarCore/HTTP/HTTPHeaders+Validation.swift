@@ -21,7 +21,7 @@ extension HTTPHeader {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
         }
         guard value == BasicAuthentication.withoutCredentials, name.asciiLowercased == "authorization" else { return }
-        let refusal = BasicAuthentication.refusal(
+        let refusal = TransportError.invalidCredential(
             "the user name has a colon or control characters, or the password has control characters", url: nil)
         throw AFError.sessionTaskFailed(error: refusal.urlError)
     }

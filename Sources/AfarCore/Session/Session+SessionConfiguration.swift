@@ -5,7 +5,8 @@
 #endif
 
 extension Session {
-    /// The ``configuration`` as Foundation's: its timeouts, headers, connections per host and protocol classes.
+    /// The ``configuration`` as Foundation's: its timeouts, headers, connections per host, protocol classes and storage of
+    /// credentials.
     ///
     /// It is a copy, as with Alamofire: what is changed in it changes nothing in the session.
     public var sessionConfiguration: URLSessionConfiguration {
@@ -14,6 +15,7 @@ extension Session {
         copy.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         copy.httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
         copy.headers = configuration.headers
+        copy.urlCredentialStorage = (configuration.credentialProvider as? URLCredentialStorageProvider)?.storage
         if let protocolClasses = configuration.protocolClasses { copy.protocolClasses = protocolClasses }
         return copy
     }

@@ -5,8 +5,8 @@
 #endif
 
 extension SessionConfiguration {
-    /// Takes over the timeouts, the headers, the connections per host, the protocol classes and the identifier of
-    /// Foundation's configuration, and where that has it (on Apple's systems) whether requests wait for a network.
+    /// Takes over the timeouts, the headers, the connections per host, the protocol classes, the identifier and the storage of
+    /// credentials of Foundation's configuration, and where that has it (on Apple's systems) whether requests wait for a network.
     ///
     /// With a `connectionProxyDictionary`, each request fails before it is sent, over a transport that would connect
     /// directly all the same: all but `URLSessionTransport(configuration:)`, which is to be given it too.
@@ -17,6 +17,7 @@ extension SessionConfiguration {
         httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
         protocolClasses = configuration.protocolClasses
         identifier = configuration.identifier
+        credentialProvider = configuration.urlCredentialStorage.map(URLCredentialStorageProvider.init)
         hasProxies = configuration.connectionProxyDictionary?.isEmpty == false
         #if canImport(Darwin)
             waitsForConnectivity = configuration.waitsForConnectivity

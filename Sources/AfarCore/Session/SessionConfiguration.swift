@@ -74,6 +74,10 @@ public struct SessionConfiguration: Sendable {
         set { sensitiveHeaders = newValue }
     }
 
+    /// Gives the credentials with which challenges (401) are answered for which a request has none of its own. The default is
+    /// nil; ``URLCredentialStorageProvider`` takes them from Foundation's storage.
+    public var credentialProvider: (any CredentialProvider)?
+
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
     ///
     /// Only `URLSessionTransport` hands requests to them. Over any other transport, classes other than Foundation's own fail

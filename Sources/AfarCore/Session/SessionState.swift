@@ -70,8 +70,10 @@ final class SessionState: Sendable {
         self.redirectHandler = redirectHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
-        var stages: [any ExchangeStage] = [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage()]
-        stages.append(ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)))
+        var stages: [any ExchangeStage] = [
+            RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage(configuration, over: transport),
+            ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)),
+        ]
         if configuration.waitsForConnectivity, let connectivity {
             stages.append(
                 ConnectivityStage(

@@ -265,7 +265,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.group = group
         let security = transfer.exchange.options.security
         guard let pool = pools.pool(ofGroup: group, for: security),
-            let handle = pool.takeHandle(isReusable: !transfer.isBulk)
+            let handle = pool.takeHandle(isReusable: !transfer.usesHandleOnce)
         else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)

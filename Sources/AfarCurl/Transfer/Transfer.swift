@@ -32,6 +32,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private let hop: Hop
     let plan: RequestPlan
     let loop: CurlLoop
+    /// How libcurl authenticates the connection; nil when it does not.
+    let authentication: ConnectionAuthentication?
     let started = Date()
 
     @exclusivity(unchecked) var state: TransferState
@@ -62,9 +64,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var hasStartedOver = false
     /// How often the request went out.
     @exclusivity(unchecked) private(set) var sendCount = 0
-    /// The head of a 417 that refused an expectation. libcurl may send the request again without it (RFC 9110, section
-    /// 15.5.18), without a word and without this answer's body; only what follows tells whether it does.
-    @exclusivity(unchecked) private var refusal: ResponseHead?
+    /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates. libcurl may send the request
+    /// again without the expectation (RFC 9110, section 15.5.18), or with its next message, without a word and without this
+    /// answer's body; only what follows tells whether it does.
+    @exclusivity(unchecked) var refusal: ResponseHead?
     @exclusivity(unchecked) private var headersWithoutExpectation: HeaderList?
     /// When the last of a body that libcurl asks for was handed to it.
     @exclusivity(unchecked) private(set) var bodyEnd: Date?
@@ -92,6 +95,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         self.hop = hop
         self.loop = loop
         observer = hop.observer
+        let context = hop.exchange.context
+        authentication = context.isEmpty ? nil : context[ConnectionAuthenticationKey.self]
         reader = ResponseReader(url: plan.url, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -147,9 +152,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         sink = BodySink(collecting: 0)
     }
 
-    /// Whether much is to be read, so that a large buffer pays.
-    var isBulk: Bool {
-        if case .collect = exchange.delivery { false } else { true }
+    /// Whether much is to be read, so that a large buffer pays, or the handle is told a password.
+    var usesHandleOnce: Bool {
+        if case .collect = exchange.delivery { authentication != nil } else { true }
     }
 
     /// The transfer that a handle works for.
@@ -175,10 +180,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
             minimumTLSVersion: exchange.options.minimumTLSVersion, connectTimeout: exchange.options.connectTimeout,
             decodesContent: exchange.options.decodesContent)
-        if handle.setup != setup || feed != nil {
+        if handle.setup != setup || feed != nil || authentication != nil {
             handle.reset()
             try setUp(handle, setup, options, pool: pool)
-            if feed == nil { handle.setup = setup }
+            if feed == nil, authentication == nil { handle.setup = setup }
         }
         try handle.setURL(plan.url)
         try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
@@ -210,6 +215,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             try options.set(CURLOPT_BUFFERSIZE, bufferSize)
         }
         if feed != nil { try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer) }
+        if let authentication { try options.setAuthentication(authentication) }
     }
 
     private static let largeBuffer = 512 * 1024
@@ -289,7 +295,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the request may go out, for the first time or once more: libcurl sends it again by itself when a kept
     /// connection closed without an answer, which the server may have acted upon all the same (RFC 9110, section 9.2.2).
     private func mayBeSent() -> Bool {
-        if refusal != nil { return dropExpectation() }
+        if let refusal { return refusal.status == 401 ? goOnAuthenticating() : dropExpectation() }
         guard sendCount == 0 || plan.method.isIdempotent && reader.head == nil else {
             state.fail(
                 Fault(
@@ -385,8 +391,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         // libcurl stops sending after a refusal or a redirect, but would wait for the end of a pause before it ends the transfer.
-        if head.status >= 300, feed != nil { loop.noteRefusal(of: self) }
-        if head.status == 417, hasExpectation {
+        // A message of an authentication goes without the body, of which nothing has been asked for yet.
+        if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
+            loop.noteRefusal(of: self)
+        }
+        if head.status == 417 && hasExpectation || head.status == 401 && authentication != nil {
             refusal = head
         } else {
             try deliver(head)
@@ -398,7 +407,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
-    /// A 417 was the last word after all.
+    /// A 417 or a 401 was the last word after all.
     func deliverRefusal() throws(Fault) {
         guard let head = refusal else { return }
         refusal = nil

@@ -1,83 +1,168 @@
 import HTTPTypes
 
 /// Answers a challenge (401), once for each hop that a redirect leads to, when the exchange's context has a credential for
-/// the origin that asks, or somebody who is asked.
+/// the origin that asks, or somebody who is asked, or the session has a provider. A server that only wants a newer nonce
+/// (``DigestAuthentication``) gets a second answer, with the same credential.
 ///
 /// A request whose body cannot be sent again gets no answer: the 401 is its response.
 package struct AuthenticationStage: ExchangeStage {
-    /// The strongest first.
-    private static let schemes: [any AuthenticationScheme] = [BasicAuthentication()]
+    /// Gives the credential for a challenge to a request for this URL, nil when there is none.
+    package typealias Provider =
+        @Sendable (_ url: String, AuthenticationChallenge) async throws -> (user: String, password: String)?
 
-    package init() {}
+    /// The strongest first.
+    private let schemes: [any AuthenticationScheme]
+    private let provider: Provider?
+
+    /// - Parameters:
+    ///   - features: Those of the transport, which may have more schemes.
+    ///   - provider: Who is asked last; nil when nobody is.
+    package init(features: TransportCapabilities.Features = [], provider: Provider? = nil) {
+        let binds = features.contains(.connectionAuthentication)
+        let negotiate: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.negotiate)] : []
+        let ntlm: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.ntlm)] : []
+        schemes =
+            negotiate + [DigestAuthentication(.sha256), DigestAuthentication(.md5)] + ntlm + [BasicAuthentication()]
+        self.provider = provider
+    }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        let handler = hop.exchange.context[ChallengeHandlerKey.self]
-        let credential = hop.exchange.context[CredentialKey.self]
+        let context = hop.exchange.context
+        guard !context.isEmpty || provider != nil else { return nil }
+        let handler = context[ChallengeHandlerKey.self]
+        let credential = context[CredentialKey.self]
         let isForOrigin = credential.map { $0.origin == Origin(hop.exchange.request) } ?? false
-        guard handler != nil || isForOrigin else { return nil }
-        return Run(handler: handler, credential: isForOrigin ? credential : nil)
+        guard handler != nil || isForOrigin || provider != nil else { return nil }
+        return Run(
+            schemes: schemes, handler: handler, credential: isForOrigin ? credential : nil, provider: provider)
     }
 
     private struct Run: StageRun {
+        let schemes: [any AuthenticationScheme]
         let handler: ChallengeHandlerKey.Handler?
         let credential: Credential?
+        let provider: Provider?
 
         /// Whoever is asked holds the request, and nobody below asks.
         func before(_ hop: Hop) -> Reply<Departure> {
+            guard !hop.exchange.context.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
             exchange.context[ChallengeHandlerKey.self] = nil
             exchange.context[CredentialKey.self] = nil
+            exchange.context[AnsweredChallengeKey.self] = nil
             return .now(.change(exchange))
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
-            guard !hop.answersChallenge, hop.exchange.body.isReplayable,
-                let (scheme, challenge) = choice(after: head)
-            else { return .now(.pass) }
-            guard let handler else {
-                guard let credential else { return .now(.pass) }
-                let answer = ChallengeAnswer.credential(user: credential.user, password: credential.password)
-                return .now(scheme.disposition(after: answer, to: challenge, of: hop))
+            guard head.status == 401, hop.exchange.body.isReplayable else { return .now(.pass) }
+            if hop.answersChallenge { return renewal(after: head, of: hop) }
+            let choices = choices(after: head)
+            guard !choices.isEmpty else { return .now(.pass) }
+            if handler == nil, let credential {
+                return choices.reply(user: credential.user, password: credential.password, to: hop)
             }
-            return .wait { [credential] in
-                let answer = await handler(head, challenge, credential)
-                return scheme.disposition(after: Task.isCancelled ? .cancel : answer, to: challenge, of: hop)
+            return .wait { await disposition(of: hop, with: head, among: choices) }
+        }
+
+        /// The challenges that can be answered, one for each scheme, the strongest first.
+        private func choices(after head: ResponseHead) -> [Choice] {
+            let challenges = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
+            return schemes.compactMap { scheme in
+                challenges.first(where: scheme.accepts).map { Choice(scheme: scheme, challenge: $0) }
             }
         }
 
-        /// The strongest scheme that is known here and offered there.
-        private func choice(after head: ResponseHead) -> (any AuthenticationScheme, AuthenticationChallenge)? {
-            guard head.status == 401 else { return nil }
-            let challenges = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
-            for scheme in AuthenticationStage.schemes {
-                if let challenge = challenges.first(where: { $0.scheme == scheme.name }) { return (scheme, challenge) }
+        /// Answers once more, if that is all that the server wants.
+        private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+            guard let answered = hop.exchange.context[AnsweredChallengeKey.self], !answered.isRenewal else {
+                return .now(.pass)
             }
-            return nil
+            return choices(after: head).filter { $0.scheme.renews(answered.challenge, by: $0.challenge) }
+                .reply(user: answered.user, password: answered.password, to: hop, isRenewal: true)
         }
+
+        /// Asks about one challenge after the other, until it is known what is done.
+        private func disposition(
+            of hop: Hop, with head: ResponseHead, among choices: [Choice]
+        ) async -> Disposition {
+            for choice in choices {
+                let answer = await answer(to: choice.challenge, in: head, of: hop)
+                switch Task.isCancelled ? .success(.cancel) : answer {
+                case .success(.credential(let user, let password)):
+                    guard choice.scheme.accepts(user: user, password: password) else { continue }
+                    return choice.disposition(user: user, password: password, of: hop)
+                case .success(.standard), .success(.reject): continue
+                case .success(.none): return .pass
+                case .success(.cancel):
+                    return .fail(
+                        TransportError(
+                            .cancelled, phase: .receiving, url: hop.exchange.url,
+                            message: "cancelled at a request for credentials"))
+                case .failure(let error): return .fail(error)
+                }
+            }
+            return .pass
+        }
+
+        /// What the handler says, and else the credential or the provider; `standard` when there is neither.
+        private func answer(
+            to challenge: AuthenticationChallenge, in head: ResponseHead, of hop: Hop
+        ) async -> Result<ChallengeAnswer, TransportError> {
+            if let handler {
+                let answer = await handler(head, challenge, credential)
+                guard case .standard = answer else { return .success(answer) }
+            }
+            if let credential {
+                return .success(.credential(user: credential.user, password: credential.password))
+            }
+            do {
+                guard let found = try await provider?(hop.exchange.url, challenge) else { return .success(.standard) }
+                return .success(.credential(user: found.user, password: found.password))
+            } catch {
+                return .failure(
+                    TransportError(
+                        .invalidCredential, phase: .receiving, url: hop.exchange.url,
+                        message: "the session's credential provider failed", underlying: error))
+            }
+        }
+    }
+
+    /// A challenge, and how it would be answered.
+    fileprivate struct Choice {
+        let scheme: any AuthenticationScheme
+        let challenge: AuthenticationChallenge
     }
 }
 
-extension AuthenticationScheme {
-    /// What is done about a challenge with this answer to it.
-    fileprivate func disposition(
-        after answer: ChallengeAnswer, to challenge: AuthenticationChallenge, of hop: Hop
-    ) -> Disposition {
-        switch answer {
-        case .none: return .pass
-        case .cancel:
-            return .fail(
-                TransportError(
-                    .cancelled, phase: .receiving, url: hop.exchange.url,
-                    message: "cancelled at a request for credentials"))
-        case .credential(let user, let password):
-            var next = hop.exchange
-            do throws(TransportError) {
-                try self.answer(challenge, user: user, password: password, in: &next)
-                return .follow(next, .challenge)
-            } catch {
-                return .fail(error)
-            }
+extension [AuthenticationStage.Choice] {
+    /// Answers the first that is one for a credential; passes when none is.
+    fileprivate func reply(
+        user: String, password: String, to hop: Hop, isRenewal: Bool = false
+    ) -> Reply<Disposition> {
+        guard let choice = first(where: { $0.scheme.accepts(user: user, password: password) }) else {
+            return .now(.pass)
         }
+        guard choice.scheme.readsBody(for: choice.challenge) else {
+            return .now(choice.disposition(user: user, password: password, of: hop, isRenewal: isRenewal))
+        }
+        return .wait { choice.disposition(user: user, password: password, of: hop, isRenewal: isRenewal) }
+    }
+}
+
+extension AuthenticationStage.Choice {
+    /// What is done about the challenge with this credential.
+    fileprivate func disposition(
+        user: String, password: String, of hop: Hop, isRenewal: Bool = false
+    ) -> Disposition {
+        var next = hop.exchange
+        do throws(TransportError) {
+            try scheme.answer(challenge, user: user, password: password, in: &next)
+        } catch {
+            return .fail(error)
+        }
+        next.context[AnsweredChallengeKey.self] = AnsweredChallenge(
+            challenge: challenge, user: user, password: password, isRenewal: isRenewal)
+        return .follow(next, .challenge)
     }
 }
 

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// User name and password as they are, in Base64 (RFC 7617).
 package struct BasicAuthentication: AuthenticationScheme {
-    let name = "basic"
+    func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == "basic" }
 
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
@@ -29,17 +29,12 @@ package struct BasicAuthentication: AuthenticationScheme {
         user: String, password: String, isComposed: Bool = false, url: String?
     ) throws(TransportError) -> String {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
-            throw refusal("the user name has a colon, which ends a user name in Basic authentication", url: url)
+            throw .invalidCredential(
+                "the user name has a colon, which ends a user name in Basic authentication", url: url)
         }
+        try TransportError.checkControlCharacters(user: user, password: password, url: url)
         let pair = "\(user):\(password)"
-        guard pair.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            throw refusal("the user name or the password has control characters", url: url)
-        }
         let bytes = Data((isComposed ? pair.precomposedStringWithCanonicalMapping : pair).utf8)
         return "Basic \(bytes.base64EncodedString())"
-    }
-
-    package static func refusal(_ message: String, url: String?) -> TransportError {
-        TransportError(.invalidCredential, phase: .queued, url: url, message: message)
     }
 }

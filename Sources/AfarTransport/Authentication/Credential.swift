@@ -11,6 +11,14 @@ package struct Credential: Sendable {
     }
 }
 
+extension Credential: CustomStringConvertible, CustomReflectable {
+    /// Whom it is for. Nothing of the credential stands in a description.
+    package var description: String { "credential for \(origin.text)" }
+
+    /// Nothing: what prints an exchange in full must not print a password.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// Where an exchange's credential stands in its context; nil when there is none.
 package enum CredentialKey: ExchangeContextKey {
     package static let defaultValue: Credential? = nil
@@ -20,7 +28,11 @@ package enum CredentialKey: ExchangeContextKey {
 package enum ChallengeAnswer: Sendable {
     /// It is answered with this.
     case credential(user: String, password: String)
-    /// It is not: the response that has it is the last one.
+    /// It is answered with the exchange's own credential or that of the session's provider, if there is one.
+    case standard
+    /// It is not. The next weaker challenge of the response, if there is one, is asked about.
+    case reject
+    /// None is: the response that has it is the last one.
     case none
     /// The exchange is ended.
     case cancel
@@ -32,4 +44,21 @@ package enum ChallengeHandlerKey: ExchangeContextKey {
     package typealias Handler = @Sendable (ResponseHead, AuthenticationChallenge, Credential?) async -> ChallengeAnswer
 
     package static let defaultValue: Handler? = nil
+}
+
+/// How a hop's request answers a challenge; nil when it answers none.
+struct AnsweredChallenge: Sendable, CustomReflectable {
+    let challenge: AuthenticationChallenge
+    let user: String
+    let password: String
+    /// Whether it repeats an answer, because the server wanted that.
+    let isRenewal: Bool
+
+    /// Nothing: what prints an exchange in full must not print a password.
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Where ``AuthenticationStage`` finds what it has answered.
+enum AnsweredChallengeKey: ExchangeContextKey {
+    static let defaultValue: AnsweredChallenge? = nil
 }

@@ -78,6 +78,9 @@ public struct Exchange: Sendable {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }
         }
+        if !context.isEmpty, context[ConnectionAuthenticationKey.self] != nil {
+            requiredFeatures.insert(.connectionAuthentication)
+        }
         return requiredFeatures
     }
 

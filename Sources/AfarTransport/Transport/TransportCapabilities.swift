@@ -39,6 +39,8 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let minimumTransferRate = Features(rawValue: 1 << 13)
         /// Sends requests through the proxies of its own configuration.
         public static let proxies = Features(rawValue: 1 << 14)
+        /// Authenticates connections by Negotiate (RFC 4559) and NTLM. `CurlTransport` does, and a transport around it.
+        public static let connectionAuthentication = Features(rawValue: 1 << 15)
         /// Has somebody decide on a server's certificates before a byte of the request is sent.
         public static let serverTrust = Features(rawValue: 1 << 16)
         /// Shows a ``ClientIdentity`` to servers that ask.
@@ -51,8 +53,8 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.minimumTLSVersion, "a minimum TLS version above 1.2"),
             (.informationalResponses, "informational responses"), (.trailers, "trailers"), (.anyMethod, "any method"),
             (.protocolClasses, "protocolClasses"), (.minimumTransferRate, "a minimum transfer rate"),
-            (.proxies, "proxies"), (.serverTrust, "the evaluation of server trust"),
-            (.clientIdentity, "client identities"),
+            (.proxies, "proxies"), (.connectionAuthentication, "Negotiate and NTLM authentication"),
+            (.serverTrust, "the evaluation of server trust"), (.clientIdentity, "client identities"),
         ]
 
         /// What to use instead where one of these is missing.

@@ -53,7 +53,7 @@ struct AuthenticationStageTests {
         #expect(mock.requests.count == 2)
     }
 
-    @Test(arguments: ["Bearer", #"Digest realm="x", nonce="y""#, "Negotiate", "", "Basicx realm=x"])
+    @Test(arguments: ["Bearer", #"Digest realm="x", qop="z""#, "Negotiate", "", "Basicx realm=x"])
     func whatNobodyHereCanAnswerIsTheFinalResponse(challenge: String) async throws {
         let mock = MockTransport { _ in .challenge(challenge) }
         let (witness, heads) = (Witness(), Log())
