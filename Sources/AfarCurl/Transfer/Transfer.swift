@@ -23,7 +23,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whose connections are limited together: those to a host under one requirement on their security.
     var limitedHost: String {
         guard let security = hop.exchange.options.security else { return plan.host }
-        return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security).hashValue))"
+        return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
     }
     let observer: (any ExchangeObserver)?
 

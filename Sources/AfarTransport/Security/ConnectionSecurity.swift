@@ -7,22 +7,41 @@ package final class ConnectionSecurity: Sendable {
     /// Decides on what a server has presented; an error refuses it.
     package typealias Evaluation = @Sendable (ServerTrust) async throws -> Void
 
-    /// How long a decision for a chain of certificates holds, in seconds.
-    private static let longestAcceptance: TimeInterval = 600
+    /// How long a decision for a chain of certificates holds.
+    private static let longestAcceptance = Duration.seconds(600)
     /// How many chains a host may have at a time.
     private static let acceptedLimit = 16
 
+    /// What came of a decision.
+    enum Decision: Sendable {
+        case accepted
+        case refused(any Error)
+        /// The request for which it was to be made is cancelled.
+        case abandoned
+    }
+
     private struct Acceptance {
         let chain: PresentedChain
-        let end: Date
+        let end: ContinuousClock.Instant
+    }
+
+    /// A decision that is being made.
+    private struct Question {
+        let chain: PresentedChain
+        var waiters: [Deferred<Decision>] = []
+    }
+
+    private struct State {
+        /// The latest last.
+        var accepted: [Acceptance] = []
+        var questions: [Question] = []
     }
 
     /// What the client shows when the server asks who it is.
     package let identity: ClientIdentity?
     /// Who decides instead of the transport; nil where the transport validates certificates by itself.
     package let evaluation: Evaluation?
-    /// The chains that were accepted, the latest last.
-    private let accepted = InlineLocked<[Acceptance]>([])
+    private let state = InlineLocked(State())
 
     package init(identity: ClientIdentity?, evaluation: Evaluation?) {
         self.identity = identity
@@ -31,20 +50,59 @@ package final class ConnectionSecurity: Sendable {
 
     /// Whether it was decided that a host that presents this is the right one. If not, the request must not be sent.
     package func accepts(_ chain: PresentedChain) -> Bool {
-        accepted.withLock { $0.contains { $0.chain == chain && $0.end > Date() } }
+        state.withLock { $0.accepted.contains { $0.chain == chain && $0.end > .now } }
+    }
+
+    /// Has it decided whether a host that presents this is the right one. Requests that meet the same chain meanwhile wait for
+    /// that decision.
+    ///
+    /// - Parameter decide: Decides; what it returns is the trust that was accepted.
+    func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
+        while true {
+            let answer = Deferred<Decision>()
+            let mustWait = state.withLock { state in
+                guard let index = state.questions.firstIndex(where: { $0.chain == chain }) else {
+                    state.questions.append(Question(chain: chain))
+                    return false
+                }
+                state.questions[index].waiters.append(answer)
+                return true
+            }
+            guard mustWait else { return end(await decide(), about: chain) }
+            let decision = await withTaskCancellationHandler {
+                await answer.value
+            } onCancel: {
+                answer.fulfil(.abandoned)
+            }
+            if case .abandoned = decision, !Task.isCancelled { continue }
+            return decision
+        }
+    }
+
+    private func end(_ result: Result<ServerTrust, any Error>, about chain: PresentedChain) -> Decision {
+        let decision: Decision =
+            switch result {
+            case .success: .accepted
+            case .failure(let error): error is CancellationError ? .abandoned : .refused(error)
+            }
+        let waiters = state.withLock { state in
+            if case .success(let trust) = result { Self.note(chain, of: trust, in: &state.accepted) }
+            let index = state.questions.firstIndex { $0.chain == chain }
+            return index.map { state.questions.remove(at: $0).waiters } ?? []
+        }
+        for waiter in waiters { waiter.fulfil(decision) }
+        return decision
     }
 
     /// From now on, new connections to a host that presents this are good: for ten minutes, or until one of the
     /// certificates expires.
-    func accept(_ chain: PresentedChain, of trust: ServerTrust) {
-        let now = Date()
-        let ends = trust.certificates.map(\.notValidAfter).filter { $0 > now }
-        let end = min(ends.min() ?? .distantFuture, now + Self.longestAcceptance)
-        accepted.withLock { accepted in
-            accepted.removeAll { $0.chain == chain || $0.end <= now }
-            if accepted.count == Self.acceptedLimit { accepted.removeFirst() }
-            accepted.append(Acceptance(chain: chain, end: end))
-        }
+    private static func note(_ chain: PresentedChain, of trust: ServerTrust, in accepted: inout [Acceptance]) {
+        let now = ContinuousClock.now
+        let rests = trust.certificates.map(\.notValidAfter.timeIntervalSinceNow).filter { $0 > 0 }
+        let end = now + min(longestAcceptance, rests.min().map { Duration.seconds($0) } ?? longestAcceptance)
+        accepted.removeAll { $0.chain == chain || $0.end <= now }
+        if accepted.count == acceptedLimit { accepted.removeFirst() }
+        accepted.append(Acceptance(chain: chain, end: end))
     }
 }
 

@@ -91,22 +91,40 @@ package struct ConnectionSecurityStage: ExchangeStage {
                 return .now(.fail(failure.refused("the server presents other certificates on each connection")))
             }
             return .wait { [handler] in
-                do {
-                    let trust = try undecided.trust(ofHost: hop.host)
-                    switch await handler?(trust) ?? .evaluate {
-                    case .evaluate: try await evaluation(trust)
-                    case .trust: break
-                    case .refuse: return .fail(failure.refused("the server was refused"))
-                    case .cancel: return .fail(hop.cancellation)
-                    }
-                    security.accept(undecided.chain, of: trust)
-                    return .again
-                } catch {
-                    return .fail(failure.refused("the server is not trusted", because: error))
+                let decision = await security.decide(on: undecided.chain) {
+                    await Self.decision(on: undecided, ofHost: hop.host, handler, evaluation)
+                }
+                return switch decision {
+                case .accepted: .again
+                case .refused(let cause): .fail(failure.refused("the server is not trusted", because: cause))
+                case .abandoned: .fail(hop.cancellation)
                 }
             }
         }
+
+        private static func decision(
+            on undecided: UndecidedTrust, ofHost host: String, _ handler: ServerTrustHandlerKey.Handler?,
+            _ evaluation: ConnectionSecurity.Evaluation
+        ) async -> Result<ServerTrust, any Error> {
+            do {
+                let trust = try undecided.trust(ofHost: host)
+                switch await handler?(trust) ?? .evaluate {
+                case .evaluate: try await evaluation(trust)
+                case .trust: break
+                case .refuse: throw RefusedByHandler()
+                case .cancel: throw CancellationError()
+                }
+                return .success(trust)
+            } catch {
+                return .failure(error)
+            }
+        }
     }
+}
+
+/// Who was asked about a server's certificates did not want them.
+private struct RefusedByHandler: Error, CustomStringConvertible {
+    var description: String { "the certificates were refused" }
 }
 
 extension Hop {
