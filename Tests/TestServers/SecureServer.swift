@@ -32,8 +32,7 @@ public final class SecureServer: Sendable {
 
     private let folder: URL
     private let ports: [String: UInt16]
-    private let nginx: Process
-    private let output: Pipe
+    private let nginx: ChildProcess
 
     /// - Parameters:
     ///   - sites: By their names.
@@ -46,8 +45,8 @@ public final class SecureServer: Sendable {
             let ports = try Self.freePorts(for: sites.keys)
             try Self.configuration(of: folder, certificates, sites, ports, settings)
                 .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
-            if let (nginx, output) = try await Self.start(in: folder) {
-                (self.ports, self.nginx, self.output) = (ports, nginx, output)
+            if let nginx = try await Self.start(in: folder, ports.values) {
+                (self.ports, self.nginx) = (ports, nginx)
                 return
             }
         }
@@ -56,8 +55,7 @@ public final class SecureServer: Sendable {
     }
 
     deinit {
-        kill(nginx.processIdentifier, SIGKILL)
-        nginx.waitUntilExit()
+        nginx.stop()
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -108,7 +106,7 @@ public final class SecureServer: Sendable {
         }
         return """
             daemon off; master_process off; pid \(folder.path)/pid;
-            error_log \(folder.path)/error.log notice; error_log stderr notice;
+            error_log stderr notice;
             events { worker_connections 4096; }
             http {
               \(temporary.joined(separator: " "))
@@ -125,31 +123,31 @@ public final class SecureServer: Sendable {
     }
 
     /// Nil when the server got no port.
-    private static func start(in folder: URL) async throws -> (Process, Pipe)? {
-        let (nginx, output) = (Process(), Pipe())
-        nginx.executableURL = URL(filePath: "/usr/bin/env")
-        nginx.arguments = ["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"]
-        nginx.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-        nginx.standardError = output
-        try nginx.run()
-        // It says so when it is about to serve; the sockets are open by then.
-        let isRunning = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                var said = Data()
-                while said.range(of: Data("using the \"".utf8)) == nil {
-                    let more = output.fileHandleForReading.availableData
-                    guard !more.isEmpty else { return continuation.resume(returning: false) }
-                    said += more
-                }
-                continuation.resume(returning: true)
+    private static func start(in folder: URL, _ ports: some Collection<UInt16>) async throws -> ChildProcess? {
+        let nginx = try ChildProcess(
+            ["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"],
+            output: folder.appending(path: "error.log"))
+        // It opens all ports before it serves any.
+        for port in ports {
+            while !Self.isOpen(port) {
+                guard nginx.isRunning else { return nil }
+                await Task.yield()
             }
         }
-        if isRunning {
-            // It would stand still when nobody takes what it says.
-            output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
-            return (nginx, output)
+        return nginx
+    }
+
+    private static func isOpen(_ port: UInt16) -> Bool {
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(connection) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
-        nginx.waitUntilExit()
-        return nil
     }
 }

@@ -17,14 +17,9 @@ public struct TestCertificates: Sendable {
         folder = FileManager.default.temporaryDirectory.appending(path: "afar-certificates-\(UUID().uuidString)")
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Certificates/make")
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = script
-        process.arguments = [folder.path]
-        process.standardError = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(output: String(decoding: text, as: UTF8.self)) }
+        let said = folder.appendingPathExtension("log")
+        let text = { (try? String(contentsOf: said, encoding: .utf8)) ?? "" }
+        guard try ChildProcess([script.path, folder.path], output: said).wait() else { throw Failure(output: text()) }
     }
 
     /// The authority that has signed the good ones.

@@ -1,0 +1,57 @@
+import Foundation
+
+/// A program that a test runs. Unlike Foundation's, it inherits none of the test's descriptors: nothing that somebody waits
+/// to see closed stays open in it.
+final class ChildProcess: Sendable {
+    private static let closeDescriptors =
+        "for file in /proc/$$/fd/*; do n=${file##*/}; [ $n -le 2 ] || eval \"exec $n>&-\"; done; exec \"$@\""
+
+    private let identifier: pid_t
+
+    /// - Parameters:
+    ///   - arguments: The program's name and its arguments.
+    ///   - output: The file that gets what the program says.
+    init(_ arguments: [String], output: URL) throws {
+        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let words = (["bash", "-c", Self.closeDescriptors, "bash"] + arguments).map {
+            strdup($0) as UnsafeMutablePointer?
+        }
+        let environment = [strdup("PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") as UnsafeMutablePointer?]
+        defer { for text in words + environment { free(text) } }
+        var started = pid_t()
+        let code = posix_spawnp(&started, "bash", &actions, &attributes, words + [nil], environment + [nil])
+        guard code == 0 else {
+            throw TestCertificates.Failure(output: "\(arguments[0]): \(String(cString: strerror(code)))")
+        }
+        identifier = started
+    }
+
+    /// Whether it runs still; what has ended is over with the first no.
+    var isRunning: Bool { waitpid(identifier, nil, WNOHANG) == 0 }
+
+    /// Waits for the end. Returns whether that was a good one.
+    func wait() -> Bool {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0 { guard errno == EINTR else { return false } }
+        return status == 0
+    }
+
+    /// Ends it.
+    func stop() {
+        kill(identifier, SIGKILL)
+        _ = wait()
+    }
+}
