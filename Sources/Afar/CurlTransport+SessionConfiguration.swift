@@ -10,6 +10,7 @@
             maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
             certificateBundle = configuration.certificateBundle
             tlsCipherList = configuration.tlsCipherList
+            tls13CipherSuites = configuration.tls13CipherSuites
             tlsKeyLogFile = configuration.tlsKeyLogFile
             maximumIdleConnections = max(maximumIdleConnections, maximumConnectionsPerHost)
         }

@@ -62,6 +62,8 @@ extension TransportCapabilities {
             features: [
                 .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
                 .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
+                // There is no server to be trusted, nor one to show a certificate to.
+                .serverTrust, .clientIdentity,
             ]
         )
     }

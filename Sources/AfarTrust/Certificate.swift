@@ -95,7 +95,7 @@ extension Certificate: Hashable {
 extension Certificate: CustomStringConvertible {
     /// Whom it is about, who signed it, and until when it is valid.
     public var description: String {
-        "\(subject), issued by \(issuer), valid until \(notValidAfter.formatted(.iso8601))"
+        "\(subject), issued by \(issuer), valid until \(notValidAfter.formatted(.iso8601))".singleLine
     }
 }
 
@@ -103,10 +103,10 @@ extension Certificate.SubjectAlternativeName: CustomStringConvertible {
     /// The name, with its kind before all but host names and addresses.
     public var description: String {
         switch self {
-        case .dns(let name): name
+        case .dns(let name): name.singleLine
         case .ipAddress(let address): address
-        case .email(let address): "email:\(address)"
-        case .uri(let uri): "uri:\(uri)"
+        case .email(let address): "email:\(address.singleLine)"
+        case .uri(let uri): "uri:\(uri.singleLine)"
         }
     }
 }

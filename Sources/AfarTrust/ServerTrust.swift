@@ -50,7 +50,8 @@ public struct ServerTrust: Sendable {
     public func validateHost(_ host: String) throws(ServerTrustError) {
         guard let certificate = certificates.first else { throw .noCertificates }
         guard try certificate.isValid(forHost: host) else {
-            let names = certificate.subjectAlternativeNames.map(\.description).joined(separator: ", ")
+            let all = certificate.subjectAlternativeNames
+            let names = all.prefix(20).map(\.description).joined(separator: ", ") + (all.count > 20 ? " and more" : "")
             throw ServerTrustError(
                 .hostMismatch, "the certificate is for \(names.isEmpty ? "no host" : names), not for \(host)",
                 certificate: certificate)
@@ -60,17 +61,18 @@ public struct ServerTrust: Sendable {
     /// Checks that no certificate of the chain is revoked, after ``validate()``.
     ///
     /// - Parameters:
-    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. There must be one of each authority in the
-    ///     chain.
-    ///   - usesStapledResponse: Whether a good OCSP response that the server sent along is enough: it is about the
-    ///     server's own certificate only.
+    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If there are any, there must be one of each
+    ///     authority in the chain.
+    ///   - usesStapledResponse: Whether the OCSP response that the server sent along is looked at, if it did. Without lists
+    ///     a good one is enough, which is about the server's own certificate only.
     /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``,
     ///   ``ServerTrustError/Code-swift.struct/revocationUnknown`` when it cannot be found out, and all that ``validate()``
     ///   throws.
     public func validateRevocation(lists: [Data] = [], usesStapledResponse: Bool = true) throws(ServerTrustError) {
         let chain = try validate()
         if usesStapledResponse, let stapledOCSPResponse {
-            return try ChainValidation(self).checkStatus(in: stapledOCSPResponse, of: chain)
+            try ChainValidation(self).checkStatus(in: stapledOCSPResponse, of: chain)
+            if lists.isEmpty { return }
         }
         guard !lists.isEmpty else {
             throw ServerTrustError(

@@ -62,7 +62,7 @@ public struct ServerTrustError: Error, Sendable, Hashable {
 extension ServerTrustError: LocalizedError, CustomStringConvertible {
     /// What was wrong, and with which certificate.
     public var description: String {
-        certificate.map { "\(message) (certificate of \($0.subject))" } ?? message
+        (certificate.map { "\(message) (certificate of \($0.subject))" } ?? message).singleLine
     }
 
     /// The same line.

@@ -86,18 +86,30 @@ static inline EVP_PKEY *afar_read_encrypted_key(BIO *bio, const char *passphrase
 
 // MARK: Validation
 
-// What a lenient validation found: the errors are counted as passed, but a broken signature is remembered with its place.
-static inline int afar_note_signature(int isValid, X509_STORE_CTX *context) {
-    if (!isValid && X509_STORE_CTX_get_error(context) == X509_V_ERR_CERT_SIGNATURE_FAILURE) {
-        int *depth = (int *)X509_STORE_CTX_get_app_data(context);
-        int here = X509_STORE_CTX_get_error_depth(context);
-        if (depth != NULL && (*depth < 0 || here < *depth)) *depth = here;
+// A lenient validation passes over dates and over how the chain ends. Of all else it notes how many certificates are
+// good: up to one whose signature is wrong, and before one that may not sign.
+static inline int afar_note_good_certificates(int isValid, X509_STORE_CTX *context) {
+    int *goodCount = (int *)X509_STORE_CTX_get_app_data(context);
+    int depth = X509_STORE_CTX_get_error_depth(context);
+    if (isValid || goodCount == NULL) return 1;
+    switch (X509_STORE_CTX_get_error(context)) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_CERT_UNTRUSTED: return 1;
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE: depth += 1; break;
+    default: break;
     }
+    if (depth < *goodCount) *goodCount = depth;
     return 1;
 }
-static inline void afar_be_lenient(X509_STORE_CTX *context, int *brokenDepth) {
-    X509_STORE_CTX_set_app_data(context, brokenDepth);
-    X509_STORE_CTX_set_verify_cb(context, afar_note_signature);
+static inline void afar_be_lenient(X509_STORE_CTX *context, int *goodCount) {
+    X509_STORE_CTX_set_app_data(context, goodCount);
+    X509_STORE_CTX_set_verify_cb(context, afar_note_good_certificates);
 }
 
 // MARK: Connections
@@ -105,8 +117,10 @@ static inline void afar_be_lenient(X509_STORE_CTX *context, int *brokenDepth) {
 static inline long afar_ocsp_response(SSL *ssl, const unsigned char **bytes) {
     return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);
 }
-static inline void afar_ask_for_ocsp_response(SSL_CTX *context) {
+// The server is asked for an OCSP response, and keeps the certificate that it has shown.
+static inline void afar_prepare_for_evaluation(SSL_CTX *context) {
     SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
 }
 // Writes the secrets of each handshake to a file, a line at once.
 static inline void afar_write_key_log(const SSL *ssl, const char *line) {

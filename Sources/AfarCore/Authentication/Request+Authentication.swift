@@ -71,7 +71,7 @@ extension Request {
                 return .standard
             }
             return switch disposition {
-            case .useCredential: ChallengeAnswer(answer)
+            case .useCredential: ChallengeAnswer(answer?.isServerTrust == true ? nil : answer)
             case .performDefaultHandling: .standard
             case .cancelAuthenticationChallenge: .cancel
             default: .reject

@@ -1,6 +1,10 @@
 /// What the 4.x generation called a ``Session``.
 public typealias SessionManager = Session
 
+/// The earlier name of ``DisabledTrustEvaluator``.
+@available(*, deprecated, renamed: "DisabledTrustEvaluator")
+public typealias DisabledEvaluator = DisabledTrustEvaluator
+
 /// What Alamofire 5 calls the monitor that posts notifications, which it has among a session's monitors by default.
 public typealias AlamofireNotifications = RequestNotifications
 

@@ -143,7 +143,7 @@ extension RequestPipeline {
             exchange.context[CredentialKey.self] = credential
         }
         if let handler = request.challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
-        if context.capabilities.features.contains(.serverTrust), let handler = request.serverTrustHandler {
+        if let handler = request.serverTrustHandler {
             exchange.context[ServerTrustHandlerKey.self] = handler
         }
         return Hop(exchange)

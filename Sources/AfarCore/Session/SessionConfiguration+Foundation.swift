@@ -28,6 +28,18 @@ extension SessionConfiguration {
                 + "connect without a proxy. Give it to URLSessionTransport(configuration:) too, or leave it out")
     }
 
+    func checkTLSSettings(for transport: any Transport) throws {
+        let settings: [(String, Bool)] = [
+            ("certificateBundle", certificateBundle != nil), ("tlsCipherList", tlsCipherList != nil),
+            ("tls13CipherSuites", tls13CipherSuites != nil), ("tlsKeyLogFile", tlsKeyLogFile != nil),
+        ]
+        let wanted = settings.filter(\.1).map(\.0)
+        guard !wanted.isEmpty, !transport.capabilities.features.contains(.serverTrust) else { return }
+        throw unsupported(
+            "the configuration has \(wanted.joined(separator: ", ")), which the \(transport.capabilities.name) transport "
+                + "would ignore. Leave it out, or use CurlTransport")
+    }
+
     private func unsupported(_ message: String) -> AFError {
         let error = TransportError(.unsupportedByTransport, phase: .queued, url: nil, message: message)
         return .sessionTaskFailed(error: error.urlError)

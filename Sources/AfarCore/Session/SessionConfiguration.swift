@@ -35,11 +35,15 @@ public struct SessionConfiguration: Sendable {
     /// to ensure; 1.3 fails each request there.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil. A transport takes
-    /// it when it is made.
+    /// it when it is made, as it does the next three: give a transport of your own its configuration by
+    /// `CurlTransport(configuration: .init(configuration))`. Over one that cannot do that, each request fails.
     public var certificateBundle: URL?
     /// The ciphers for TLS 1.2, as a list in OpenSSL's form; nil, which is the default, for OpenSSL's own. A transport takes
     /// it when it is made.
     public var tlsCipherList: String?
+    /// The ciphers for TLS 1.3, as a list in OpenSSL's form; nil, which is the default, for OpenSSL's own. A transport takes it
+    /// when it is made.
+    public var tls13CipherSuites: String?
     /// A file to which the secrets of each TLS handshake are added, for debugging with Wireshark; nil, which is the default,
     /// for none. Whoever has it can read all that was sent. A transport takes it when it is made.
     public var tlsKeyLogFile: URL?
@@ -106,6 +110,7 @@ public struct SessionConfiguration: Sendable {
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         try checkIdentifier(for: transport)
         try checkProxies(for: transport)
+        try checkTLSSettings(for: transport)
         var options = ExchangeOptions()
         options.protocolClasses = foreignProtocolClasses
         options.idleTimeout = timeoutIntervalForRequest

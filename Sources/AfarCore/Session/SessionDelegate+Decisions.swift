@@ -89,16 +89,17 @@ extension SessionDelegate {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
-    /// Whether a closure decides about servers' certificates.
-    var decidesAboutServerTrust: Bool {
-        decidesAboutChallenges
-            || isListening && (sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil)
+    /// Whether a closure decides about servers' certificates. Those about tasks do so where that is possible: they are there for
+    /// credentials as well.
+    func decidesAboutServerTrust(over features: TransportCapabilities.Features) -> Bool {
+        guard isListening else { return false }
+        return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil
+            || decidesAboutChallenges && features.contains(.serverTrust)
     }
 
     /// What the closures say to a challenge; nil when there is none, so that the default is done.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
-        let isAsked = challenge.isAboutServerTrust ? decidesAboutServerTrust : decidesAboutChallenges
-        guard isAsked, let task = request.lastTask else { return nil }
+        guard challenge.isAboutServerTrust || decidesAboutChallenges, let task = request.lastTask else { return nil }
         return await withCancellableCallback(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
             request.session.queues.root.async { [self] in
                 if challenge.isAboutServerTrust, let closure = sessionDidReceiveChallengeWithCompletion {

@@ -112,7 +112,13 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides on a server's certificates, before a byte of a request leaves, in place of ``taskDidReceiveChallenge``; see there.
+    /// Decides on a server's certificates, before a byte of a request leaves, in place of ``taskDidReceiveChallenge``. Over a
+    /// transport that cannot ask, requests over https fail.
+    ///
+    /// The challenge's `protectionSpace.af.serverTrust` is what the server has presented. `.useCredential` with
+    /// `URLCredential.af.trusting(_:)` accepts it; with any other credential, and with `.performDefaultHandling`, the session's
+    /// evaluator decides, or the ordinary validation. `.rejectProtectionSpace` refuses the server,
+    /// `.cancelAuthenticationChallenge` cancels the request.
     open var sessionDidReceiveChallenge:
         (
             (URLSession, URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
@@ -134,10 +140,13 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides what is done when a server asks for credentials by a 401 with a Basic challenge. It is asked once in each
-    /// attempt for each place it is led to; never about other schemes, proxies or certificates, nor when the body is a
-    /// stream that can be read once. `.performDefaultHandling` uses the credential of ``Request/authenticate(with:)``, if there is one; a
-    /// challenge that is rejected leaves the response as it is.
+    /// Decides what is done when a server asks for credentials by a 401 (Negotiate, Digest, NTLM, Basic), for each place that
+    /// the request is led to; never about proxies, nor when the body is a stream that can be read once. For credentials
+    /// `.performDefaultHandling` uses that of ``Request/authenticate(with:)`` or of the session's provider, and
+    /// `.rejectProtectionSpace` goes on to the next scheme that the server offers, after which the response stays as it is.
+    ///
+    /// Over a transport that can ask (libcurl), it decides on servers' certificates too, as ``sessionDidReceiveChallenge`` says,
+    /// where that is nil: leave those to `.performDefaultHandling`.
     open var taskDidReceiveChallenge:
         (
             (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (

@@ -4,10 +4,10 @@ public import Foundation
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: Bundle {
-    /// The certificates in the bundle: in files that end in `.cer`, `.crt`, `.der` or `.pem`, in DER or PEM form. What cannot
-    /// be read is left out.
+    /// The certificates in the bundle: in files that end in `.cer`, `.crt` or `.der`, in DER or PEM form. What cannot be read is
+    /// left out.
     public var certificates: [Certificate] {
-        paths(forResourcesOfTypes: ["cer", "CER", "crt", "CRT", "der", "DER", "pem", "PEM"]).flatMap { path in
+        paths(forResourcesOfTypes: [".cer", ".CER", ".crt", ".CRT", ".der", ".DER"]).flatMap { path in
             (try? Certificate.certificates(contentsOf: URL(filePath: path))) ?? []
         }
     }
@@ -15,8 +15,9 @@ extension AlamofireExtension where ExtendedType: Bundle {
     /// The keys of these certificates.
     public var publicKeys: [PublicKey] { certificates.map(\.publicKey) }
 
-    /// The paths of the bundle's resources whose names end in one of these, without the dot.
+    /// The paths of the bundle's resources whose names end in one of these, "cer" or ".cer" say.
     public func paths(forResourcesOfTypes types: [String]) -> [String] {
-        Array(Set(types.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) })).sorted()
+        let endings = types.map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
+        return Set(endings.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }).sorted()
     }
 }

@@ -32,6 +32,15 @@ extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
     }
 }
 
+extension [any ServerTrustEvaluating] {
+    /// Asks these evaluators in order; all must agree.
+    ///
+    /// - Throws: What the first one throws that refuses, or takes time to decide.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+        for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
+    }
+}
+
 private struct NoEvaluators: Error, CustomStringConvertible {
     var description: String { "a CompositeTrustEvaluator without evaluators trusts nobody" }
 }

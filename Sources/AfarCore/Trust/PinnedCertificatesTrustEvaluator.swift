@@ -19,7 +19,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     ///   - acceptSelfSignedCertificates: Whether the pinned certificates are what a chain may end in, in place of the
     ///     authorities that the transport trusts: for certificates of an authority of one's own. The default is false.
     ///   - performDefaultValidation: Whether the chain is validated too: signatures, dates, use, strength. The default is true.
-    ///   - validateHost: Whether the certificate must be for the host. The default is true.
+    ///   - validateHost: Whether the certificate must be for the host, for which the chain is validated too. The default is
+    ///     true.
     public init(
         certificates: [Certificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -40,7 +41,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         if acceptSelfSignedCertificates { trust.anchors = certificates }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let signed = try trust.af.certificatesToPin(isValidated: performDefaultValidation)
+        let signed = try trust.af.certificatesToPin(isValidated: performDefaultValidation || validateHost)
         guard signed.contains(where: certificates.contains) else {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .certificatePinningFailed(

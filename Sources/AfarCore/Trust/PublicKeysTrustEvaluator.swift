@@ -16,7 +16,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     ///   - keys: The keys to pin; `PublicKey(pin:)` makes one of "sha256//…". The default is those of the certificates in the
     ///     main bundle. Without any it refuses all.
     ///   - performDefaultValidation: Whether the chain is validated too: signatures, dates, use, strength. The default is true.
-    ///   - validateHost: Whether the certificate must be for the host. The default is true.
+    ///   - validateHost: Whether the certificate must be for the host, for which the chain is validated too. The default is
+    ///     true.
     public init(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) {
@@ -31,7 +32,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
         if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
         if validateHost { try trust.af.performValidation(forHost: host) }
-        let signed = try trust.af.certificatesToPin(isValidated: performDefaultValidation).map(\.publicKey)
+        let signed = try trust.af.certificatesToPin(isValidated: performDefaultValidation || validateHost).map(
+            \.publicKey)
         guard signed.contains(where: keys.contains) else {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .publicKeyPinningFailed(host: host, trust: trust, pinnedKeys: keys, serverKeys: signed))

@@ -8,17 +8,17 @@ public import Foundation
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// What is looked at.
     public struct Options: OptionSet, Sendable {
+        /// OCSP responses that servers send along.
+        public static let ocsp = Options(rawValue: 1 << 0)
         /// Revocation lists.
-        public static let crl = Options(rawValue: 1 << 0)
-        /// Has no effect: nothing is ever fetched.
-        public static let networkAccessDisabled = Options(rawValue: 1 << 1)
-        /// OCSP responses.
-        public static let ocsp = Options(rawValue: 1 << 2)
-        /// Lists first, where both are there.
-        public static let preferCRL = Options(rawValue: 1 << 3)
+        public static let crl = Options(rawValue: 1 << 1)
+        /// Lists only, where there are any.
+        public static let preferCRL = Options(rawValue: 1 << 2)
         /// Has no effect: without a positive answer, the server is always refused.
-        public static let requirePositiveResponse = Options(rawValue: 1 << 4)
-        /// Whatever is there.
+        public static let requirePositiveResponse = Options(rawValue: 1 << 3)
+        /// Has no effect: nothing is ever fetched.
+        public static let networkAccessDisabled = Options(rawValue: 1 << 4)
+        /// All that is there: a response, and lists. Both must be good if both are there.
         public static let any: Options = [.crl, .ocsp]
 
         /// The bits.
@@ -39,7 +39,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     ///   - performDefaultValidation: Is always done: what is said about a certificate is worth something only when it is known
     ///     who issued it.
     ///   - validateHost: Whether the certificate must be for the host. The default is true.
-    ///   - options: What is looked at. The default is `.any`: a response that the server sends along, else the lists.
+    ///   - options: What is looked at. The default is `.any`: the response that the server sends along, and the lists.
     ///   - revocationLists: Lists (RFC 5280, section 5) in DER or PEM form, one of each authority in the chain. The default
     ///     is none.
     public init(

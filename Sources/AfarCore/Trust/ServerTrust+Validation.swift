@@ -23,11 +23,15 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
         }
     }
 
-    /// Checks that the certificate is for a host, see `ServerTrust.validateHost(_:)`.
+    /// Validates the chain, and that the certificate is for a host, see `ServerTrust.validate()` and
+    /// `ServerTrust.validateHost(_:)`.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `hostValidationFailed`.
     public func performValidation(forHost host: String) throws {
-        do { try type.validateHost(host) } catch {
+        do throws(ServerTrustError) {
+            try type.validate()
+            try type.validateHost(host)
+        } catch {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .hostValidationFailed(output: .init(host: host, trust: type, error: error)))
         }

@@ -7,9 +7,10 @@ public enum ServerTrustPolicy: ServerTrustEvaluating {
     case performDefaultEvaluation(validateHost: Bool)
     /// A ``RevocationTrustEvaluator``.
     case performRevokedEvaluation(validateHost: Bool, revocationFlags: RevocationTrustEvaluator.Options)
-    /// A ``PinnedCertificatesTrustEvaluator``.
+    /// A ``PinnedCertificatesTrustEvaluator``, for which the pinned certificates are the only authorities. Without the chain
+    /// the host is not validated either.
     case pinCertificates(certificates: [Certificate], validateCertificateChain: Bool, validateHost: Bool)
-    /// A ``PublicKeysTrustEvaluator``.
+    /// A ``PublicKeysTrustEvaluator``. Without the chain the host is not validated either.
     case pinPublicKeys(publicKeys: [PublicKey], validateCertificateChain: Bool, validateHost: Bool)
     /// A ``DisabledTrustEvaluator``.
     case disableEvaluation
@@ -34,10 +35,11 @@ public enum ServerTrustPolicy: ServerTrustEvaluating {
             RevocationTrustEvaluator(validateHost: validateHost, options: flags)
         case .pinCertificates(let certificates, let validatesChain, let validateHost):
             PinnedCertificatesTrustEvaluator(
-                certificates: certificates, performDefaultValidation: validatesChain, validateHost: validateHost)
+                certificates: certificates, acceptSelfSignedCertificates: validatesChain,
+                performDefaultValidation: validatesChain, validateHost: validatesChain && validateHost)
         case .pinPublicKeys(let keys, let validatesChain, let validateHost):
             PublicKeysTrustEvaluator(
-                keys: keys, performDefaultValidation: validatesChain, validateHost: validateHost)
+                keys: keys, performDefaultValidation: validatesChain, validateHost: validatesChain && validateHost)
         case .disableEvaluation: DisabledTrustEvaluator()
         case .customEvaluation(let closure): ClosureTrustEvaluator(closure: closure)
         }

@@ -17,18 +17,33 @@ extension AlamofireExtension where ExtendedType: URLProtectionSpace {
 extension URLCredential: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLCredential {
-    /// The credential that accepts a server's certificates, for ``SessionDelegate/taskDidReceiveChallenge``. No other does.
+    /// The credential that accepts what a server has presented, and nothing else, for
+    /// ``SessionDelegate/taskDidReceiveChallenge``. No other credential does.
     public static func trusting(_ trust: ServerTrust) -> URLCredential {
-        URLCredential(user: "", password: ServerTrustSpace.acceptance, persistence: .none)
+        URLCredential(user: URLCredential.trustUser, password: URLCredential.acceptance(of: trust), persistence: .none)
     }
+}
+
+extension URLCredential {
+    // Foundation's credentials have no place for a trust on Linux.
+
+    /// Unknown to everybody else.
+    private static let secret = UUID().uuidString
+    fileprivate static let trustUser = "server trust"
+
+    fileprivate static func acceptance(of trust: ServerTrust) -> String {
+        ([secret, trust.host] + trust.certificates.map { $0.derEncoded.base64EncodedString() }).joined(separator: " ")
+    }
+
+    fileprivate func accepts(_ trust: ServerTrust) -> Bool { password == Self.acceptance(of: trust) }
+
+    /// Whether it accepts a server's certificates, and is nobody's user name and password.
+    var isServerTrust: Bool { user == Self.trustUser && password?.hasPrefix(Self.secret) == true }
 }
 
 /// Foundation's protection space, with what it has no place for on Linux.
 private final class ServerTrustSpace: URLProtectionSpace, @unchecked Sendable {
     // Sendable because it does not change.
-
-    /// Foundation's credentials have no place for a trust either; nobody knows this password.
-    static let acceptance = UUID().uuidString
 
     /// Foundation's constant of this name is not available on Linux.
     private static let method = "NSURLAuthenticationMethodServerTrust"
@@ -59,15 +74,14 @@ extension URLAuthenticationChallenge {
 extension Request {
     /// Who is asked about servers' certificates before they are evaluated; nil when nobody is.
     var serverTrustHandler: ServerTrustHandlerKey.Handler? {
-        guard session.delegate.decidesAboutServerTrust else { return nil }
-        return { [self] trust in
-            let port = lastRequest?.url?.port ?? 443
+        guard session.delegate.decidesAboutServerTrust(over: session.capabilities.features) else { return nil }
+        return { [self] trust, port in
             guard
                 let (disposition, credential) = await session.delegate.answer(
                     to: URLAuthenticationChallenge(trust, port: port), of: self)
             else { return .evaluate }
             return switch disposition {
-            case .useCredential: credential?.password == ServerTrustSpace.acceptance ? .trust : .evaluate
+            case .useCredential: credential?.accepts(trust) == true ? .trust : .evaluate
             case .performDefaultHandling: .evaluate
             case .cancelAuthenticationChallenge: .cancel
             default: .refuse

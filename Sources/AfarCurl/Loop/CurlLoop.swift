@@ -449,6 +449,7 @@ final class CurlLoop: @unchecked Sendable {
         } else {
             remove(transfer)
             pool.recycle(handle)
+            pools.transferEnded(in: pool, at: now)
         }
         transfer.handle = nil
     }

@@ -134,9 +134,9 @@ final class CurlPool {
     }
 
     func setSecurity(
-        _ options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion
+        _ options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion, showsIdentity: Bool
     ) throws(CurlOptions.Failure) {
-        try tls.apply(to: options, minimumVersion, security)
+        try tls.apply(to: options, minimumVersion, security, showsIdentity: showsIdentity)
     }
 
     /// The certificates that are trusted.

@@ -129,6 +129,11 @@ struct CurlPools {
         if nextSweep == .max { nextSweep = now + idleLimit }
     }
 
+    /// A transfer is over, and may have been the only reason for its pool.
+    mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
+        if pool.security != nil, pool.isUnused, pool.isEmpty { nextSweep = min(nextSweep, now + Self.second) }
+    }
+
     /// libcurl counts whole seconds, and closes what has been kept for more.
     private var idleLimit: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
 

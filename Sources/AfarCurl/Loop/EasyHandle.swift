@@ -11,6 +11,7 @@ final class EasyHandle {
         var hasBody: Bool
         var isSecure: Bool
         var minimumTLSVersion: ExchangeOptions.TLSVersion
+        var showsIdentity: Bool
         var connectTimeout: TimeInterval
         var decodesContent: Bool
     }

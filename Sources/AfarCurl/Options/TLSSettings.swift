@@ -30,14 +30,17 @@ final class TLSSettings: Sendable {
         guard exchange.request.scheme == "https", let keyLog, keyLog.descriptor < 0 else { return }
         throw TransportError(
             .invalidUse, phase: .queued, url: exchange.url,
-            message: "the file for TLS keys, \(keyLog.file.path), cannot be opened for writing",
+            message:
+                "the file for TLS keys, \(keyLog.file.path), cannot be written: it has to be a regular file of this "
+                + "user's that nobody else may read",
             systemError: keyLog.systemError)
     }
 
     /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
     /// the bundle, which costs 45 ms of CPU a connection.
     func apply(
-        to options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?
+        to options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?,
+        showsIdentity: Bool
     ) throws(CurlOptions.Failure) {
         let isEvaluated = security?.evaluation != nil
         try options.set(CURLOPT_SSL_VERIFYPEER, isEvaluated ? 0 : 1)
@@ -52,7 +55,7 @@ final class TLSSettings: Sendable {
         try options.set(CURLOPT_SSLVERSION, version)
         if let cipherList { try options.set(CURLOPT_SSL_CIPHER_LIST, cipherList) }
         if let tls13CipherSuites { try options.set(CURLOPT_TLS13_CIPHERS, tls13CipherSuites) }
-        if let identity = security?.identity { try options.set(identity) }
+        if showsIdentity, let identity = security?.identity { try options.set(identity) }
         // A session that is resumed shows no certificates and no OCSP response to decide on.
         if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
         if isEvaluated || keyLog != nil { try setContextFunction(options, isEvaluated: isEvaluated) }
@@ -64,7 +67,7 @@ final class TLSSettings: Sendable {
                 isEvaluated
                 ? { _, context, settings in
                     guard let context else { return CURLE_OK }
-                    afar_ask_for_ocsp_response(OpaquePointer(context))
+                    afar_prepare_for_evaluation(OpaquePointer(context))
                     TLSSettings.logKeys(of: OpaquePointer(context), settings)
                     return CURLE_OK
                 }
@@ -97,8 +100,23 @@ private final class KeyLog: Sendable {
 
     init(file: URL) {
         self.file = file
-        descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        systemError = descriptor < 0 ? errno : 0
+        // A pipe without a reader would hold up whoever opens it.
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let opened = open(file.path, flags, 0o600)
+        let error = opened < 0 ? errno : 0
+        guard opened >= 0, !Self.isPrivate(opened) else {
+            (descriptor, systemError) = (opened, error)
+            return
+        }
+        close(opened)
+        (descriptor, systemError) = (-1, EPERM)
+    }
+
+    /// Whether it is a regular file of this user's that nobody else may read or write.
+    private static func isPrivate(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_mode & 0o077 == 0
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

@@ -43,7 +43,7 @@ import Foundation
         var presentedChain: PresentedChain {
             let chain = SSL_get_peer_cert_chain(ssl)
             let certificates = (0..<afar_x509_count(chain)).compactMap { index in
-                afar_x509_at(chain, index).flatMap { CertificateBytes.of($0) }
+                afar_x509_at(chain, index).flatMap { certificate in Data(encoding: { i2d_X509(certificate, $0) }) }
             }
             var bytes: UnsafePointer<UInt8>?
             let count = afar_ocsp_response(ssl, &bytes)
@@ -74,16 +74,6 @@ import Foundation
                 names[number] = name
                 return name
             }
-        }
-    }
-
-    private enum CertificateBytes {
-        static func of(_ certificate: OpaquePointer) -> Data? {
-            var bytes: UnsafeMutablePointer<UInt8>?
-            let count = i2d_X509(certificate, &bytes)
-            guard count > 0, let bytes else { return nil }
-            defer { CRYPTO_free(bytes, nil, 0) }
-            return Data(bytes: bytes, count: Int(count))
         }
     }
 #else

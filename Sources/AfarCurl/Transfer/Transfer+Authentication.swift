@@ -9,7 +9,7 @@ extension Transfer {
     private static let mostMessages = 8
 
     /// The 401 whose head has come is not the last word: the request goes out again. Returns whether it may.
-    func goOnAuthenticating() -> Bool {
+    func resumeAuthentication() -> Bool {
         guard sendCount < Self.mostMessages else {
             state.fail(
                 Fault(

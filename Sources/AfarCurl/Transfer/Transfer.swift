@@ -40,6 +40,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var reader: ResponseReader
     @exclusivity(unchecked) var sink: BodySink
     @exclusivity(unchecked) private(set) var feed: BodyFeed?
+    /// Begins to read a streamed body, which can be read once: not before a connection may be used for it.
+    @exclusivity(unchecked) private var startPump: (() -> Void)?
     @exclusivity(unchecked) private var isResuming = false
     /// The loop's iteration in which the last of the body arrived, and when the first of that arrived.
     @exclusivity(unchecked) private var timeSlice: (number: UInt64, start: UInt64) = (0, 0)
@@ -148,6 +150,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Releases what would keep the transfer alive through its own callbacks.
     func release() {
         closeFeed()
+        startPump = nil
         stream = nil
         sink = BodySink(collecting: 0)
     }
@@ -178,7 +181,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
         let setup = EasyHandle.Setup(
             method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
-            minimumTLSVersion: exchange.options.minimumTLSVersion, connectTimeout: exchange.options.connectTimeout,
+            minimumTLSVersion: exchange.options.minimumTLSVersion,
+            showsIdentity: pool.security?.showsIdentity ?? false, connectTimeout: exchange.options.connectTimeout,
             decodesContent: exchange.options.decodesContent)
         if handle.setup != setup || feed != nil || authentication != nil {
             handle.reset()
@@ -202,7 +206,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
         try options.setRules()
         try pool.setShared(options)
-        if setup.isSecure { try pool.setSecurity(options, setup.minimumTLSVersion) }
+        if setup.isSecure { try pool.setSecurity(options, setup.minimumTLSVersion, showsIdentity: setup.showsIdentity) }
         // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
         // on unknown to the limiter.
         try options.set(
@@ -237,7 +241,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         case .stream(let stream):
             let pump = BodyPump(onReady: { [loop] in loop.post(.bodyReady(self)) })
             feed = BodyFeed(pump: pump, length: stream.length)
-            pump.start(stream)
+            startPump = { pump.start(stream) }
         }
         return exchange.body
     }
@@ -268,6 +272,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         guard isTrusted(), mayBeSent() else { return false }
         if let socket { pool?.taken(socket, by: self) }
         sendCount += 1
+        startPump.take()?()
         connectionEstablished()
         return true
     }
@@ -295,7 +300,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the request may go out, for the first time or once more: libcurl sends it again by itself when a kept
     /// connection closed without an answer, which the server may have acted upon all the same (RFC 9110, section 9.2.2).
     private func mayBeSent() -> Bool {
-        if let refusal { return refusal.status == 401 ? goOnAuthenticating() : dropExpectation() }
+        if let refusal { return refusal.status == 401 ? resumeAuthentication() : dropExpectation() }
         guard sendCount == 0 || plan.method.isIdempotent && reader.head == nil else {
             state.fail(
                 Fault(

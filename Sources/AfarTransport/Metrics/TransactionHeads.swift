@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 /// The heads of a request and of the response to it.
-package final class TransactionHeads: Sendable, Hashable {
+package final class TransactionHeads: Sendable, Hashable, CustomReflectable {
     package let request: HTTPRequest
     /// Nil when none came.
     package let response: ResponseHead?
@@ -10,6 +10,9 @@ package final class TransactionHeads: Sendable, Hashable {
         self.request = request
         self.response = response
     }
+
+    /// Nothing: header fields may be credentials.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 
     package static func == (lhs: TransactionHeads, rhs: TransactionHeads) -> Bool {
         lhs.request == rhs.request && lhs.response === rhs.response

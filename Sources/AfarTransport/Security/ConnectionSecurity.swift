@@ -20,6 +20,9 @@ package final class ConnectionSecurity: Sendable {
         case abandoned
     }
 
+    /// Who was asked wants the request ended.
+    struct Abandonment: Error {}
+
     private struct Acceptance {
         let chain: PresentedChain
         let end: ContinuousClock.Instant
@@ -53,12 +56,18 @@ package final class ConnectionSecurity: Sendable {
         state.withLock { $0.accepted.contains { $0.chain == chain && $0.end > .now } }
     }
 
+    /// Whether the client may show who it is. Where somebody decides, not to a host of which nothing was accepted yet.
+    package var showsIdentity: Bool {
+        identity != nil && (evaluation == nil || state.withLock { $0.accepted.contains { $0.end > .now } })
+    }
+
     /// Has it decided whether a host that presents this is the right one. Requests that meet the same chain meanwhile wait for
     /// that decision.
     ///
     /// - Parameter decide: Decides; what it returns is the trust that was accepted.
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
-        while true {
+        // It may have been decided since the question was put.
+        while !accepts(chain) {
             let answer = Deferred<Decision>()
             let mustWait = state.withLock { state in
                 guard let index = state.questions.firstIndex(where: { $0.chain == chain }) else {
@@ -74,16 +83,23 @@ package final class ConnectionSecurity: Sendable {
             } onCancel: {
                 answer.fulfil(.abandoned)
             }
-            if case .abandoned = decision, !Task.isCancelled { continue }
+            guard case .abandoned = decision else { return decision }
+            guard Task.isCancelled else { continue }
+            state.withLock { state in
+                guard let index = state.questions.firstIndex(where: { $0.chain == chain }) else { return }
+                state.questions[index].waiters.removeAll { $0 === answer }
+            }
             return decision
         }
+        return .accepted
     }
 
     private func end(_ result: Result<ServerTrust, any Error>, about chain: PresentedChain) -> Decision {
         let decision: Decision =
             switch result {
             case .success: .accepted
-            case .failure(let error): error is CancellationError ? .abandoned : .refused(error)
+            case .failure(let error):
+                error is Abandonment || error is CancellationError && Task.isCancelled ? .abandoned : .refused(error)
             }
         let waiters = state.withLock { state in
             if case .success(let trust) = result { Self.note(chain, of: trust, in: &state.accepted) }

@@ -92,7 +92,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
             }
             return .wait { [handler] in
                 let decision = await security.decide(on: undecided.chain) {
-                    await Self.decision(on: undecided, ofHost: hop.host, handler, evaluation)
+                    await Self.decision(on: undecided, of: hop, handler, evaluation)
                 }
                 return switch decision {
                 case .accepted: .again
@@ -103,16 +103,16 @@ package struct ConnectionSecurityStage: ExchangeStage {
         }
 
         private static func decision(
-            on undecided: UndecidedTrust, ofHost host: String, _ handler: ServerTrustHandlerKey.Handler?,
+            on undecided: UndecidedTrust, of hop: Hop, _ handler: ServerTrustHandlerKey.Handler?,
             _ evaluation: ConnectionSecurity.Evaluation
         ) async -> Result<ServerTrust, any Error> {
             do {
-                let trust = try undecided.trust(ofHost: host)
-                switch await handler?(trust) ?? .evaluate {
+                let trust = try undecided.trust(ofHost: hop.host)
+                switch await handler?(trust, hop.port) ?? .evaluate {
                 case .evaluate: try await evaluation(trust)
                 case .trust: break
                 case .refuse: throw RefusedByHandler()
-                case .cancel: throw CancellationError()
+                case .cancel: throw ConnectionSecurity.Abandonment()
                 }
                 return .success(trust)
             } catch {
@@ -130,6 +130,14 @@ private struct RefusedByHandler: Error, CustomStringConvertible {
 extension Hop {
     /// The name or the address that the request goes to.
     fileprivate var host: String { HostName(ofAuthority: exchange.request.authority ?? "").text }
+
+    fileprivate var port: Int {
+        let digits = exchange.request.authority?.utf8.reversed().prefix(while: \.isDigit).reversed() ?? []
+        guard exchange.request.authority?.hasSuffix(":" + String(decoding: digits, as: UTF8.self)) == true else {
+            return 443
+        }
+        return Int(String(decoding: digits, as: UTF8.self)) ?? 443
+    }
 
     fileprivate func untrusted(_ message: String, because cause: any Error) -> TransportError {
         TransportError(.certificateUntrusted, phase: .queued, url: exchange.url, message: message, underlying: cause)

@@ -12,7 +12,8 @@ package enum ServerTrustAnswer: Sendable {
 
 /// Where an exchange has who is asked about servers' certificates, before they are evaluated; nil when nobody is.
 package enum ServerTrustHandlerKey: ExchangeContextKey {
-    package typealias Handler = @Sendable (ServerTrust) async -> ServerTrustAnswer
+    /// It gets the connection's port, too.
+    package typealias Handler = @Sendable (ServerTrust, _ port: Int) async -> ServerTrustAnswer
 
     package static let defaultValue: Handler? = nil
 }

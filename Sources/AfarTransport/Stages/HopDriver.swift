@@ -141,6 +141,8 @@ package final class HopDriver: Sendable {
         if let prepared {
             prepared.start { [self] result in arrive(result) }
         } else if case .awaited(let transport) = transport {
+            // Nobody but the stages knows what they require.
+            do { try transport.capabilities.check(hop.exchange) } catch { return arrive(.failure(error)) }
             post(.waits { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
         }
     }

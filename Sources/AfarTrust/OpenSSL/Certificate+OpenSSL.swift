@@ -4,7 +4,7 @@
 
     extension Certificate {
         /// A certificate that OpenSSL has read, of a connection say; nil when memory ran out.
-        package init?(_ raw: OpaquePointer) {
+        init?(_ raw: OpaquePointer) {
             guard let der = Data(encoding: { i2d_X509(raw, $0) }) else { return nil }
             self.init(raw, der)
         }
@@ -86,7 +86,8 @@
             // An address is never compared with names, whose wildcards might fit.
             if Self.isAddress(name) { return X509_check_ip_asc(certificate.raw, name, 0) == 1 }
             if name.hasSuffix(".") { name.removeLast() }
-            guard !name.isEmpty else { return false }
+            // OpenSSL takes a dot at the beginning for any name below.
+            guard !name.isEmpty, !name.hasPrefix(".") else { return false }
             let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
             return X509_check_host(certificate.raw, name, name.utf8.count, flags, nil) == 1
         }

@@ -42,17 +42,16 @@
         /// The chain as far as its signatures are right; the server's own certificate always, whose key it has shown to have.
         func signedChain() -> [Certificate] {
             guard let store = try? CertificateStore() else { return Array(trust.certificates.prefix(1)) }
-            var brokenDepth: Int32 = -1
+            var goodCount = Int32.max
             let chain = try? withContext(over: store) { context in
-                withUnsafeMutablePointer(to: &brokenDepth) { depth in
-                    afar_be_lenient(context, depth)
-                    X509_verify_cert(context)
+                let isDone = withUnsafeMutablePointer(to: &goodCount) { count in
+                    afar_be_lenient(context, count)
+                    return X509_verify_cert(context) == 1
                 }
-                return Self.certificates(in: X509_STORE_CTX_get0_chain(context))
+                return isDone ? Self.certificates(in: X509_STORE_CTX_get0_chain(context)) : []
             }
-            let whole = chain ?? Array(trust.certificates.prefix(1))
-            // The certificate whose signature is wrong is signed by another; what comes after it has nothing to do with it.
-            return brokenDepth < 0 ? whole : Array(whole.prefix(Int(brokenDepth) + 1))
+            guard let chain, !chain.isEmpty else { return Array(trust.certificates.prefix(1)) }
+            return Array(chain.prefix(max(1, Int(goodCount))))
         }
 
         // MARK: OCSP

@@ -22,6 +22,9 @@
             private let thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
             private let nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
 
+            /// How old a response may be that does not say until when it holds, in seconds.
+            private static let longestAge = 7 * 24 * 60 * 60
+
             /// Nil when nothing is said about it. Responders name certificates by hashes of one kind or another.
             init?(of certificate: OpaquePointer, _ issuer: OpaquePointer, in response: OpaquePointer) {
                 var (value, reason): (Int32, Int32) = (-1, -1)
@@ -38,7 +41,8 @@
 
             func isCurrent(tolerance: Int) -> Bool {
                 defer { ERR_clear_error() }
-                return OCSP_check_validity(thisUpdate, nextUpdate, tolerance, -1) == 1
+                return OCSP_check_validity(thisUpdate, nextUpdate, tolerance, nextUpdate == nil ? Self.longestAge : -1)
+                    == 1
             }
         }
     }

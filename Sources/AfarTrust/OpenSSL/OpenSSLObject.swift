@@ -56,16 +56,11 @@
             let code = ERR_peek_last_error()
             return ERR_reason_error_string(code).map { String(cString: $0) } ?? "it could not be read"
         }
-
-        static func reason() -> (library: Int32, reason: Int32) {
-            let code = ERR_peek_last_error()
-            return (Int32((code >> 23) & 0xFF), Int32(code & 0x7F_FFFF))
-        }
     }
 
     extension Data {
         /// What one of OpenSSL's `i2d_…` functions writes.
-        init?(encoding write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) {
+        package init?(encoding write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) {
             var bytes: UnsafeMutablePointer<UInt8>?
             let count = write(&bytes)
             guard count >= 0, let bytes else { return nil }

@@ -362,6 +362,26 @@ import Testing
         #expect(evaluator.asked.withLock { $0 } == ["server.localhost"])
     }
 
+    @Test func requestsThatMeetTheSameCertificatesWaitForOneDecision() async throws {
+        let server = try await server()
+        let evaluator = Waiting(Deferred<Bool>())
+        let session = session(evaluator)
+        let url = try server.url("good")
+        let first = session.request(url)
+        async let cancelled = first.serializingString().response
+        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        let tasks = (0..<20).map { _ in session.request(url).serializingString() }
+        let waiting = tasks.map { task in Task { await task.response.error } }
+        // All that a host may have are at the evaluator's door before the one is cancelled that has asked.
+        while await session.connectionStatistics?.hosts.first?.waiting ?? 0 > 0 { await Task.yield() }
+        first.cancel()
+        #expect(await cancelled.error?.isExplicitlyCancelledError == true)
+        evaluator.answer.fulfil(true)
+        for task in waiting { #expect(await task.value == nil) }
+        // The one that was cancelled, and one in its place.
+        #expect(evaluator.asked.withLock { $0.count } <= 2)
+    }
+
     @Test func anErrorOfAnEvaluatorIsTheCause() async throws {
         let server = try await server()
         let answer = Deferred<Bool>()

@@ -1,0 +1,42 @@
+#if !canImport(COpenSSL)
+    import Foundation
+
+    // Where OpenSSL is not there, nothing is read and nobody is trusted.
+
+    extension Certificate {
+        static func read(_ der: Data) throws(CertificateError) -> Certificate { throw .unsupported }
+
+        func isValid(forHost host: String) throws(ServerTrustError) -> Bool { false }
+    }
+
+    extension PublicKey {
+        static func read(_ der: Data) throws(CertificateError) -> PublicKey { throw .unsupported }
+    }
+
+    extension ClientIdentity {
+        static func make(
+            _ certificates: [Certificate], privateKey: Data, passphrase: String?
+        ) throws(CertificateError) -> ClientIdentity { throw .unsupported }
+
+        static func read(pkcs12 data: Data, passphrase: String) throws(CertificateError) -> ClientIdentity {
+            throw .unsupported
+        }
+    }
+
+    final class CertificateStore: Sendable {
+        init(file: URL) throws(CertificateError) { throw .unsupported }
+    }
+
+    struct ChainValidation {
+        init(_ trust: ServerTrust, revocationLists: [Data] = []) {}
+
+        @discardableResult
+        func chain() throws(ServerTrustError) -> [Certificate] {
+            throw ServerTrustError(.invalid, CertificateError.unsupported.description)
+        }
+
+        func signedChain() -> [Certificate] { [] }
+
+        func checkStatus(in response: Data, of chain: [Certificate]) throws(ServerTrustError) { try self.chain() }
+    }
+#endif
