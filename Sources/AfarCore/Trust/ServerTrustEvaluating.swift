@@ -7,9 +7,8 @@ public import AfarTransport
 /// which the server presents the same. It decides instead of the transport, so what it does not check is not checked.
 ///
 /// ```swift
-/// struct StagingEvaluator: ServerTrustEvaluating {
+/// final class StagingEvaluator: ServerTrustEvaluating {
 ///     func evaluate(_ trust: ServerTrust, forHost host: String) throws {
-///         try trust.af.performDefaultValidation(forHost: host)
 ///         try trust.af.performValidation(forHost: host)
 ///         guard trust.certificates[0].issuer == "CN=Staging" else { throw NotStaging() }
 ///     }

@@ -105,8 +105,11 @@ import Testing
 
     @Test func aTransportWithoutIdentitiesRefuses() async throws {
         let session = Session(
-            configuration: try configuration { $0.clientIdentity = try identity("client-a") },
-            transport: URLSessionTransport())
+            configuration: try {
+                var configuration = SessionConfiguration.default
+                configuration.clientIdentity = try identity("client-a")
+                return configuration
+            }(), transport: URLSessionTransport())
         let response = await session.request("https://localhost:1/").serializingString().response
         #expect(response.error?.localizedDescription.contains("client identities") == true)
     }

@@ -58,7 +58,9 @@ import Testing
     ]
 
     static let good = ["good", "good-rsa", "good-p384", "good-wildcard", "good-chain"]
-    static let stapling = ["responses-good", "responses-revoked", "responses-other", "responses-foreign"]
+    static let stapling = [
+        "responses-good", "responses-good-list-not", "responses-revoked", "responses-other", "responses-foreign",
+    ]
 
     private let certificates: TestCertificates
 
@@ -165,7 +167,9 @@ import Testing
             ("chain", PublicKeysTrustEvaluator(keys: [try certificate("intermediate.crt").publicKey])),
             (
                 "expired",
-                .pinnedCertificates(certificates: [try certificate("expired.crt")], performDefaultValidation: false)
+                .pinnedCertificates(
+                    certificates: [try certificate("expired.crt")], performDefaultValidation: false,
+                    validateHost: false)
             ),
         ]
         for (site, evaluator) in accepted {
@@ -176,12 +180,26 @@ import Testing
 
     @Test func aPinThatDoesNotMatchRefuses() async throws {
         // Beside a certificate of another authority it sends along a pinned one, which has not signed it.
-        let server = try await server(["bad": .init("good-p384"), "stowaway": .init("stowaway")])
+        let server = try await server([
+            "bad": .init("good-p384"), "stowaway": .init("stowaway"), "leaf": .init("issuer-without-right"),
+        ])
         let pinned = try certificate("good.crt")
+        // Signed by a server's certificate, which may not sign.
+        let signer = try certificate("no-authority.crt").publicKey
+        let forged = await get(
+            try server.url("leaf"),
+            by: session(
+                PublicKeysTrustEvaluator(keys: [signer], performDefaultValidation: false, validateHost: false)))
+        guard case .serverTrustEvaluationFailed(.publicKeyPinningFailed(_, _, _, let keys)) = forged.error else {
+            throw try #require(forged.error)
+        }
+        #expect(keys.count == 1 && !keys.contains(signer))
         for performs in [true, false] {
             let response = await get(
                 try server.url("bad"),
-                by: session(.pinnedCertificates(certificates: [pinned], performDefaultValidation: performs)))
+                by: session(
+                    .pinnedCertificates(
+                        certificates: [pinned], performDefaultValidation: performs, validateHost: performs)))
             guard
                 case .serverTrustEvaluationFailed(
                     .certificatePinningFailed(let host, let trust, let pins, let presented)) = response.error
@@ -190,7 +208,8 @@ import Testing
             #expect(trust.certificates.first?.subject == "CN=good-p384")
         }
         for (site, performs) in [("bad", true), ("bad", false), ("stowaway", false)] {
-            let evaluator = PublicKeysTrustEvaluator(keys: [pinned.publicKey], performDefaultValidation: performs)
+            let evaluator = PublicKeysTrustEvaluator(
+                keys: [pinned.publicKey], performDefaultValidation: performs, validateHost: performs)
             let response = await get(try server.url(site), by: session(evaluator))
             guard case .serverTrustEvaluationFailed(.publicKeyPinningFailed(_, _, _, let keys)) = response.error else {
                 throw try #require(response.error)
@@ -230,6 +249,15 @@ import Testing
             ("responses-good", RevocationTrustEvaluator(options: .ocsp), nil),
             ("responses-good", RevocationTrustEvaluator(options: .crl), .revocationUnknown),
             ("responses-good", RevocationTrustEvaluator(options: .crl, revocationLists: [list]), nil),
+            ("responses-good", RevocationTrustEvaluator(revocationLists: [list]), nil),
+            ("responses-good", RevocationTrustEvaluator(revocationLists: [old]), .revocationUnknown),
+            ("responses-good-list-not", .revocationChecking, nil),
+            ("responses-good-list-not", RevocationTrustEvaluator(options: .ocsp, revocationLists: [list]), nil),
+            ("responses-good-list-not", RevocationTrustEvaluator(revocationLists: [list]), .revoked),
+            (
+                "responses-good-list-not",
+                RevocationTrustEvaluator(options: [.any, .preferCRL], revocationLists: [list]), .revoked
+            ),
             ("responses-revoked", .revocationChecking, .revoked),
             (
                 "responses-revoked", RevocationTrustEvaluator(options: [.any, .preferCRL], revocationLists: [list]),
@@ -438,9 +466,54 @@ import Testing
         #expect(try server.requestBytes(to: "bad") == 0)
     }
 
-    @Test func aTransportThatCannotEvaluateRefuses() async throws {
-        let session = session(DefaultTrustEvaluator(), transport: URLSessionTransport())
+    @Test func aBodyThatCanBeReadOnceIsSentAfterTheDecision() async throws {
+        let server = try await server()
+        let session = session(DefaultTrustEvaluator())
+        let chunks = AsyncStream<Data> { continuation in
+            for _ in 0..<3 { continuation.yield(Data(count: 1_000)) }
+            continuation.finish()
+        }
+        let response = await session.upload(chunks, to: try server.url("good")).serializingString().response
+        #expect(response.error == nil)
+        #expect(response.metrics?.transactionMetrics.last?.countOfRequestBodyBytesBeforeEncoding == 3_000)
+    }
+
+    /// A transport of somebody's, which knows nothing of certificates and checks nothing itself.
+    private struct Foreign: Transport {
+        let capabilities = TransportCapabilities(name: "foreign", features: [])
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data("sent".utf8)))
+        }
+    }
+
+    @Test func aTransportOfSomebodysIsRefusedToo() async throws {
+        let url = try #require(URL(string: "https://localhost:1/"))
+        let manager = ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()])
+        let pinned = await get(url, by: Session(serverTrustManager: manager, transport: Foreign())).error
+        #expect(pinned?.localizedDescription.contains("server trust") == true, "\(String(describing: pinned))")
+        let delegate = SessionDelegate()
+        delegate.sessionDidReceiveChallenge = { _, _ in (.performDefaultHandling, nil) }
+        for transport in [Foreign(), URLSessionTransport()] as [any Transport] {
+            let session = Session(delegate: delegate, transport: transport)
+            let error = await get(url, by: session).error
+            #expect(error?.localizedDescription.contains("server trust") == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test func settingsThatATransportWouldIgnoreAreRefused() async throws {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        let session = Session(configuration: configuration, transport: URLSessionTransport())
         let error = await get(try #require(URL(string: "https://localhost:1/")), by: session).error
+        #expect(error?.localizedDescription.contains("certificateBundle") == true)
+    }
+
+    @Test func aTransportThatCannotEvaluateRefuses() async throws {
+        let evaluated = Session(
+            serverTrustManager: ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()]),
+            transport: URLSessionTransport())
+        let error = await get(try #require(URL(string: "https://localhost:1/")), by: evaluated).error
         #expect(error?.localizedDescription.contains("server trust") == true, "\(String(describing: error))")
     }
 }

@@ -85,6 +85,23 @@ import Testing
         #expect(error?.localizedDescription.contains("/nonexistent/keys") == true)
     }
 
+    @Test func aKeyLogThatOthersMayReadIsRefused() async throws {
+        let server = try await server()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keys-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (open, pipe) = (folder.appending(path: "open"), folder.appending(path: "pipe"))
+        #expect(
+            FileManager.default.createFile(atPath: open.path, contents: nil, attributes: [.posixPermissions: 0o644]))
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        for file in [open, pipe, folder] {
+            let session = session { $0.tlsKeyLogFile = file }
+            let error = await session.request(try server.url("good")).serializingString().response.error
+            #expect(error?.localizedDescription.contains(file.path) == true, "\(file)")
+        }
+        #expect(try Data(contentsOf: open).isEmpty)
+    }
+
     @Test(arguments: [true, false]) func withoutAuthoritiesTheErrorSaysWhatToInstall(isEvaluated: Bool) async throws {
         let server = try await server()
         var configuration = SessionConfiguration.default

@@ -1,0 +1,40 @@
+import AfarTransport
+import Testing
+
+@testable import AfarCurl
+
+@Suite struct CurlPoolsTests {
+    private let configuration = CurlTransport.Configuration()
+
+    @Test func poolsBelongToTheirSecurity() throws {
+        var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
+        let (a, b) = (
+            ConnectionSecurity(identity: nil, evaluation: { _ in }),
+            ConnectionSecurity(identity: nil, evaluation: { _ in })
+        )
+        let made = [nil, a, b, a, nil].map { pools.pool(ofGroup: 0, for: $0) }
+        #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 3)
+        #expect(made[0] === made[4] && made[1] === made[3])
+        let second = pools.pool(ofGroup: 1, for: a)
+        #expect(second != nil && second !== made[1])
+        pools.closeAll()
+    }
+
+    /// Each has descriptors, and hosts that cannot be reached are many.
+    @Test func thePoolOfAHostThatNeverAnsweredIsClosed() throws {
+        var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
+        _ = pools.pool(ofGroup: 0, for: nil)
+        for _ in 0..<10 {
+            let security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+            let made = pools.pool(ofGroup: 0, for: security)
+            let pool = try #require(made)
+            let handle = try #require(pool.takeHandle(isReusable: true))
+            pool.recycle(handle)
+            pools.transferEnded(in: pool, at: 1)
+        }
+        #expect(Array(pools.all).count == 11 && pools.nextSweep < .max)
+        pools.sweep(at: pools.nextSweep)
+        #expect(Array(pools.all).count == 1)
+        pools.closeAll()
+    }
+}

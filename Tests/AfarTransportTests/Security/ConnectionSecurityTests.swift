@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import AfarTransport
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectionSecurityTests {
+    private struct No: Error {}
+
+    private let security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+    private let trust = ServerTrust(
+        host: "example.com", certificates: [], authorities: CertificateAuthorities(file: nil))
+
+    private func chain(_ number: UInt8, _ response: UInt8? = nil) -> PresentedChain {
+        PresentedChain(certificates: [Data([number])], stapledOCSPResponse: response.map { Data([$0]) })
+    }
+
+    private func isAccepted(_ decision: ConnectionSecurity.Decision) -> Bool {
+        if case .accepted = decision { true } else { false }
+    }
+
+    @Test func whatWasAcceptedIsAcceptedAgainAndNothingElse() async {
+        #expect(!security.accepts(chain(1)))
+        #expect(isAccepted(await security.decide(on: chain(1)) { .success(trust) }))
+        #expect(security.accepts(chain(1)) && !security.accepts(chain(2)) && !security.accepts(chain(1, 1)))
+        let refused = await security.decide(on: chain(2)) { .failure(No()) }
+        guard case .refused(let error) = refused else {
+            Issue.record("\(refused)")
+            return
+        }
+        #expect(error is No && !security.accepts(chain(2)))
+    }
+
+    @Test func onlyTheLatestAreRemembered() async {
+        for number in 0..<17 as Range<UInt8> { _ = await security.decide(on: chain(number)) { .success(trust) } }
+        #expect(!security.accepts(chain(0)) && security.accepts(chain(1)) && security.accepts(chain(16)))
+    }
+
+    @Test func whoComesMeanwhileWaitsForTheDecision() async {
+        let (gate, asked) = (Deferred<Void>(), Locked(0))
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    let decision = await security.decide(on: chain(1)) {
+                        asked.withLock { $0 += 1 }
+                        await gate.value
+                        return .success(trust)
+                    }
+                    return isAccepted(decision)
+                }
+            }
+            while asked.withLock({ $0 }) == 0 { await Task.yield() }
+            gate.fulfil(())
+            for await isAccepted in group { #expect(isAccepted) }
+        }
+        #expect(asked.withLock { $0 } == 1)
+    }
+
+    @Test func anotherDecidesWhenTheOneWhoWasAskedGivesUp() async {
+        let (gate, asked) = (Deferred<Void>(), Locked(0))
+        let first = Task {
+            await security.decide(on: chain(1)) {
+                asked.withLock { $0 += 1 }
+                await gate.value
+                return .failure(ConnectionSecurity.Abandonment())
+            }
+        }
+        while asked.withLock({ $0 }) == 0 { await Task.yield() }
+        let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
+        gate.fulfil(())
+        guard case .abandoned = await first.value else {
+            Issue.record("the first has decided")
+            return
+        }
+        #expect(isAccepted(await second.value))
+    }
+
+    @Test func whoWaitsCanBeCancelled() async {
+        let (gate, asked) = (Deferred<Void>(), Locked(0))
+        let first = Task {
+            await security.decide(on: chain(1)) {
+                asked.withLock { $0 += 1 }
+                await gate.value
+                return .success(trust)
+            }
+        }
+        while asked.withLock({ $0 }) == 0 { await Task.yield() }
+        let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
+        second.cancel()
+        guard case .abandoned = await second.value else {
+            Issue.record("it has waited")
+            return
+        }
+        gate.fulfil(())
+        #expect(isAccepted(await first.value))
+    }
+}
