@@ -4,6 +4,7 @@ public import Foundation
 public struct TestCertificates: Sendable {
     /// What a program said that failed.
     public struct Failure: Error {
+        /// Its words.
         public let output: String
     }
 
