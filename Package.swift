@@ -260,7 +260,7 @@ let package = Package(
         .testTarget(
             name: "AfarCLITests",
             dependencies: [
-                "AfarCLI", "Afar", "AfarTestServer",
+                "AfarCLI", "Afar", "AfarTestServer", "TestServers",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),

@@ -26,6 +26,7 @@ struct AfarTool: AsyncParsableCommand {
                 "afar get example.com --timing --verbose > page.html",
                 "afar post :8080/users --json name=Ada --curl",
                 "afar reach --watch",
+                "afar trust example.com",
                 "afar demo",
             ]))
 
@@ -37,7 +38,7 @@ struct AfarTool: AsyncParsableCommand {
         version: "afar \(AFInfo.version)",
         subcommands: [
             Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, Download.self, Upload.self,
-            Reach.self, Demo.self,
+            Reach.self, Trust.self, Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and

@@ -13,6 +13,11 @@ extension Failure {
         case .invalidURL, .urlRequestValidationFailed, .createURLRequestFailed, .parameterEncodingFailed,
             .parameterEncoderFailed:
             self.init(.usage, error.localizedDescription)
+        case .serverTrustEvaluationFailed:
+            let host = URLText.host(of: place)
+            self.init(
+                .connection,
+                "\(error.localizedDescription) Nothing was sent. \"afar trust \(host)\" shows the certificates.")
         default:
             self.init(.other, "\(error.localizedDescription) The URL is \(place).")
         }
@@ -40,7 +45,9 @@ extension Failure {
         case .certificateUntrusted, .certificateHasBadDate, .certificateNotYetValid, .certificateHasUnknownRoot:
             self.init(.connection, "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent.")
         case .clientCertificateRejected, .clientCertificateRequired:
-            self.init(.connection, "\(host) wants a client certificate, which afar does not have: \(reason).")
+            self.init(
+                .connection,
+                "\(host) wants another client certificate than this, or one at all (--cert, --key): \(reason).")
         case .connectionLost where error.phase.isBeforeSending:
             self.init(.connection, "The connection to \(host) broke before anything was sent: \(reason).")
         case .timedOut where error.phase.isBeforeSending && error.phase != .queued:

@@ -23,6 +23,7 @@ struct RequestPlan {
         let query = try options.query.map { try NamedValue($0, option: "--query") }
         url = URLText.complete(address.url, query: query)
         headers = try HTTPHeaders(arguments: options.headers)
+        if let authorization = try options.security.authorization() { headers.update(authorization) }
         guard let bodyOptions else { return }
         let isWithoutBody = method == .get || method == .head
         if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {

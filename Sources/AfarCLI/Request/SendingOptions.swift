@@ -31,6 +31,8 @@ struct SendingOptions: ParsableArguments {
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
 
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+
     func validate() throws {
         if let maxRedirects {
             guard maxRedirects >= 0, follow else {
@@ -46,8 +48,10 @@ struct SendingOptions: ParsableArguments {
 
     /// Makes the session that the request is sent with.
     ///
-    /// - Parameter wrap: Puts a transport of its own around the one chosen.
-    func makeSession(wrap: (any Transport) -> any Transport) -> Session {
+    /// - Parameters:
+    ///   - url: What is asked first, whose host the pins and the credential are for.
+    ///   - wrap: Puts a transport of its own around the one chosen.
+    func makeSession(for url: String, wrap: (any Transport) -> any Transport) throws -> Session {
         var configuration = SessionConfiguration.default
         configuration.headers.update(.userAgent("afar/\(AFInfo.version)"))
         if let timeout {
@@ -55,9 +59,10 @@ struct SendingOptions: ParsableArguments {
             configuration.timeoutIntervalForRequest = timeout
         }
         if let maxRedirects { configuration.maximumRedirects = maxRedirects }
+        try security.apply(to: &configuration, url: url)
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,
-            redirectHandler: follow ? nil : .doNotFollow,
+            serverTrustManager: try security.trustManager(for: url), redirectHandler: follow ? nil : .doNotFollow,
             transport: wrap(transport.makeTransport(for: configuration)))
     }
 }

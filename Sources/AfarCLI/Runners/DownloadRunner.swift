@@ -16,7 +16,13 @@ struct DownloadRunner {
         let resumable =
             options.file.resume ? try ResumableDownloadDirectory(at: target.partPath, for: plan.urlRequest()) : nil
         let directory: any DownloadDirectory = try resumable ?? TemporaryDownloadDirectory(beside: target.directoryPath)
-        let outcome = await download(to: target, resuming: resumable, inspector, interruption)
+        let outcome: Outcome
+        do {
+            outcome = try await download(to: target, resuming: resumable, inspector, interruption)
+        } catch {
+            directory.cleanUp(keeping: nil)
+            throw error
+        }
         directory.cleanUp(keeping: outcome.resumeData)
         if case .failure = outcome.path { interruption.reraise() }
         try StandardOutput.write(outcome.path.get() + "\n")
@@ -38,10 +44,10 @@ struct DownloadRunner {
     private func download(
         to target: DownloadTarget, resuming resumable: ResumableDownloadDirectory?, _ inspector: Inspector,
         _ interruption: Interruption
-    ) async -> Outcome {
+    ) async throws -> Outcome {
         let meter = options.progress.makeMeter(options.colors)
         let running = Locked<DownloadRequest?>(nil)
-        let session = options.sending.makeSession { base in
+        let session = try options.sending.makeSession(for: plan.url) { base in
             DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
                 guard let resumable, let request = running.withLock({ $0 }) else { return }
                 let next = request.resumableInFlight

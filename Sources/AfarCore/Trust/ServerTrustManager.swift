@@ -16,8 +16,8 @@ open class ServerTrustManager: @unchecked Sendable {
     /// - Parameters:
     ///   - allHostsMustBeEvaluated: Whether a request to a host without an evaluator fails, before it is sent. The default is
     ///     true.
-    ///   - evaluators: The evaluators by their hosts: names or addresses, without port, international names in their ASCII
-    ///     form ("xn--…"). Case does not matter, and there are no wildcards: override ``serverTrustEvaluator(forHost:)`` for
+    ///   - evaluators: The evaluators by their hosts: names or addresses, international names in their ASCII form ("xn--…").
+    ///     Neither case nor a port matters, and there are no wildcards: override ``serverTrustEvaluator(forHost:)`` for
     ///     those.
     public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated

@@ -12,8 +12,11 @@ package struct HostName: Hashable, Sendable {
         self.init(plain: hasPort ? String(decoding: name.dropLast(), as: UTF8.self) : authority)
     }
 
-    /// A host as somebody wrote it.
-    package init(_ host: String) { self.init(plain: host) }
+    /// A host as somebody wrote it, a port after it included: a policy that never fits would be none.
+    package init(_ host: String) {
+        let isAddress = host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 && !host.hasPrefix("[")
+        if isAddress { self.init(plain: host) } else { self.init(ofAuthority: host) }
+    }
 
     private init(plain: String) {
         var name = plain.asciiLowercased

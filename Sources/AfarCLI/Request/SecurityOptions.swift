@@ -1,0 +1,176 @@
+import Afar
+import ArgumentParser
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Whom a request trusts, and who makes it.
+struct SecurityOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Who asks, for a server that wants to know (401). Without a colon the password is that of the environment's \
+            AFAR_PASSWORD.
+            """, valueName: "name[:password]"))
+    var user: String?
+
+    @Option(
+        help:
+            "The only scheme to answer with; negotiate takes a Kerberos ticket, and no --user. (default: the strongest one)"
+    )
+    var auth: CredentialScheme?
+
+    @Option(help: ArgumentHelp("Send a bearer token, or that in @file.", valueName: "token|@file"))
+    var bearer: String?
+
+    @Option(help: ArgumentHelp("Trust the authorities in this file of PEM certificates only.", valueName: "file"))
+    var cacert: String?
+
+    @Option(
+        help: ArgumentHelp("Show this certificate to the server: PEM, DER, or PKCS#12 with its key.", valueName: "file")
+    )
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The key of --cert, where that is another file: PEM or DER.", valueName: "file"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp("A file whose first line is the passphrase of the key or the archive.", valueName: "file"))
+    var passphraseFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A key that the server must have, beside all else. Repeat it for more; \"afar trust\" prints them.",
+            valueName: "sha256//…"))
+    var pin: [String] = []
+
+    @Option(help: ArgumentHelp("Do not verify the certificate of this host. Repeat it for more.", valueName: "host"))
+    var insecureHost: [String] = []
+
+    @Option(help: ArgumentHelp("Add the secrets of TLS to this file, for Wireshark.", valueName: "file"))
+    var keylog: String?
+
+    func validate() throws {
+        if key != nil, cert == nil { throw ValidationError("--key is the key of --cert.") }
+        if user != nil, bearer != nil { throw ValidationError("Choose between --user and --bearer.") }
+        if auth == .negotiate, user != nil { throw ValidationError("--auth negotiate takes no --user.") }
+        if let auth, auth != .negotiate, user == nil {
+            throw ValidationError("--auth \(auth.rawValue) wants a --user.")
+        }
+    }
+
+    /// The header that is sent at once; nil for none.
+    func authorization() throws -> HTTPHeader? {
+        guard let bearer else { return nil }
+        guard bearer.hasPrefix("@") else { return .authorization(bearerToken: bearer) }
+        return .authorization(bearerToken: try Self.firstLine(of: String(bearer.dropFirst()), option: "--bearer"))
+    }
+
+    /// Puts all that a transport has to know into a session's configuration.
+    func apply(to configuration: inout SessionConfiguration, url: String) throws {
+        configuration.certificateBundle = cacert.map { URL(filePath: $0) }
+        configuration.tlsKeyLogFile = keylog.map { URL(filePath: $0) }
+        configuration.clientIdentity = try identity()
+        guard user != nil || auth == .negotiate else { return }
+        let (name, password) = try credential()
+        configuration.credentialProvider = OneCredential(
+            host: Self.host(of: url), scheme: auth, name: name, password: password)
+    }
+
+    /// Knows the pins of the URL's host, and the hosts that are trusted blindly; nil when there are none.
+    func trustManager(for url: String) throws -> ServerTrustManager? {
+        guard !pin.isEmpty || !insecureHost.isEmpty else { return nil }
+        var evaluators: [String: any ServerTrustEvaluating] = [:]
+        for host in insecureHost {
+            StandardError.write(
+                "afar: WARNING: the certificate of \(TerminalText.line(host)) is not verified. Whoever is in between can read and change all.\n"
+            )
+            evaluators[host.lowercased()] = DisabledTrustEvaluator()
+        }
+        if !pin.isEmpty {
+            let host = Self.host(of: url)
+            let isVerified = evaluators[host] == nil
+            evaluators[host] = PublicKeysTrustEvaluator(
+                keys: try pin.map { try Self.reading("--pin") { try PublicKey(pin: $0) }($0) },
+                performDefaultValidation: isVerified, validateHost: isVerified)
+        }
+        return ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
+    }
+
+    /// The name or the address, without the port.
+    private static func host(of url: String) -> String { URL(string: url)?.host()?.lowercased() ?? "" }
+
+    private func credential() throws -> (name: String, password: String) {
+        guard let user else { return ("", "") }
+        if let colon = user.firstIndex(of: ":") {
+            return (String(user[..<colon]), String(user[user.index(after: colon)...]))
+        }
+        guard let password = ProcessInfo.processInfo.environment["AFAR_PASSWORD"] else {
+            throw Failure(.usage, "--user \(user) has no password: write name:password, or set AFAR_PASSWORD.")
+        }
+        return (user, password)
+    }
+
+    private func identity() throws -> ClientIdentity? {
+        guard let cert else { return nil }
+        let passphrase = try passphraseFile.map { try Self.firstLine(of: $0, option: "--passphrase-file") }
+        return try Self.reading("--cert \(cert)") { (cert: String) throws in
+            let file = URL(filePath: cert)
+            if ["p12", "pfx"].contains(file.pathExtension.lowercased()) {
+                guard let data = try? Data(contentsOf: file) else {
+                    throw CertificateError.unreadableFile(file, "there is none that can be read")
+                }
+                return try ClientIdentity(pkcs12: data, passphrase: passphrase ?? "")
+            }
+            return try ClientIdentity(
+                certificateFile: file, keyFile: key.map { URL(filePath: $0) }, passphrase: passphrase)
+        }(cert)
+    }
+
+    private static func firstLine(of path: String, option: String) throws -> String {
+        guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
+            throw Failure(.usage, "\(option): \(path) cannot be read.")
+        }
+        return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+
+    /// Has an error name its option.
+    private static func reading<Value>(
+        _ option: String, _ read: @escaping (String) throws -> Value
+    ) -> (String) throws -> Value {
+        { text in
+            do { return try read(text) } catch { throw Failure(.usage, "\(option): \(error.localizedDescription).") }
+        }
+    }
+}
+
+/// A scheme of authentication (RFC 9110, section 11).
+enum CredentialScheme: String, CaseIterable, ExpressibleByArgument {
+    case basic, digest, ntlm, negotiate
+
+    /// Foundation's name for it.
+    fileprivate var method: String {
+        switch self {
+        case .basic: NSURLAuthenticationMethodHTTPBasic
+        case .digest: NSURLAuthenticationMethodHTTPDigest
+        case .ntlm: NSURLAuthenticationMethodNTLM
+        case .negotiate: NSURLAuthenticationMethodNegotiate
+        }
+    }
+}
+
+/// Gives one credential to one host.
+private struct OneCredential: CredentialProvider {
+    let host: String
+    let scheme: CredentialScheme?
+    let name: String
+    let password: String
+
+    func credential(for space: URLProtectionSpace) async throws -> URLCredential? {
+        guard space.host.lowercased() == host.lowercased() else { return nil }
+        if let scheme, space.authenticationMethod != scheme.method { return nil }
+        return URLCredential(user: name, password: password, persistence: .none)
+    }
+}

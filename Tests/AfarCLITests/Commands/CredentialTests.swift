@@ -1,0 +1,56 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Credentials on the command line.
+struct CredentialTests {
+    @Test func aChallengeIsAnsweredInTheChosenScheme() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/basic-auth/ada/lovelace").absoluteString
+        for options in [["--user", "ada:lovelace"], ["--user", "ada:lovelace", "--auth", "basic"]] {
+            let outcome = try await Tool.run(["get", url, "--check-status"] + options)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        let named = try await Tool.run(
+            ["get", url, "--check-status", "--user", "ada"], environment: ["AFAR_PASSWORD": "lovelace"])
+        #expect(named.status == 0)
+        for options in [["--user", "ada:wrong"], ["--user", "ada:lovelace", "--auth", "digest"], []] {
+            let outcome = try await Tool.run(["get", url, "--check-status", "--verbose"] + options)
+            #expect(outcome.status == 4)
+            #expect(!outcome.errors.contains("wrong") && !outcome.errors.contains("lovelace:"))
+        }
+        await server.stop()
+    }
+
+    @Test func aTokenIsSentAtOnceAndHidden() async throws {
+        let server = try await TestServer.start()
+        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
+        try Data("t0ken\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for token in ["t0ken", "@\(file.path)"] {
+            let outcome = try await Tool.run(
+                ["get", server.url("/headers").absoluteString, "--bearer", token, "--verbose"])
+            #expect(outcome.text.contains("Bearer t0ken") && !outcome.errors.contains("t0ken"))
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        ["--user", "ada"], ["--user", "a:b", "--bearer", "c"], ["--auth", "digest"], ["--key", "k"],
+        ["--auth", "negotiate", "--user", "a:b"], ["--bearer", "@/nonexistent"], ["--cert", "/nonexistent"],
+    ])
+    func whatDoesNotGoTogetherIsRefused(options: [String]) async throws {
+        let outcome = try await Tool.run(["get", "https://localhost:1/"] + options)
+        #expect(outcome.status == 2 && outcome.errors.contains(options[0]), "\(outcome.errors)")
+    }
+
+    @Test func curlGetsTheSameWithoutThePassword() async throws {
+        let outcome = try await Tool.run(
+            "get", "https://example.com/", "--user", "ada:lovelace", "--auth", "digest", "--cacert", "a.pem", "--pin",
+            "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q=", "--curl")
+        for part in ["--digest", "--user ada", "--cacert a.pem", "--pinnedpubkey", "sha256//NEVIZ"] {
+            #expect(outcome.text.contains(part), "\(part)")
+        }
+        #expect(!outcome.text.contains("lovelace"))
+    }
+}
