@@ -45,7 +45,7 @@ public final class SecureServer: Sendable {
             let ports = try Self.freePorts(for: sites.keys)
             try Self.configuration(of: folder, certificates, sites, ports, settings)
                 .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
-            if let nginx = try await Self.start(in: folder, ports.values) {
+            if let nginx = try await Self.start(in: folder) {
                 (self.ports, self.nginx) = (ports, nginx)
                 return
             }
@@ -123,31 +123,14 @@ public final class SecureServer: Sendable {
     }
 
     /// Nil when the server got no port.
-    private static func start(in folder: URL, _ ports: some Collection<UInt16>) async throws -> ChildProcess? {
-        let nginx = try ChildProcess(
-            ["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"],
-            output: folder.appending(path: "error.log"))
-        // It opens all ports before it serves any.
-        for port in ports {
-            while !Self.isOpen(port) {
-                guard nginx.isRunning else { return nil }
-                await Task.yield()
-            }
+    private static func start(in folder: URL) async throws -> ChildProcess? {
+        let log = folder.appending(path: "error.log")
+        let nginx = try ChildProcess(["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], output: log)
+        // It says so when it has all its ports. Whether they answer would not tell: another may have been faster.
+        while (try? String(contentsOf: log, encoding: .utf8))?.contains("using the \"") != true {
+            guard nginx.isRunning else { return nil }
+            await Task.yield()
         }
         return nginx
-    }
-
-    private static func isOpen(_ port: UInt16) -> Bool {
-        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(connection) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
     }
 }
