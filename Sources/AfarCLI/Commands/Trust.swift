@@ -31,6 +31,9 @@ struct Trust: AsyncParsableCommand {
     @OptionGroup var colors: ColorOptions
 
     func run() async throws {
+        guard !host.lowercased().hasPrefix("http://") else {
+            throw Failure(.usage, "\(host) is not asked by TLS: write https.")
+        }
         let url = host.contains("://") ? host : "https://" + (host.hasPrefix(":") ? "localhost" : "") + host
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = cacert.map { URL(filePath: $0) }

@@ -76,7 +76,8 @@ struct SecurityOptions: ParsableArguments {
         guard user != nil || auth == .negotiate else { return }
         let (name, password) = try credential()
         configuration.credentialProvider = OneCredential(
-            host: Self.host(of: url), scheme: auth, name: name, password: password)
+            host: Self.host(of: url), port: URL(string: url)?.port ?? (url.hasPrefix("https") ? 443 : 80), scheme: auth,
+            name: name, password: password)
     }
 
     /// Knows the pins of the URL's host, and the hosts that are trusted blindly; nil when there are none.
@@ -161,15 +162,16 @@ enum CredentialScheme: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Gives one credential to one host.
+/// Gives one credential to one host and port.
 private struct OneCredential: CredentialProvider {
     let host: String
+    let port: Int
     let scheme: CredentialScheme?
     let name: String
     let password: String
 
     func credential(for space: URLProtectionSpace) async throws -> URLCredential? {
-        guard space.host.lowercased() == host.lowercased() else { return nil }
+        guard space.host.lowercased() == host.lowercased(), space.port == port else { return nil }
         if let scheme, space.authenticationMethod != scheme.method { return nil }
         return URLCredential(user: name, password: password, persistence: .none)
     }
