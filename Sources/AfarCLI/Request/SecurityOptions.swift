@@ -94,7 +94,7 @@ struct SecurityOptions: ParsableArguments {
             let host = Self.host(of: url)
             let isVerified = evaluators[host] == nil
             evaluators[host] = PublicKeysTrustEvaluator(
-                keys: try pin.map { try Self.reading("--pin") { try PublicKey(pin: $0) }($0) },
+                keys: try pin.map { pin in try Self.reading("--pin") { try PublicKey(pin: pin) } },
                 performDefaultValidation: isVerified, validateHost: isVerified)
         }
         return ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
@@ -117,7 +117,7 @@ struct SecurityOptions: ParsableArguments {
     private func identity() throws -> ClientIdentity? {
         guard let cert else { return nil }
         let passphrase = try passphraseFile.map { try Self.firstLine(of: $0, option: "--passphrase-file") }
-        return try Self.reading("--cert \(cert)") { (cert: String) throws in
+        return try Self.reading("--cert \(cert)") {
             let file = URL(filePath: cert)
             if ["p12", "pfx"].contains(file.pathExtension.lowercased()) {
                 guard let data = try? Data(contentsOf: file) else {
@@ -127,7 +127,7 @@ struct SecurityOptions: ParsableArguments {
             }
             return try ClientIdentity(
                 certificateFile: file, keyFile: key.map { URL(filePath: $0) }, passphrase: passphrase)
-        }(cert)
+        }
     }
 
     private static func firstLine(of path: String, option: String) throws -> String {
@@ -138,12 +138,8 @@ struct SecurityOptions: ParsableArguments {
     }
 
     /// Has an error name its option.
-    private static func reading<Value>(
-        _ option: String, _ read: @escaping (String) throws -> Value
-    ) -> (String) throws -> Value {
-        { text in
-            do { return try read(text) } catch { throw Failure(.usage, "\(option): \(error.localizedDescription).") }
-        }
+    private static func reading<Value>(_ option: String, _ read: () throws -> Value) throws -> Value {
+        do { return try read() } catch { throw Failure(.usage, "\(option): \(error.localizedDescription).") }
     }
 }
 

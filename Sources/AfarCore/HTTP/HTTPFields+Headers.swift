@@ -1,5 +1,10 @@
 package import HTTPTypes
 
+extension HTTPHeaders {
+    /// The same fields as headers.
+    init(_ fields: HTTPFields) { self.init(fields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) }) }
+}
+
 extension HTTPFields {
     /// The most header fields that a request may have.
     private static let limit = 1_000

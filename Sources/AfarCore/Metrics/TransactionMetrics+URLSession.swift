@@ -21,8 +21,7 @@ extension TransactionMetrics {
         else { return URLRequest(url: Self.blank) }
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method.rawValue
-        urlRequest.headers = HTTPHeaders(
-            request.headerFields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) })
+        urlRequest.headers = HTTPHeaders(request.headerFields)
         return urlRequest
     }
 

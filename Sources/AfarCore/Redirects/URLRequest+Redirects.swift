@@ -14,7 +14,7 @@ extension URLRequest {
         var request = self
         request.url = url.withFragment(self.url?.fragment(percentEncoded: true))
         request.httpMethod = method.rawValue
-        request.headers = HTTPHeaders(fields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) })
+        request.headers = HTTPHeaders(fields)
         switch body {
         case .data(let data): request.httpBody = data
         case .stream where request.httpBodyStream != nil: break

@@ -11,8 +11,7 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
 
     /// Throws the reason `defaultEvaluationFailed` or `hostValidationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
-        try trust.af.performDefaultValidation(forHost: host)
-        if validateHost { try trust.af.performValidation(forHost: host) }
+        try trust.af.validate(forHost: host, performDefaultValidation: true, validateHost: validateHost)
     }
 }
 

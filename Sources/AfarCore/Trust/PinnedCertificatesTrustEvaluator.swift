@@ -39,9 +39,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
         var trust = trust
         if acceptSelfSignedCertificates { trust.anchors = certificates }
-        if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
-        if validateHost { try trust.af.performValidation(forHost: host) }
-        let signed = try trust.af.certificatesToPin(isValidated: performDefaultValidation || validateHost)
+        let signed = try trust.af.validate(
+            forHost: host, performDefaultValidation: performDefaultValidation, validateHost: validateHost)
         guard signed.contains(where: certificates.contains) else {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .certificatePinningFailed(

@@ -30,10 +30,9 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     /// `publicKeyPinningFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
-        if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
-        if validateHost { try trust.af.performValidation(forHost: host) }
-        let signed = try trust.af.certificatesToPin(isValidated: performDefaultValidation || validateHost).map(
-            \.publicKey)
+        let signed = try trust.af.validate(
+            forHost: host, performDefaultValidation: performDefaultValidation, validateHost: validateHost
+        ).map(\.publicKey)
         guard signed.contains(where: keys.contains) else {
             throw AFError.serverTrustEvaluationFailed(
                 reason: .publicKeyPinningFailed(host: host, trust: trust, pinnedKeys: keys, serverKeys: signed))

@@ -54,8 +54,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
 
     /// Throws the reason `defaultEvaluationFailed`, `hostValidationFailed` or `revocationCheckFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
-        if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
-        if validateHost { try trust.af.performValidation(forHost: host) }
+        if performDefaultValidation || validateHost {
+            try trust.af.validate(
+                forHost: host, performDefaultValidation: performDefaultValidation, validateHost: validateHost)
+        }
         let usesLists = options.contains(.crl)
         let usesResponse =
             options.contains(.ocsp) && !(usesLists && options.contains(.preferCRL) && !revocationLists.isEmpty)

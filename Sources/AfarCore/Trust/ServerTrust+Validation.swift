@@ -17,10 +17,7 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `defaultEvaluationFailed`.
     public func performDefaultValidation(forHost host: String) throws {
-        do { try type.validate() } catch {
-            throw AFError.serverTrustEvaluationFailed(
-                reason: .defaultEvaluationFailed(output: .init(host: host, trust: type, error: error)))
-        }
+        try validate(forHost: host, performDefaultValidation: true, validateHost: false)
     }
 
     /// Validates the chain, and that the certificate is for a host, see `ServerTrust.validate()` and
@@ -28,18 +25,28 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `hostValidationFailed`.
     public func performValidation(forHost host: String) throws {
-        do throws(ServerTrustError) {
-            try type.validate()
-            try type.validateHost(host)
-        } catch {
-            throw AFError.serverTrustEvaluationFailed(
-                reason: .hostValidationFailed(output: .init(host: host, trust: type, error: error)))
-        }
+        try validate(forHost: host, performDefaultValidation: false, validateHost: true)
     }
 
-    /// What may be compared with pins. A server may send certificates along that have nothing to do with its own.
-    func certificatesToPin(isValidated: Bool) throws -> [Certificate] {
-        isValidated ? try type.validate() : type.signedCertificates
+    /// Validates the chain once, for either reason, and the host.
+    ///
+    /// - Returns: What may be compared with pins. A server may send certificates along that have nothing to do with its own.
+    @discardableResult
+    func validate(
+        forHost host: String, performDefaultValidation: Bool, validateHost: Bool
+    ) throws -> [Certificate] {
+        guard performDefaultValidation || validateHost else { return type.signedCertificates }
+        var isAboutHost = !performDefaultValidation
+        do throws(ServerTrustError) {
+            let chain = try type.validate()
+            isAboutHost = true
+            if validateHost { try type.validateHost(host) }
+            return chain
+        } catch {
+            let output = AFError.ServerTrustFailureReason.Output(host: host, trust: type, error: error)
+            throw AFError.serverTrustEvaluationFailed(
+                reason: isAboutHost ? .hostValidationFailed(output: output) : .defaultEvaluationFailed(output: output))
+        }
     }
 }
 

@@ -131,13 +131,7 @@ extension Hop {
     /// The name or the address that the request goes to.
     fileprivate var host: String { HostName(ofAuthority: exchange.request.authority ?? "").text }
 
-    fileprivate var port: Int {
-        let digits = exchange.request.authority?.utf8.reversed().prefix(while: \.isDigit).reversed() ?? []
-        guard exchange.request.authority?.hasSuffix(":" + String(decoding: digits, as: UTF8.self)) == true else {
-            return 443
-        }
-        return Int(String(decoding: digits, as: UTF8.self)) ?? 443
-    }
+    fileprivate var port: Int { HostName.port(ofAuthority: exchange.request.authority ?? "") ?? 443 }
 
     fileprivate func untrusted(_ message: String, because cause: any Error) -> TransportError {
         TransportError(.certificateUntrusted, phase: .queued, url: exchange.url, message: message, underlying: cause)

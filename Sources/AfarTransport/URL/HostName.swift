@@ -5,11 +5,16 @@ package struct HostName: Hashable, Sendable {
     package let text: String
 
     /// The host of `host:port`.
-    package init(ofAuthority authority: String) {
-        let port = authority.utf8.reversed().prefix(while: \.isDigit).count
-        let name = authority.utf8.dropLast(port)
-        let hasPort = name.last == UInt8(ascii: ":")
-        self.init(plain: hasPort ? String(decoding: name.dropLast(), as: UTF8.self) : authority)
+    package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
+
+    /// The port of `host:port`; nil when there is none.
+    static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
+
+    private static func split(_ authority: String) -> (name: String, port: Int?) {
+        let digits = authority.utf8.suffix(authority.utf8.reversed().prefix(while: \.isDigit).count)
+        let name = authority.utf8.dropLast(digits.count)
+        guard name.last == UInt8(ascii: ":") else { return (authority, nil) }
+        return (String(decoding: name.dropLast(), as: UTF8.self), Int(String(decoding: digits, as: UTF8.self)))
     }
 
     /// A host as somebody wrote it, a port after it included: a policy that never fits would be none.

@@ -116,11 +116,9 @@
         }
 
         static func read(_ der: Data) throws(CertificateError) -> PublicKey {
-            let key = der.withUnsafeBytes { bytes in
-                var next = bytes.bindMemory(to: UInt8.self).baseAddress
-                return OpenSSLObject(d2i_PUBKEY(nil, &next, bytes.count), free: EVP_PKEY_free)
+            guard let key = OpenSSLObject(decoding: der, d2i_PUBKEY, free: EVP_PKEY_free) else {
+                throw .notAPublicKey(OpenSSLError.takeMessage())
             }
-            guard let key else { throw .notAPublicKey(OpenSSLError.takeMessage()) }
             return PublicKey(derEncoded: der, algorithm: algorithm(of: key.raw))
         }
 

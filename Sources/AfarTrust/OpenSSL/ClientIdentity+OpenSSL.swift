@@ -20,11 +20,9 @@
         }
 
         static func read(pkcs12 data: Data, passphrase: String) throws(CertificateError) -> ClientIdentity {
-            let archive = data.withUnsafeBytes { bytes in
-                var next = bytes.bindMemory(to: UInt8.self).baseAddress
-                return OpenSSLObject(d2i_PKCS12(nil, &next, bytes.count), free: PKCS12_free)
+            guard let archive = OpenSSLObject(decoding: data, d2i_PKCS12, free: PKCS12_free) else {
+                throw .notAnIdentity("it could not be read")
             }
-            guard let archive else { throw .notAnIdentity("it could not be read") }
             // An empty passphrase may have been none at all when the archive was made; this tries both.
             guard
                 PKCS12_verify_mac(archive.raw, passphrase, -1) == 1

@@ -6,10 +6,7 @@
     enum OCSP {
         /// The signed part of a response; nil when it is none or not a successful one.
         static func read(_ der: Data) -> OpenSSLObject? {
-            let response = der.withUnsafeBytes { bytes in
-                var next = bytes.bindMemory(to: UInt8.self).baseAddress
-                return OpenSSLObject(d2i_OCSP_RESPONSE(nil, &next, bytes.count), free: OCSP_RESPONSE_free)
-            }
+            let response = OpenSSLObject(decoding: der, d2i_OCSP_RESPONSE, free: OCSP_RESPONSE_free)
             guard let response, OCSP_response_status(response.raw) == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
                 return nil
             }

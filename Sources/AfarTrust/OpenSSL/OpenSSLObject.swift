@@ -18,6 +18,21 @@
             self.free = free
         }
 
+        /// What one of OpenSSL's `d2i_…` functions reads.
+        convenience init?(
+            decoding der: Data,
+            _ read: (
+                UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
+            ) -> OpaquePointer?,
+            free: @escaping (OpaquePointer?) -> Void
+        ) {
+            let raw = der.withUnsafeBytes { bytes in
+                var next = bytes.bindMemory(to: UInt8.self).baseAddress
+                return read(nil, &next, bytes.count)
+            }
+            self.init(raw, free: free)
+        }
+
         deinit { free(raw) }
     }
 

@@ -68,19 +68,3 @@ extension Exchange {
         return exchange
     }
 }
-
-protocol TrustDecisions: Sendable {
-    func decide(_ failure: TransportError, for url: String) async -> Bool
-}
-
-enum TrustSample {
-    struct Run: StageRun {
-        let decisions: any TrustDecisions
-        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
-            guard let failure = error as? TransportError, failure.code == .certificateUntrusted else {
-                return .now(.fail(error))
-            }
-            return .wait { await decisions.decide(failure, for: hop.exchange.url) ? .again : .fail(error) }
-        }
-    }
-}
