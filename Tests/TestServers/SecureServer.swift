@@ -1,6 +1,10 @@
 import AfarTestServer
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// nginx with sites over TLS, each with a certificate and a port of its own.
 ///
 /// The answer to a request is one line: the connection's number, the client's certificate (or "none"), and `r` or `.` for
@@ -34,6 +38,9 @@ public final class SecureServer: Sendable {
     private let ports: [String: UInt16]
     private let nginx: ChildProcess
 
+    /// A port that answers without TLS.
+    private static let plainSite = "plain"
+
     /// - Parameters:
     ///   - sites: By their names.
     ///   - settings: Further directives of nginx for all.
@@ -42,7 +49,7 @@ public final class SecureServer: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // The ports are given back just before the server takes them, so that another may be faster.
         for _ in 0..<5 {
-            let ports = try Self.freePorts(for: sites.keys)
+            let ports = try Self.freePorts(for: sites.keys + [Self.plainSite])
             try Self.configuration(of: folder, certificates, sites, ports, settings)
                 .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
             if let nginx = try await Self.start(in: folder) {
@@ -67,8 +74,12 @@ public final class SecureServer: Sendable {
         return url
     }
 
-    /// How many bytes of requests have come to a site.
-    public func requestBytes(to site: String) throws -> Int {
+    /// How many bytes of requests have come to a site until now.
+    public func requestBytes(to site: String) async throws -> Int {
+        guard let plain = URL(string: "http://127.0.0.1:\(ports[Self.plainSite] ?? 0)/") else { return 0 }
+        // It takes what has come in turns, one event after the other: what was there before the first of these is in its log
+        // after the second.
+        for _ in 0..<2 { _ = try await URLSession.shared.data(from: plain) }
         let log = try String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)
         guard let port = ports[site] else { throw TestCertificates.Failure(output: "no site \(site)") }
         return log.split(separator: "\n").reduce(0) { sum, line in
@@ -117,6 +128,7 @@ public final class SecureServer: Sendable {
               map $ssl_client_s_dn $client { default $ssl_client_s_dn; "" none; }
               \(settings.contains("ssl_protocols") ? "" : "ssl_protocols TLSv1.2 TLSv1.3;")
               \(settings)
+              server { listen 127.0.0.1:\(ports[plainSite] ?? 0); location / { return 204; } }
               \(servers.joined(separator: "\n"))
             }
             """

@@ -7,8 +7,8 @@ struct Trust: AsyncParsableCommand {
         abstract: "Show the certificates of a server, whether they are valid, and the pins to copy.",
         usage: "afar trust <host> [--pem] [<options>]",
         discussion: """
-            TLS is agreed on, and no request is sent. The exit code is 3 when the certificates are not valid, or the server \
-            cannot be reached.
+            TLS is agreed on, and no request is sent. The exit code is 3 when the certificates are not valid, one of them \
+            is revoked, or the server cannot be reached.
             """,
         examples: [
             "afar trust example.com",
@@ -45,9 +45,9 @@ struct Trust: AsyncParsableCommand {
             guard let error = response.error else { throw Failure(.usage, "\(url) is not asked by TLS: write https.") }
             throw Failure(error, url: url)
         }
-        guard !pem else { return try StandardOutput.write(trust.certificates.map(\.pemEncoded).joined()) }
-        let report = TrustReport(trust: trust, style: colors.style(for: .standardOutput))
-        try StandardOutput.write(report.text)
+        let connection = response.metrics?.transactionMetrics.last
+        let report = TrustReport(trust, over: connection, style: colors.style(for: .standardOutput))
+        try StandardOutput.write(pem ? trust.certificates.map(\.pemEncoded).joined() : report.text)
         if !report.isValid { ExitReason.connection.exit() }
     }
 }

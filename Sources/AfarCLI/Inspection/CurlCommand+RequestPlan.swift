@@ -12,20 +12,22 @@ extension CurlCommand {
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
-        self.options = timeout + retries + Self.options(sending.security) + options
+        self.options = timeout + retries + Self.options(sending.security, for: plan.url) + options
     }
 
     /// Without a password, for which curl asks.
-    private static func options(_ security: SecurityOptions) -> [String] {
+    private static func options(_ security: SecurityOptions, for url: String) -> [String] {
         let files = [
             ("--cacert", security.cacert), ("--cert", security.cert), ("--key", security.key),
             ("--pinnedpubkey", security.pin.isEmpty ? nil : security.pin.joined(separator: ";")),
         ]
-        let name = security.user.map { String($0.prefix { $0 != ":" }) }
+        // With basic there is a header already.
+        let name = security.auth == .basic ? nil : security.user.map { String($0.prefix { $0 != ":" }) }
         let user = (name ?? (security.auth == .negotiate ? ":" : nil)).map { ["--user", $0] } ?? []
-        let scheme = security.auth.map { ["--\($0.rawValue)"] } ?? (name == nil ? [] : ["--anyauth"])
-        return files.flatMap { option, value in value.map { [option, $0] } ?? [] } + scheme + user
-            + (security.insecureHost.isEmpty ? [] : ["--insecure"])
+        let scheme = user.isEmpty ? [] : ["--\(security.auth?.rawValue ?? "anyauth")"]
+        return files.flatMap { option, value in value.map { [option, $0] } ?? [] }
+            + (security.isArchive ? ["--cert-type", "P12"] : []) + scheme + user
+            + (security.isBlind(to: url) ? ["--insecure"] : [])
     }
 
     /// As curl reads it, which knows no exponents and takes 0 for no limit.

@@ -22,7 +22,8 @@ struct Waterfall {
         let transactions = metrics.transactionMetrics
         return transactions.enumerated().map { index, transaction in
             let title = transactions.count > 1 ? ["Request \(index + 1) of \(transactions.count)"] : []
-            let lines = title + lines(transaction, isSecure: isSecure || transaction.tlsProtocolVersion != nil)
+            let isSecure = isSecure || transaction.tlsProtocolVersion != nil
+            let lines = title + lines(transaction, isSecure: isSecure) + facts(transaction, isSecure: isSecure)
             return "\n" + lines.map { "  \($0)\n" }.joined()
         }.joined()
     }
@@ -49,6 +50,23 @@ struct Waterfall {
         }
         let amount = Self.amount(metrics)
         return phases + [line("Total", amount, used: amount.count, Quantity.milliseconds(total))]
+    }
+
+    /// What else was measured: the connection, and the bytes both ways.
+    private func facts(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
+        var facts: [(String, String)] = []
+        if let connection = ConnectionSummary(metrics, isSecure: isSecure).connection {
+            facts.append(("Server", connection))
+        }
+        if metrics.resendCount > 0 { facts.append(("Resent", "\(metrics.resendCount) times")) }
+        let (sent, received) = (metrics.countOfRequestHeaderBytesSent, metrics.countOfResponseHeaderBytesReceived)
+        if sent > 0 { facts.append(("Sent", Self.amounts(head: sent, body: metrics.countOfRequestBodyBytesSent))) }
+        if received > 0 { facts.append(("Received", Self.amounts(head: received, body: metrics.travelledBodyBytes))) }
+        return facts.map { Self.padded($0) + style.paint($1, .dim) }
+    }
+
+    private static func amounts(head: Int64, body: Int64) -> String {
+        "head \(Quantity.bytes(head)), body \(Quantity.bytes(body))"
     }
 
     private static let nameWidth = 9

@@ -17,11 +17,13 @@ extension Failure {
             let host = URLText.host(of: place)
             self.init(
                 .connection,
-                "\(error.localizedDescription) Nothing was sent. \"afar trust \(host)\" shows the certificates.")
+                "\(error.localizedDescription) Nothing was sent. \(Self.trustHint(host))")
         default:
             self.init(.other, "\(error.localizedDescription) The URL is \(place).")
         }
     }
+
+    private static func trustHint(_ host: String) -> String { "\"afar trust \(host)\" shows the certificates." }
 
     /// What a transport's failure means to the person who asked for `url`.
     init(_ error: TransportError, url: String) {
@@ -43,7 +45,9 @@ extension Failure {
         case .secureConnectionFailed:
             self.init(.connection, "No TLS with \(host): \(reason). If it speaks plain HTTP, write http:// before it.")
         case .certificateUntrusted, .certificateHasBadDate, .certificateNotYetValid, .certificateHasUnknownRoot:
-            self.init(.connection, "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent.")
+            self.init(
+                .connection,
+                "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent. \(Self.trustHint(host))")
         case .clientCertificateRejected, .clientCertificateRequired:
             self.init(
                 .connection,

@@ -23,7 +23,12 @@ struct RequestPlan {
         let query = try options.query.map { try NamedValue($0, option: "--query") }
         url = URLText.complete(address.url, query: query)
         headers = try HTTPHeaders(arguments: options.headers)
-        if let authorization = try options.security.authorization() { headers.update(authorization) }
+        if let authorization = try options.security.authorization() {
+            guard headers["Authorization"] == nil else {
+                throw Failure(.usage, "Choose between -H 'Authorization: …' and --bearer or --auth basic.")
+            }
+            headers.add(authorization)
+        }
         guard let bodyOptions else { return }
         let isWithoutBody = method == .get || method == .head
         if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {

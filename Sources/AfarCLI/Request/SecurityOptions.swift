@@ -18,7 +18,10 @@ struct SecurityOptions: ParsableArguments {
 
     @Option(
         help:
-            "The only scheme to answer with; negotiate takes a Kerberos ticket, and no --user. (default: the strongest one)"
+            """
+            The only scheme to use: basic is sent at once, the others answer the server; negotiate takes a Kerberos \
+            ticket, and no --user. (default: the strongest that the server offers)
+            """
     )
     var auth: CredentialScheme?
 
@@ -54,6 +57,10 @@ struct SecurityOptions: ParsableArguments {
 
     func validate() throws {
         if key != nil, cert == nil { throw ValidationError("--key is the key of --cert.") }
+        if key != nil, isArchive {
+            throw ValidationError("--cert \(cert ?? "") has its key with it, so leave out --key.")
+        }
+        if passphraseFile != nil, cert == nil { throw ValidationError("--passphrase-file is for the key of --cert.") }
         if user != nil, bearer != nil { throw ValidationError("Choose between --user and --bearer.") }
         if auth == .negotiate, user != nil { throw ValidationError("--auth negotiate takes no --user.") }
         if let auth, auth != .negotiate, user == nil {
@@ -61,8 +68,20 @@ struct SecurityOptions: ParsableArguments {
         }
     }
 
+    /// Whether the certificate is in a PKCS#12 archive.
+    var isArchive: Bool {
+        cert.map { ["p12", "pfx"].contains(URL(filePath: $0).pathExtension.lowercased()) } ?? false
+    }
+
     /// The header that is sent at once; nil for none.
     func authorization() throws -> HTTPHeader? {
+        if auth == .basic {
+            let (name, password) = try credential()
+            return .authorization(
+                try Self.reading("--user") {
+                    try BasicAuthentication.authorization(user: name, password: password, url: nil)
+                })
+        }
         guard let bearer else { return nil }
         guard bearer.hasPrefix("@") else { return .authorization(bearerToken: bearer) }
         return .authorization(bearerToken: try Self.firstLine(of: String(bearer.dropFirst()), option: "--bearer"))
@@ -73,10 +92,12 @@ struct SecurityOptions: ParsableArguments {
         configuration.certificateBundle = cacert.map { URL(filePath: $0) }
         configuration.tlsKeyLogFile = keylog.map { URL(filePath: $0) }
         configuration.clientIdentity = try identity()
-        guard user != nil || auth == .negotiate else { return }
+        guard user != nil && auth != .basic || auth == .negotiate else { return }
         let (name, password) = try credential()
+        guard let target = Self.target(of: url) else { return }
         configuration.credentialProvider = OneCredential(
-            host: Self.host(of: url), port: URL(string: url)?.port ?? (url.hasPrefix("https") ? 443 : 80), scheme: auth,
+            host: HostName(ofAuthority: target.authority),
+            port: HostName.port(ofAuthority: target.authority) ?? (target.scheme == "https" ? 443 : 80), scheme: auth,
             name: name, password: password)
     }
 
@@ -88,20 +109,30 @@ struct SecurityOptions: ParsableArguments {
             StandardError.write(
                 "afar: WARNING: the certificate of \(TerminalText.line(host)) is not verified. Whoever is in between can read and change all.\n"
             )
-            evaluators[host.lowercased()] = DisabledTrustEvaluator()
+            evaluators[HostName(host).text] = DisabledTrustEvaluator()
         }
-        if !pin.isEmpty {
-            let host = Self.host(of: url)
-            let isVerified = evaluators[host] == nil
-            evaluators[host] = PublicKeysTrustEvaluator(
+        if !pin.isEmpty, let target = Self.target(of: url) {
+            guard target.scheme == "https" else { throw Failure(.usage, "--pin is for URLs of https, unlike \(url).") }
+            let host = HostName(ofAuthority: target.authority)
+            let isVerified = evaluators[host.text] == nil
+            evaluators[host.text] = PublicKeysTrustEvaluator(
                 keys: try pin.map { pin in try Self.reading("--pin") { try PublicKey(pin: pin) } },
                 performDefaultValidation: isVerified, validateHost: isVerified)
         }
         return ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
     }
 
-    /// The name or the address, without the port.
-    private static func host(of url: String) -> String { URL(string: url)?.host()?.lowercased() ?? "" }
+    /// Whether the certificate of the URL's host is not verified.
+    func isBlind(to url: String) -> Bool { insecureHost.contains { HostName($0) == Self.host(of: url) } }
+
+    private static func host(of url: String) -> HostName? {
+        target(of: url).map { HostName(ofAuthority: $0.authority) }
+    }
+
+    /// Where a request for the URL goes; nil when it goes nowhere, as sending it will say.
+    private static func target(of url: String) -> RequestTarget? {
+        URL(string: url).flatMap { try? RequestTarget($0) }
+    }
 
     private func credential() throws -> (name: String, password: String) {
         guard let user else { return ("", "") }
@@ -119,7 +150,7 @@ struct SecurityOptions: ParsableArguments {
         let passphrase = try passphraseFile.map { try Self.firstLine(of: $0, option: "--passphrase-file") }
         return try Self.reading("--cert \(cert)") {
             let file = URL(filePath: cert)
-            if ["p12", "pfx"].contains(file.pathExtension.lowercased()) {
+            if isArchive {
                 guard let data = try? Data(contentsOf: file) else {
                     throw CertificateError.unreadableFile(file, "there is none that can be read")
                 }
@@ -160,14 +191,14 @@ enum CredentialScheme: String, CaseIterable, ExpressibleByArgument {
 
 /// Gives one credential to one host and port.
 private struct OneCredential: CredentialProvider {
-    let host: String
+    let host: HostName
     let port: Int
     let scheme: CredentialScheme?
     let name: String
     let password: String
 
     func credential(for space: URLProtectionSpace) async throws -> URLCredential? {
-        guard space.host.lowercased() == host.lowercased(), space.port == port else { return nil }
+        guard HostName(space.host) == host, space.port == port else { return nil }
         if let scheme, space.authenticationMethod != scheme.method { return nil }
         return URLCredential(user: name, password: password, persistence: .none)
     }

@@ -3,17 +3,31 @@ import Foundation
 
 /// What there is to say about a server's certificates.
 struct TrustReport {
-    let trust: ServerTrust
-    let style: Style
-    var now = Date()
+    private typealias Check = Result<Void, ServerTrustError>
 
-    private var hostCheck: Result<Void, ServerTrustError> {
-        Result { () throws(ServerTrustError) in try trust.validateHost(trust.host) }
+    private let trust: ServerTrust
+    private let connection: TransactionMetrics?
+    private let style: Style
+    private let now = Date()
+    private let hostCheck: Check
+    /// What the OCSP response says that was sent along; nil when there was none.
+    private let revocationCheck: Check?
+
+    /// - Parameter connection: Over which the certificates came.
+    init(_ trust: ServerTrust, over connection: TransactionMetrics?, style: Style) {
+        self.trust = trust
+        self.connection = connection
+        self.style = style
+        hostCheck = Check { () throws(ServerTrustError) in try trust.validateHost(trust.host) }
+        revocationCheck = trust.stapledOCSPResponse.map { _ in
+            Check { () throws(ServerTrustError) in try trust.validateRevocation() }
+        }
     }
 
-    /// Whether an ordinary request would go through.
+    /// Whether the certificates are good, for this host, and not revoked as far as is known.
     var isValid: Bool {
         guard case .success = trust.validation, case .success = hostCheck else { return false }
+        if case .failure = revocationCheck { return false }
         return true
     }
 
@@ -52,26 +66,24 @@ struct TrustReport {
             case .success: good("the certificate is for \(trust.host)")
             case .failure(let error): bad(error.message)
             }
-        var response = "no OCSP response was sent along"
-        if trust.stapledOCSPResponse != nil {
-            do {
-                try trust.validateRevocation()
-                response = good("not revoked, says the OCSP response that was sent along")
-            } catch {
-                response = bad(error.description)
+        let revocation =
+            switch revocationCheck {
+            case nil: "no OCSP response was sent along"
+            case .success: good("not revoked, says the OCSP response that was sent along")
+            case .failure(let error): bad(error.description)
             }
-        }
-        return [("Chain", chain), ("Host", host), ("Revoked", response)]
-            .map { "\(style.paint(Self.padded($0.0), .dim)) \($0.1)\n" }.joined()
+        let agreement = [connection?.tlsProtocolVersion, connection?.tlsCipherSuite].compactMap { $0 }
+        return [("Chain", chain), ("Host", host), ("Revoked", revocation), ("TLS", agreement.joined(separator: " "))]
+            .filter { !$0.1.isEmpty }.map { "\(style.paint(Self.padded($0.0), .dim)) \($0.1)\n" }.joined()
     }
 
     private var pins: String {
         let keys = trust.certificates.map(\.publicKey.pin)
         guard let first = keys.first else { return "" }
         return """
-            To pin the server's own key, with one in reserve:
+            To pin the server's own key; add that of a key in reserve, or you are locked out when it changes:
               --pin \(first)
-              PublicKeysTrustEvaluator(keys: [try PublicKey(pin: "\(first)"), …])
+              PublicKeysTrustEvaluator(keys: [try PublicKey(pin: "\(first)")])
 
             """
     }

@@ -53,23 +53,6 @@ final class CurlLoop: @unchecked Sendable {
         try startThread()
     }
 
-    /// Not by Foundation, whose threads stay silent when there is none to be had.
-    private func startThread() throws {
-        let context = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                if let context { Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run() }
-                return nil
-            }, context.toOpaque())
-        guard code == 0 else {
-            context.release()
-            throw POSIXError(.init(rawValue: code) ?? .EAGAIN)
-        }
-        pthread_detach(thread)
-    }
-
     /// Leaves a message. May be called from any thread. When the thread has ended, messages about transfers, which are
     /// all over by then, mean nothing any more.
     func post(_ message: Message) {
@@ -88,10 +71,9 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: The loop
 
-    private func run() {
+    func run() {
         thread.store(pthread_self(), ordering: .relaxed)
-        nameThread()
-        blockSIGPIPE()
+        prepareThread()
         while !hasEnded() {
             for pool in pools.all { pool.applyInterests() }
             let count = poller.wait(milliseconds: pollTimeout())
@@ -485,21 +467,5 @@ final class CurlLoop: @unchecked Sendable {
                 origin: RequestPlan.origin(ofHost: host), idle: idle, inUse: (connections[host]?.count ?? 0) - idle,
                 waiting: waiting[host]?.count ?? 0)
         }
-    }
-
-    // MARK: The thread
-
-    /// For debuggers and `top`; Foundation's name for a thread does not reach the system.
-    private func nameThread() {
-        #if os(Linux)
-            afar_name_thread("afar.curl")
-        #endif
-    }
-
-    private func blockSIGPIPE() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }

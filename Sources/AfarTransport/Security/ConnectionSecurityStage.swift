@@ -26,9 +26,9 @@ package struct ConnectionSecurityStage: ExchangeStage {
     package init(_ provider: any ConnectionSecurityProvider) { self.provider = provider }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        guard hop.exchange.request.scheme == "https" else { return nil }
         let handler = hop.exchange.context[ServerTrustHandlerKey.self]
-        return handler != nil || provider.hasRequirements ? Run(provider, handler) : nil
+        guard handler != nil || provider.hasRequirements, hop.exchange.request.scheme == "https" else { return nil }
+        return Run(provider, handler)
     }
 
     private final class Run: StageRun {

@@ -8,7 +8,7 @@ package struct HostName: Hashable, Sendable {
     package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
 
     /// The port of `host:port`; nil when there is none.
-    static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
+    package static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
 
     private static func split(_ authority: String) -> (name: String, port: Int?) {
         let digits = authority.utf8.suffix(authority.utf8.reversed().prefix(while: \.isDigit).count)

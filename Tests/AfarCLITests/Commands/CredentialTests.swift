@@ -38,10 +38,28 @@ struct CredentialTests {
     @Test(arguments: [
         ["--user", "ada"], ["--user", "a:b", "--bearer", "c"], ["--auth", "digest"], ["--key", "k"],
         ["--auth", "negotiate", "--user", "a:b"], ["--bearer", "@/nonexistent"], ["--cert", "/nonexistent"],
+        ["--bearer", "t", "-H", "Authorization: b"], ["--auth", "basic", "--user", "a:b", "-H", "authorization: b"],
+        ["--passphrase-file", "/dev/null"], ["--cert", "a.p12", "--key", "k"],
+        ["--user", "a\u{7}:b", "--auth", "basic"],
     ])
     func whatDoesNotGoTogetherIsRefused(options: [String]) async throws {
         let outcome = try await Tool.run(["get", "https://localhost:1/"] + options)
         #expect(outcome.status == 2 && outcome.errors.contains(options[0]), "\(outcome.errors)")
+    }
+
+    @Test func basicIsSentAtOnce() async throws {
+        let server = try await TestServer.start()
+        let outcome = try await Tool.run(
+            "get", server.url("/headers").absoluteString, "--user", "ada:lovelace", "--auth", "basic", "--verbose")
+        #expect(outcome.text.contains("Basic YWRhOmxvdmVsYWNl") && !outcome.errors.contains("YWRh"))
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    @Test func aPinIsForHTTPS() async throws {
+        let outcome = try await Tool.run(
+            "get", "http://localhost:1/", "--pin", "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q=")
+        #expect(outcome.status == 2 && outcome.errors.contains("https"))
     }
 
     @Test func curlGetsTheSameWithoutThePassword() async throws {
@@ -52,5 +70,12 @@ struct CredentialTests {
             #expect(outcome.text.contains(part), "\(part)")
         }
         #expect(!outcome.text.contains("lovelace"))
+        let other = try await Tool.run(
+            "get", "https://example.com/", "--insecure-host", "example.org", "--cert", "me.p12", "--curl")
+        #expect(!other.text.contains("--insecure") && other.text.contains("--cert-type P12"))
+        let basic = try await Tool.run(
+            "get", "https://example.com/", "--insecure-host", "example.com:443", "--user", "ada:lovelace", "--auth",
+            "basic", "--curl")
+        #expect(basic.text.contains("--insecure") && basic.text.contains("Authorization: Basic ***"), "\(basic.text)")
     }
 }

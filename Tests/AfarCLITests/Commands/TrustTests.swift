@@ -1,6 +1,10 @@
+import Afar
+import ArgumentParser
 import Foundation
 import TestServers
 import Testing
+
+@testable import AfarCLI
 
 /// Whom the tool trusts, and who it says it is.
 struct TrustTests {
@@ -10,7 +14,11 @@ struct TrustTests {
 
     private func server() async throws -> SecureServer {
         try await SecureServer(
-            certificates, ["good": .init("good", clients: .asked), "bad": .init("expired")])
+            certificates,
+            [
+                "good": .init("good", clients: .asked), "bad": .init("expired"),
+                "revoked": .init("responses-revoked", stapling: "responses-revoked.ocsp"),
+            ])
     }
 
     private var authority: [String] { ["--cacert", certificates.authority.path] }
@@ -27,14 +35,20 @@ struct TrustTests {
         for fact in [
             "CN=good", "Afar Test Authority", "server.localhost", "2020-01-01 to 2090-01-01", "EC 256 bit",
             "valid, trusted by CN=Afar Test Authority", "for localhost", "PublicKey(pin: \"sha256//",
+            "no OCSP response", "TLSv1.3 TLS_",
         ] { #expect(good.text.contains(fact), "\(fact)") }
         let bad = try await Tool.run(["trust", server.url("bad").absoluteString] + authority)
         #expect(bad.status == 3 && bad.text.contains("has expired") && bad.text.contains("days ago"))
         let unknown = try await Tool.run(["trust", server.url("good", host: "a.localhost").absoluteString])
         #expect(unknown.status == 3 && unknown.text.contains("not for a.localhost"))
-        let pem = try await Tool.run(["trust", server.url("good").absoluteString, "--pem"])
+        let revoked = try await Tool.run(["trust", server.url("revoked").absoluteString] + authority)
+        #expect(revoked.status == 3 && revoked.text.contains("is revoked, says its OCSP"))
+        let badChain = try await Tool.run(["trust", server.url("bad").absoluteString, "--pem"] + authority)
+        #expect(badChain.status == 3 && badChain.text.contains("BEGIN CERTIFICATE"))
+        let pem = try await Tool.run(["trust", server.url("good").absoluteString, "--pem"] + authority)
+        #expect(pem.status == 0)
         #expect(pem.text == (try String(contentsOf: certificates.file("good.pem"), encoding: .utf8)))
-        #expect(try server.requestBytes(to: "good") == 0)
+        #expect(try await server.requestBytes(to: "good") == 0)
         let nobody = try await Tool.run("trust", "localhost:1")
         #expect(nobody.status == 3 && nobody.text.isEmpty && nobody.errors.contains("Could not connect"))
     }
@@ -47,7 +61,7 @@ struct TrustTests {
             let outcome = try await Tool.run(["get", url] + authority + pins)
             #expect(outcome.status == 0 && outcome.text.contains("none"), "\(outcome.errors)")
         }
-        let sent = try server.requestBytes(to: "good")
+        let sent = try await server.requestBytes(to: "good")
         let wrong = try await Tool.run(["get", url] + authority + ["--pin", bad])
         #expect(wrong.status == 3 && wrong.errors.contains(good) && wrong.errors.contains("Nothing was sent"))
         let expired = try await Tool.run(
@@ -55,7 +69,8 @@ struct TrustTests {
         #expect(expired.status == 3 && expired.errors.contains("has expired"))
         let nonsense = try await Tool.run(["get", url, "--pin", "nonsense"])
         #expect(nonsense.status == 2 && nonsense.errors.contains("--pin"))
-        #expect(try server.requestBytes(to: "good") == sent && server.requestBytes(to: "bad") == 0)
+        #expect(try await server.requestBytes(to: "good") == sent)
+        #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
     @Test func aHostThatIsNotVerifiedIsNamedLoudly() async throws {
@@ -64,7 +79,31 @@ struct TrustTests {
         let blind = try await Tool.run(["get", bad, "--insecure-host", "localhost"])
         #expect(blind.status == 0 && blind.errors.contains("WARNING") && blind.errors.contains("localhost"))
         let other = try await Tool.run(["get", bad, "--insecure-host", "example.com"])
-        #expect(other.status == 3)
+        #expect(other.status == 3 && other.errors.contains("\"afar trust localhost:"))
+        let names = ["--insecure-host", "[::1]:443", "--pin", Self.anyPin]
+        let options = try SecurityOptions.parse(names)
+        #expect(try options.trustManager(for: "https://[::1]/")?.serverTrustEvaluator(forHost: "::1") != nil)
+        let international = try SecurityOptions.parse(["--pin", Self.anyPin])
+        let manager = try international.trustManager(for: "https://bücher.example/")
+        #expect(try manager?.serverTrustEvaluator(forHost: "xn--bcher-kva.example") != nil)
+    }
+
+    private static let anyPin = "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q="
+
+    @Test func theConnectionIsTimedAndItsSecretsAreLogged() async throws {
+        let server = try await server()
+        let log = certificates.folder.appending(path: "keys-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: log) }
+        let outcome = try await Tool.run(
+            ["get", server.url("good").absoluteString, "--timing", "--keylog", log.path] + authority)
+        #expect(outcome.status == 0 && outcome.errors.contains("new, http/1.1, TLSv1.3 TLS_"), "\(outcome.errors)")
+        #expect(try String(contentsOf: log, encoding: .utf8).contains("CLIENT_TRAFFIC_SECRET_0 "))
+    }
+
+    @Test(arguments: [["--keylog", "/tmp/keys"], ["--cacert", "authority.pem"], ["--pin", anyPin]])
+    func whatURLSessionCannotIsRefused(options: [String]) async throws {
+        let outcome = try await Tool.run(["get", "https://localhost:1/", "--transport", "urlsession"] + options)
+        #expect(outcome.status == 2 && outcome.errors.contains("transport"), "\(outcome.errors)")
     }
 
     @Test func aClientCertificateIsShown() async throws {

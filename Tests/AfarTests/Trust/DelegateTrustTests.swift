@@ -68,6 +68,6 @@ import Testing
         let error = await session.request(try server.url("good")).serializingString().response.error
         let code = (error?.underlyingError as? URLError)?.code
         #expect(code == (disposition == .rejectProtectionSpace ? .serverCertificateUntrusted : .cancelled))
-        #expect(try server.requestBytes(to: "good") == 0)
+        #expect(try await server.requestBytes(to: "good") == 0)
     }
 }

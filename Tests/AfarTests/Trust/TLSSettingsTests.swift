@@ -111,7 +111,7 @@ import Testing
         let error = await session.request(try server.url("good")).serializingString().response.error
         let text = try #require(error?.localizedDescription)
         #expect(text.contains("ca-certificates") && text.contains("/nonexistent/authorities.pem"), "\(text)")
-        #expect(try server.requestBytes(to: "good") == 0)
+        #expect(try await server.requestBytes(to: "good") == 0)
     }
 
     @Test func everyHopHasItsRequestAndItsResponse() async throws {

@@ -1,0 +1,23 @@
+import AfarTransport
+
+extension Transfer {
+    /// Whether it was decided that the server is the right one, where somebody decides on that.
+    func isTrusted(_ connection: TLSConnection?) -> Bool {
+        guard let pool, let security = pool.security, security.evaluation != nil else { return true }
+        guard let connection else {
+            state.fail(Fault(.secureConnectionFailed, "the server's certificates are not known"))
+            return false
+        }
+        guard !connection.isTrusted(under: security) else { return true }
+        let chain = connection.presentedChain
+        guard security.accepts(chain) else {
+            state.fail(
+                Fault(
+                    .certificateUntrusted, "nobody has decided on the server's certificates",
+                    underlying: UndecidedTrust(chain, authorities: pool.authorities)))
+            return false
+        }
+        connection.setTrusted(under: security)
+        return true
+    }
+}
