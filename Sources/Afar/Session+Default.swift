@@ -32,6 +32,7 @@ extension Session {
     ///   - interceptor: Adapts and retries every request.
     ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
+    ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
     ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is this machine's own.
@@ -46,6 +47,7 @@ extension Session {
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
+        cachedResponseHandler: (any CachedResponseHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
@@ -53,7 +55,8 @@ extension Session {
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
-            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
+            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors,
             transport: platformTransport(for: configuration), connectivity: connectivity)
     }
 
@@ -75,6 +78,7 @@ extension Session {
     ///   - interceptor: Adapts and retries every request.
     ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
+    ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
     ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is this machine's own.
@@ -90,6 +94,7 @@ extension Session {
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
+        cachedResponseHandler: (any CachedResponseHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
@@ -97,7 +102,8 @@ extension Session {
             configuration: SessionConfiguration(configuration), delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
-            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors,
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
+            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors,
             connectivity: connectivity)
     }
 }

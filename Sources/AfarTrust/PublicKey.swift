@@ -15,8 +15,11 @@ public struct PublicKey: Sendable {
     ///
     /// - Throws: ``CertificateError/notAPublicKey(_:)`` when that is not the Base64 of 32 bytes.
     public init(pin: String) throws(CertificateError) {
-        let prefix = ["sha256//", "sha256/"].first { pin.hasPrefix($0) } ?? ""
-        guard let hash = Data(base64Encoded: String(pin.dropFirst(prefix.count))), hash.count == 32 else {
+        // The hash may begin with a slash itself.
+        let hashes = ["sha256//", "sha256/", ""].filter { pin.hasPrefix($0) }.compactMap { prefix in
+            Data(base64Encoded: String(pin.dropFirst(prefix.count)))
+        }
+        guard let hash = hashes.first(where: { $0.count == 32 }) else {
             throw .notAPublicKey("\"\(pin)\" is not \"sha256//\" and the Base64 of 32 bytes")
         }
         self.init(sha256: hash, derEncoded: nil, algorithm: nil)

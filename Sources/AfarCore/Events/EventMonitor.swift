@@ -79,7 +79,7 @@ public protocol EventMonitor: Sendable {
     /// Bytes of a response's body arrived: the whole body at once when it is held in memory, else each chunk.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// Not called as long as nothing is cached.
+    /// The session's cache will keep a response, unless a handler does not want that.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
 

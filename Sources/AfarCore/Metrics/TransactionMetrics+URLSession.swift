@@ -30,9 +30,9 @@ extension TransactionMetrics {
     /// The response that came; nil when none did.
     public var response: URLResponse? { heads?.response?.httpURLResponse }
 
-    /// Whether the response came over the network.
+    /// Whether the response came over the network or from a cache.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType {
-        requestStartDate != nil || remoteAddress != nil ? .networkLoad : .unknown
+        isFromCache ? .localCache : requestStartDate != nil || remoteAddress != nil ? .networkLoad : .unknown
     }
 
     /// The negotiated TLS version; nil without TLS or when the transport cannot tell.

@@ -146,6 +146,7 @@ extension RequestPipeline {
         if let handler = request.serverTrustHandler {
             exchange.context[ServerTrustHandlerKey.self] = handler
         }
+        try request.useCache(for: urlRequest, in: &exchange)
         return Hop(exchange)
     }
 

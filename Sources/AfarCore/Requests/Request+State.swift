@@ -60,6 +60,7 @@ extension Request {
         /// What interceptors that authenticate have done for the request.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
         var redirectHandler: (any RedirectHandler)?
+        var cachedResponseHandler: (any CachedResponseHandler)?
         /// The last redirect of the attempt that runs, as far as it was reported.
         var redirect: Redirect?
         var credential: URLCredential?

@@ -37,6 +37,7 @@ open class Session: @unchecked Sendable {
     ///   - interceptor: Adapts and retries every request.
     ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
+    ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
     ///   - eventMonitors: Observe the events of every request. The default is none.
     ///   - transport: What carries the requests.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
@@ -52,6 +53,7 @@ open class Session: @unchecked Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
+        cachedResponseHandler: (any CachedResponseHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
         transport: any Transport,
         connectivity: (any ConnectivityProvider)? = nil
@@ -60,7 +62,8 @@ open class Session: @unchecked Sendable {
             configuration: configuration, transport: transport, connectivity: connectivity, delegate: delegate,
             queues: SessionQueues(root: rootQueue, request: requestQueue, serialization: serializationQueue),
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, interceptor: interceptor,
-            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler, eventMonitors: eventMonitors)
+            serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
+            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
         state.owner = self
     }
 
@@ -97,6 +100,9 @@ open class Session: @unchecked Sendable {
     public var serverTrustManager: ServerTrustManager? { state.serverTrustManager }
     /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
     public var redirectHandler: (any RedirectHandler)? { state.redirectHandler }
+    /// Decides what the configuration's cache keeps; nil when that is all that may be kept. A request's own handler comes in
+    /// its place.
+    public var cachedResponseHandler: (any CachedResponseHandler)? { state.cachedResponseHandler }
     /// Observes the events of every request: the monitors that the session was made with.
     public var eventMonitor: CompositeEventMonitor { state.ownMonitors }
     /// Knows whether there is a network; nil for none.

@@ -1,6 +1,10 @@
 public import Foundation
 import HTTPTypes
 
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
 /// How a session behaves. Properties bear the names of `URLSessionConfiguration` where they mean the same.
 public struct SessionConfiguration: Sendable {
     /// Headers sent with every request that has none of the same name. The default is ``HTTPHeaders/default``; as long
@@ -81,6 +85,18 @@ public struct SessionConfiguration: Sendable {
     /// Gives the credentials with which challenges (401) are answered for which a request has none of its own. The default is
     /// nil; ``URLCredentialStorageProvider`` takes them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
+
+    /// Where responses are kept, so that later requests are answered with them (RFC 9111). The default is nil: nothing is
+    /// kept. It is a private cache, for what one user may see; requests with different `Authorization` fields get different
+    /// responses, unless the server calls them public.
+    public var cacheStore: (any CacheStore)?
+    /// How requests use the cache whose `URLRequest` says nothing else. The default is that of HTTP's rules.
+    public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    /// Foundation's cache, where that is what ``cacheStore`` keeps responses in; nil otherwise.
+    public var urlCache: URLCache? {
+        get { (cacheStore as? URLCacheStore)?.cache }
+        set { cacheStore = newValue.map(URLCacheStore.init) }
+    }
 
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
     ///

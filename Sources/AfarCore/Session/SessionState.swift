@@ -24,6 +24,7 @@ final class SessionState: Sendable {
     let interceptor: (any RequestInterceptor)?
     let serverTrustManager: ServerTrustManager?
     let redirectHandler: (any RedirectHandler)?
+    let cachedResponseHandler: (any CachedResponseHandler)?
     /// The monitors that the session was given.
     let ownMonitors: CompositeEventMonitor
 
@@ -56,6 +57,7 @@ final class SessionState: Sendable {
         interceptor: (any RequestInterceptor)?,
         serverTrustManager: ServerTrustManager?,
         redirectHandler: (any RedirectHandler)?,
+        cachedResponseHandler: (any CachedResponseHandler)?,
         eventMonitors: [any EventMonitor]
     ) {
         self.configuration = configuration
@@ -68,24 +70,32 @@ final class SessionState: Sendable {
         self.interceptor = interceptor
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
+        self.cachedResponseHandler = cachedResponseHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
-        var stages: [any ExchangeStage] = [
-            RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage(configuration, over: transport),
-            ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)),
+        var innerStages: [any ExchangeStage] = [
+            ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager))
         ]
         if configuration.waitsForConnectivity, let connectivity {
-            stages.append(
+            innerStages.append(
                 ConnectivityStage(
                     waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections))
         }
-        self.stages = stages
+        let cache = configuration.cacheStore.map { [sender] store in
+            CacheStage(store, revalidation: CacheRevalidation(through: innerStages, over: sender))
+        }
+        stages =
+            [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage(configuration, over: transport)]
+            + (cache.map { [$0] } ?? []) + innerStages
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }
         (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
         connectivityListener = connectivity.map(ConnectivityListener.init)
         delegate.attach(self)
     }
+
+    /// Whether there is a cache.
+    var usesCache: Bool { configuration.cacheStore != nil }
 
     /// The session, while it lives. It is set once, when the session is made.
     var owner: Session? {

@@ -33,6 +33,8 @@ public struct TransactionMetrics: Sendable, Hashable {
     /// (RFC 9112, section 9.3.1), which only idempotent requests are, or without its `Expect` after a 417 (RFC 9110, section
     /// 15.5.18).
     public var resendCount = 0
+    /// Whether the response was kept on this side, and nothing went over the network.
+    public var isFromCache = false
     /// Whether the connection went through a proxy.
     public var isProxyConnection = false
     /// This machine's address.

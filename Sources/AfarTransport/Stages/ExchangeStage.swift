@@ -64,6 +64,8 @@ package enum Disposition: Sendable {
     package enum Reason: Sendable {
         indirect case redirect(Redirect)
         case challenge
+        /// The server was asked whether a kept response holds, and has spoken of another.
+        case validation
     }
 }
 

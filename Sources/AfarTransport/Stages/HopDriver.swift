@@ -232,6 +232,7 @@ package final class HopDriver: Sendable {
             switch reason {
             case .redirect(let redirect): observer?.exchangeWillFollow(redirect)
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
+            case .validation: break
             }
             // In a task of the request's: a transport's code may be somebody's.
             post(.waits { [self] in depart() })

@@ -37,6 +37,15 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
+    /// Has the whole body copied for somebody else while it is read. To be called before anybody reads.
+    ///
+    /// - Parameters:
+    ///   - limit: How many bytes are copied at most: a body of more is not.
+    ///   - receive: Called once, when the body has come whole; never when it breaks off.
+    package func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
+        channel.copy(upTo: limit, to: receive)
+    }
+
     /// Reads the stream. Only one iterator may read at a time.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
 
@@ -109,6 +118,7 @@ extension ResponseBodyStream {
             var report: TransportReport?
             var reader: UnsafeContinuation<Data?, any Error>?
             var reportReaders: [UnsafeContinuation<TransportReport, Never>] = []
+            var copy: BodyCopy?
 
             mutating func takeChunk() -> Data? {
                 guard firstChunk < chunks.count else { return nil }
@@ -148,6 +158,7 @@ extension ResponseBodyStream {
             guard !chunk.isEmpty else { return }
             let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
                 guard state.end == nil else { return nil }
+                state.copy?.append(chunk)
                 if let reader = state.reader {
                     state.reader = nil
                     return reader
@@ -160,15 +171,35 @@ extension ResponseBodyStream {
         }
 
         func finish(throwing error: TransportError?, report: TransportReport) {
-            typealias Waiting = (UnsafeContinuation<Data?, any Error>?, [UnsafeContinuation<TransportReport, Never>])
-            let (reader, reportReaders) = state.withLock { state -> Waiting in
-                guard state.report == nil else { return (nil, []) }
+            typealias Waiting = (
+                UnsafeContinuation<Data?, any Error>?, [UnsafeContinuation<TransportReport, Never>], BodyCopy?
+            )
+            let (reader, reportReaders, copy) = state.withLock { state -> Waiting in
+                guard state.report == nil else { return (nil, [], nil) }
                 state.report = report
                 if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
-                return (state.reader.take(), Swift.exchange(&state.reportReaders, with: []))
+                return (
+                    state.reader.take(), Swift.exchange(&state.reportReaders, with: []),
+                    state.isCancelled || error != nil ? nil : state.copy.take()
+                )
             }
+            copy?.end()
             if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
             for reportReader in reportReaders { reportReader.resume(returning: report) }
+        }
+
+        func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
+            let whole = state.withLock { state -> BodyCopy? in
+                var copy = BodyCopy(limit: limit, receive: receive)
+                for chunk in state.chunks { copy.append(chunk) }
+                switch state.end {
+                case nil: state.copy = copy
+                case .success: return copy
+                case .failure: break
+                }
+                return nil
+            }
+            whole?.end()
         }
 
         func cancel() {
@@ -221,6 +252,26 @@ extension ResponseBodyStream {
             }
         }
     }
+}
+
+/// A copy of a body, as far as that has come.
+private struct BodyCopy {
+    let limit: Int
+    let receive: @Sendable (Data) -> Void
+    /// Nil when there was too much.
+    private var data: Data? = Data()
+
+    init(limit: Int, receive: @escaping @Sendable (Data) -> Void) {
+        self.limit = limit
+        self.receive = receive
+    }
+
+    mutating func append(_ chunk: Data) {
+        guard let count = data?.count else { return }
+        if count + chunk.count <= limit { data?.append(chunk) } else { data = nil }
+    }
+
+    func end() { if let data { receive(data) } }
 }
 
 extension TransportError {

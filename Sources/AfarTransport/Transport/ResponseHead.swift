@@ -28,14 +28,23 @@ public final class ResponseHead: Sendable {
     public let httpVersion: String
     /// The URL that was asked, as text.
     public let url: String
+    /// Whether it was kept on this side, and has come over no network now.
+    package let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
 
     /// Makes a head from parsed fields, for transports that have no raw bytes.
-    public init(status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String) {
+    public convenience init(
+        status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String
+    ) {
+        self.init(status: status, httpVersion: httpVersion, fields: fields, url: url, isStored: false)
+    }
+
+    package init(status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields, url: String, isStored: Bool) {
         self.status = status
         self.httpVersion = httpVersion
         self.url = url
+        self.isStored = isStored
         storage = .fields(fields)
     }
 
@@ -44,6 +53,7 @@ public final class ResponseHead: Sendable {
         self.status = status
         self.httpVersion = httpVersion
         self.url = url
+        isStored = false
         storage = .raw(raw)
     }
 

@@ -9,7 +9,8 @@ extension TransportError {
             case certificateNotYetValid, certificateHasUnknownRoot, clientCertificateRejected
             case clientCertificateRequired, malformedResponse, headTooLarge, responseTooLarge, bodyIncomplete
             case undecodableContent, requestBodyFailed, deliveryFailed, unsupportedByTransport, invalidUse
-            case tooManyRedirects, invalidRedirect, insecureRedirect, invalidCredential, outOfResources, unknown
+            case tooManyRedirects, invalidRedirect, insecureRedirect, invalidCredential, notCached, outOfResources
+            case unknown
         }
 
         private let name: Name
@@ -77,6 +78,8 @@ extension TransportError {
         public static let tooManyRedirects = Code(.tooManyRedirects, .httpTooManyRedirects)
         /// A redirect leads to where no request can be sent.
         public static let invalidRedirect = Code(.invalidRedirect, .redirectToNonExistentLocation)
+        /// The request wants nothing from the network, and the cache has no response.
+        public static let notCached = Code(.notCached, .resourceUnavailable)
         /// A redirect leads from a secure connection to one that is not, which is not allowed.
         public static let insecureRedirect = Code(.insecureRedirect, .appTransportSecurityRequiresSecureConnection)
         /// The user name or password cannot be sent in the way in which the server wants it.

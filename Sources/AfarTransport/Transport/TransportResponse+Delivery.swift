@@ -32,7 +32,7 @@ extension TransportResponse {
         case .stream(let highWaterMark):
             let (stream, source) = ResponseBodyStream.make(highWaterMark: highWaterMark, onDemand: {}, onCancel: {})
             if !data.isEmpty { source.yield(data) }
-            source.finish(throwing: nil, report: TransportReport())
+            source.finish(throwing: nil, report: report)
             response.body = .stream(stream)
         }
         return .success(response)

@@ -1,0 +1,67 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// Sets who decides what a cache keeps of this request's response, in place of the session's handler. Only the last one
+    /// set counts. Set it before the request starts.
+    ///
+    /// - Parameter handler: Asked when the response is there; see ``CachedResponseHandler``.
+    @discardableResult
+    public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
+        mutable.release { Swift.exchange(&$0.cachedResponseHandler, with: handler) }
+        return self
+    }
+
+    /// Who was set to decide what a cache keeps of this request's response; nil when that is left to the session.
+    public var cachedResponseHandler: (any CachedResponseHandler)? { mutable.withLock { $0.cachedResponseHandler } }
+
+    /// Tells an exchange how it uses the session's cache.
+    func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {
+        let own = urlRequest.cachePolicy
+        guard session.usesCache else {
+            guard own == .returnCacheDataDontLoad else { return }
+            throw TransportError(
+                .notCached, phase: .queued, url: exchange.url,
+                message: "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)")
+        }
+        let policy = own == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : own
+        if policy != .useProtocolCachePolicy { exchange.context[CachePolicyKey.self] = CachePolicy(policy) }
+        if policy == .reloadIgnoringLocalAndRemoteCacheData,
+            exchange.request.headerFields[.cacheControl] == nil
+        {
+            exchange.request.headerFields[.cacheControl] = "no-cache"
+        }
+        guard cachedResponseHandler != nil || session.cachedResponseHandler != nil || events != nil else { return }
+        exchange.context[CacheHandlerKey.self] = { [self] response in await keepable(response) }
+    }
+
+    /// What is kept of a response, nil for nothing.
+    private func keepable(_ response: CachedResponse) async -> CachedResponse? {
+        guard let task = lastTask as? URLSessionDataTask, let proposal = response.cachedURLResponse else {
+            return response
+        }
+        events?.urlSession(.shared, dataTask: task, willCacheResponse: proposal)
+        guard let handler = cachedResponseHandler ?? session.cachedResponseHandler else { return response }
+        let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
+            handler.dataTask(task, willCacheResponse: proposal, completion: answer)
+        }
+        return decision.flatMap { $0 === proposal ? response : response.changed(to: $0) }
+    }
+}
+
+extension CachePolicy {
+    fileprivate init(_ policy: URLRequest.CachePolicy) {
+        switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: self = .reload
+        case .returnCacheDataElseLoad: self = .cacheElseLoad
+        case .returnCacheDataDontLoad: self = .cacheOnly
+        case .reloadRevalidatingCacheData: self = .revalidate
+        default: self = .standard
+        }
+    }
+}

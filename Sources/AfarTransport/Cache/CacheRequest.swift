@@ -1,0 +1,50 @@
+package import HTTPTypes
+
+/// A request as a cache sees it.
+package struct CacheRequest: Sendable {
+    package let method: HTTPRequest.Method
+    /// The URL as text, without fragment.
+    package let url: String
+    package let hasBody: Bool
+    /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2).
+    package let isConditional: Bool
+    /// What the caller says about caches.
+    package let control: CacheControl
+    private let own: HTTPFields
+    private let defaults: DefaultFields
+
+    package init(_ exchange: Exchange) {
+        method = exchange.request.method
+        url = exchange.url
+        hasBody = !exchange.body.isNone
+        own = exchange.request.headerFields
+        defaults = exchange.options.defaultFields
+        var isConditional = false
+        for field in own where Self.conditions.contains(field.name.canonicalName) { isConditional = true }
+        self.isConditional = isConditional
+        let controls = Self.values(.cacheControl, own, defaults)
+        var control = CacheControl(controls)
+        // What clients said before there was Cache-Control (section 5.4).
+        if controls.isEmpty, Self.values(.pragma, own, defaults).contains(where: { $0.asciiLowercased == "no-cache" }) {
+            control.noCache = true
+        }
+        self.control = control
+    }
+
+    private static let conditions: Set<String> = [
+        "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+    ]
+
+    /// The values of a field as they are sent.
+    package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }
+
+    private static func values(_ name: HTTPField.Name, _ own: HTTPFields, _ defaults: DefaultFields) -> [String] {
+        let values = own.isEmpty ? [] : own[values: name]
+        return values.isEmpty ? defaults.fields[values: name] : values
+    }
+}
+
+extension HTTPField.Name {
+    /// Not among those of the package's.
+    fileprivate static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
+}

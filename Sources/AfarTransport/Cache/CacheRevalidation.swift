@@ -1,0 +1,33 @@
+/// Asks servers whether kept responses still hold, beside the requests that were answered with them.
+package final class CacheRevalidation: Sendable {
+    private let stages: [any ExchangeStage]
+    private let sender: ExchangeSender
+    /// The URLs that are being asked for.
+    private let running = Locked<Set<String>>([])
+
+    /// - Parameter stages: Those between the cache and the transport.
+    package init(through stages: [any ExchangeStage], over sender: ExchangeSender) {
+        self.stages = stages
+        self.sender = sender
+    }
+
+    /// Sends the request of a hop once more, unless the same is on its way.
+    func start(_ hop: Hop, _ store: any CacheStore) {
+        let url = hop.exchange.url
+        guard running.withLock({ $0.insert(url).inserted }) else { return }
+        var exchange = Exchange(request: hop.exchange.request, options: hop.exchange.options)
+        exchange.context[CachePolicyKey.self] = .revalidate
+        let stages: [any ExchangeStage] = [CacheStage(store, revalidation: nil)] + stages
+        let driver = HopDriver(Hop(exchange), through: stages, over: sender) { _ in (.take(), asking: nil) }
+        driver.start { [self] event in take(event, of: driver, url) }
+    }
+
+    private func take(_ event: HopDriver.Event, of driver: HopDriver, _ url: String) {
+        guard case .waits(let work) = event else {
+            running.withLock { _ = $0.remove(url) }
+            return
+        }
+        Task { await work() }
+        driver.next { [self] event in take(event, of: driver, url) }
+    }
+}

@@ -1,0 +1,212 @@
+package import Foundation
+package import HTTPTypes
+
+/// The rules of a private HTTP cache (RFC 9111): what is kept, and when it may be used again. Nothing here waits or keeps
+/// anything.
+package enum CacheRules {
+    /// What is done about a request.
+    package enum Decision: Sendable {
+        /// The response is used as it is.
+        case use(CachedResponse)
+        /// It is used, and the server is asked for a newer one meanwhile (RFC 5861, section 3).
+        case useAndRevalidate(CachedResponse)
+        /// The server is asked whether the response still holds.
+        case validate(CachedResponse)
+        /// The server is asked, as if there were no cache.
+        case send
+        /// The request wants nothing from the network, and there is nothing else.
+        case unavailable
+    }
+
+    // MARK: The request
+
+    /// Whether a request may be answered from a cache: the method is understood (section 4), it has no body, and the
+    /// caller asks no question of his own that a cache would have to answer (a range, a condition).
+    package static func mayUse(_ request: CacheRequest) -> Bool {
+        (request.method == .get || request.method == .head) && !request.hasBody && !request.isConditional
+    }
+
+    /// What is done about a request for which a cache has these responses, the newest first (section 4).
+    package static func decide(
+        _ request: CacheRequest, _ policy: CachePolicy, among responses: [CachedResponse], at now: Date
+    ) -> Decision {
+        let match = responses.first { matches(request, $0) }
+        switch policy {
+        case .reload: return .send
+        case .cacheElseLoad: return match.map(Decision.use) ?? .send
+        case .cacheOnly: return match.map(Decision.use) ?? .unavailable
+        case .revalidate: return match.map { $0.terms.hasValidator ? .validate($0) : .send } ?? .send
+        case .standard: break
+        }
+        let wanted = request.control
+        guard let match else { return wanted.onlyIfCached ? .unavailable : .send }
+        if mayServe(match, to: wanted, at: now) { return .use(match) }
+        if wanted.onlyIfCached { return .unavailable }
+        if mayServeWhileRevalidating(match, to: wanted, at: now) { return .useAndRevalidate(match) }
+        return match.terms.hasValidator ? .validate(match) : .send
+    }
+
+    /// Whether the request is like the one that the response answered (section 4.1).
+    package static func matches(_ request: CacheRequest, _ response: CachedResponse) -> Bool {
+        variant(of: request, for: response.terms) == response.variant
+    }
+
+    // MARK: Freshness
+
+    private static func mayServe(_ response: CachedResponse, to wanted: CacheControl, at now: Date) -> Bool {
+        let terms = response.terms
+        guard !wanted.noCache, !terms.control.noCache else { return false }
+        let age = terms.age(at: now)
+        let freshness = terms.freshnessLifetime - age
+        if let maxAge = wanted.maxAge, age > maxAge { return false }
+        // What has just become stale is fresh no more (section 4.2).
+        if freshness > 0 { return freshness >= wanted.minFresh ?? 0 }
+        guard let maxStale = wanted.maxStale, !terms.control.mustRevalidate else { return false }
+        return -freshness <= maxStale
+    }
+
+    private static func mayServeWhileRevalidating(
+        _ response: CachedResponse, to wanted: CacheControl, at now: Date
+    ) -> Bool {
+        let terms = response.terms
+        guard let window = terms.control.staleWhileRevalidate, !terms.control.mustRevalidate, !terms.control.noCache,
+            !wanted.noCache, wanted.maxAge == nil, wanted.minFresh == nil, wanted.maxStale == nil
+        else { return false }
+        return terms.age(at: now) - terms.freshnessLifetime <= window
+    }
+
+    /// Whether a stale response may be used because the server fails: it cannot be reached, or answers 500, 502, 503 or 504
+    /// (RFC 5861, section 4).
+    package static func mayServeOnError(
+        _ response: CachedResponse, to wanted: CacheControl, at now: Date
+    ) -> Bool {
+        let terms = response.terms
+        guard !terms.control.mustRevalidate, !terms.control.noCache, !wanted.noCache,
+            let window = [wanted.staleIfError, terms.control.staleIfError].compactMap({ $0 }).max()
+        else { return false }
+        return terms.age(at: now) - terms.freshnessLifetime <= window
+    }
+
+    /// The statuses of a server that fails.
+    package static let errorStatuses: Set<Int> = [500, 502, 503, 504]
+
+    // MARK: Keeping
+
+    /// The response as it is kept; nil when it must not be (section 3).
+    package static func storable(
+        _ head: ResponseHead, _ body: Data, to request: CacheRequest, requestDate: Date, responseDate: Date
+    ) -> CachedResponse? {
+        let response = CachedResponse(
+            url: request.url, variant: "", status: head.status, fields: keptFields(head.fields), body: body,
+            requestDate: requestDate, responseDate: responseDate)
+        guard mayStore(response.terms, status: head.status, fields: response.fields, request) else { return nil }
+        return response.variant(variant(of: request, for: response.terms))
+    }
+
+    private static func mayStore(
+        _ terms: CacheTerms, status: Int, fields: HTTPFields, _ request: CacheRequest
+    ) -> Bool {
+        let control = terms.control
+        let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
+        guard request.method == .get, mayUse(request), !request.control.noStore,
+            terms.varyingFields != nil, status >= 200, status != 206, status != 304,
+            control.mustUnderstand ? isUnderstood : !control.noStore
+        else { return false }
+        let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)
+        guard isExplicit || CacheTerms.heuristicStatuses.contains(status) else { return false }
+        // Of what is never fresh and cannot be asked about nothing comes.
+        return terms.hasValidator || terms.freshnessLifetime > 0 || control.staleIfError != nil
+            || control.staleWhileRevalidate != nil
+    }
+
+    /// The fields that are kept (section 3.1).
+    private static func keptFields(_ fields: HTTPFields) -> HTTPFields {
+        var connection: Set<String> = [
+            "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+            "proxy-connection", "te", "transfer-encoding", "upgrade",
+        ]
+        for value in fields[values: .connection] {
+            var scanner = FieldScanner(value)
+            while scanner.skipToElement() { connection.insert(scanner.element().asciiLowercased) }
+        }
+        var kept = HTTPFields()
+        for field in fields where !connection.contains(field.name.canonicalName) { kept.append(field) }
+        return kept
+    }
+
+    /// What tells requests apart that get different responses (section 4.1). Whatever `Vary` says, one with an
+    /// `Authorization` is unlike one with another: what one user may see is not shown to the next.
+    package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
+        var names = terms.varyingFields ?? []
+        if !terms.control.isPublic, !names.contains(.authorization) { names.append(.authorization) }
+        var text = ""
+        for name in names {
+            let values = request.values(name)
+            guard !values.isEmpty else { continue }
+            let value = values.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ", ")
+            text += "\(name.canonicalName): \(Redaction.isSensitive(name.rawName) ? SHA256.hexDigest(of: value) : value)\n"
+        }
+        return text
+    }
+
+    // MARK: Validation
+
+    /// The fields that ask whether a response still holds (section 4.3.1).
+    package static func conditions(for response: CachedResponse) -> HTTPFields {
+        var fields = HTTPFields()
+        fields[.ifNoneMatch] = response.terms.entityTag
+        fields[.ifModifiedSince] = response.terms.lastModified
+        return fields
+    }
+
+    /// The response after the server has said that it holds (304): with the new fields in place of the old ones (sections
+    /// 3.2 and 4.3.4). Nil when the server speaks of another response.
+    package static func updated(
+        _ response: CachedResponse, by head: ResponseHead, requestDate: Date, responseDate: Date
+    ) -> CachedResponse? {
+        let news = keptFields(head.fields)
+        if let tag = news[.eTag], let old = response.terms.entityTag, weak(tag) != weak(old) { return nil }
+        let untouched: Set<HTTPField.Name> = [.contentLength, .contentEncoding, .contentType, .contentRange]
+        var fields = response.fields
+        // It was as old as it said then.
+        fields[.age] = nil
+        for name in Set(news.map(\.name)).subtracting(untouched) { fields[fields: name] = news[fields: name] }
+        return CachedResponse(
+            url: response.url, variant: response.variant, status: response.status, fields: fields,
+            body: response.body, requestDate: requestDate, responseDate: responseDate)
+    }
+
+    /// An entity tag for the weak comparison (RFC 9110, section 8.8.3.2).
+    private static func weak(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+
+    /// Whether what a HEAD has told speaks of the response that is kept for the GET (section 4.3.5).
+    package static func agrees(_ head: ResponseHead, with response: CachedResponse) -> Bool {
+        [HTTPField.Name.eTag, .lastModified, .contentLength].allSatisfy { name in
+            guard let new = head.value(for: name), let old = response.fields[name] else { return true }
+            return new == old
+        }
+    }
+
+    // MARK: Invalidation
+
+    /// The URLs whose responses no longer hold after a request that may have changed them: its own, and those of the same
+    /// origin that the response names (section 4.4).
+    package static func invalidated(by head: ResponseHead, to request: CacheRequest) -> [String] {
+        let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
+        guard !safe.contains(request.method), (200..<400).contains(head.status), let base = URL(string: request.url)
+        else { return [] }
+        let others = [HTTPField.Name.location, .contentLocation].flatMap { head.values(for: $0) }.compactMap { text in
+            URL(string: text, relativeTo: base)?.absoluteURL
+        }
+        let related = others.filter { Origin($0) != nil && Origin($0) == Origin(base) }
+        return [request.url] + related.compactMap { (try? RequestTarget($0))?.text }
+    }
+}
+
+extension CachedResponse {
+    fileprivate func variant(_ variant: String) -> CachedResponse {
+        CachedResponse(
+            url: url, variant: variant, status: status, fields: fields, body: body, requestDate: requestDate,
+            responseDate: responseDate)
+    }
+}

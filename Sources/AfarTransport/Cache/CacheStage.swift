@@ -1,0 +1,181 @@
+import Foundation
+import HTTPTypes
+
+/// Answers requests from a cache, and keeps what comes over the network (RFC 9111).
+package struct CacheStage: ExchangeStage {
+    private let store: any CacheStore
+    private let revalidation: CacheRevalidation?
+
+    /// - Parameter revalidation: How the server is asked beside a request; nil to answer with nothing stale.
+    package init(_ store: any CacheStore, revalidation: CacheRevalidation?) {
+        self.store = store
+        self.revalidation = revalidation
+    }
+
+    package func begin(_ hop: Hop) -> (any StageRun)? { Run(hop.exchange, store, revalidation) }
+
+    private final class Run: StageRun {
+        /// The most bytes of a body that are kept.
+        private static let longestBody = 16 * 1024 * 1024
+
+        private struct State {
+            /// What the cache has; nil when that is not of use.
+            var kept: CachedResponse?
+            /// Whether the server is asked if that still holds.
+            var isValidating = false
+            /// Whether the cache has been of no use before.
+            var mustSend = false
+            var requestDate = Date.distantPast
+            /// What has come over the network.
+            var arrival: (head: ResponseHead, date: Date)?
+        }
+
+        private let request: CacheRequest
+        private let policy: CachePolicy
+        private let handler: CacheHandlerKey.Handler?
+        private let store: any CacheStore
+        private let revalidation: CacheRevalidation?
+        private let state = InlineLocked(State())
+
+        init(_ exchange: Exchange, _ store: any CacheStore, _ revalidation: CacheRevalidation?) {
+            request = CacheRequest(exchange)
+            let context = exchange.context
+            policy = context.isEmpty ? .standard : context[CachePolicyKey.self]
+            handler = context.isEmpty ? nil : context[CacheHandlerKey.self]
+            self.store = store
+            self.revalidation = revalidation
+        }
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            let mustSend = state.withLock { state in
+                (state.requestDate, state.isValidating, state.arrival) = (Date(), false, nil)
+                return state.mustSend
+            }
+            guard !mustSend, policy != .reload, CacheRules.mayUse(request) else { return .now(.send) }
+            guard store.isSlow else { return .now(departure(of: hop)) }
+            return .wait { [self] in departure(of: hop) }
+        }
+
+        private func departure(of hop: Hop) -> Departure {
+            let now = Date()
+            let responses = store.responses(for: request.url)
+            switch CacheRules.decide(request, policy, among: responses, at: now) {
+            case .use(let response): return .answer(stored(response, at: now))
+            case .useAndRevalidate(let response):
+                guard let revalidation else { return validation(of: response, hop) }
+                revalidation.start(hop, store)
+                return .answer(stored(response, at: now))
+            case .validate(let response): return validation(of: response, hop)
+            case .send:
+                state.withLock { $0.kept = responses.first { CacheRules.matches(request, $0) } }
+                return .send
+            case .unavailable where policy == .cacheOnly:
+                return .fail(hop.failure(.notCached, "the cache has no response, and nothing else is wanted"))
+            case .unavailable:
+                let head = ResponseHead(status: 504, fields: HTTPFields(), url: request.url, isStored: true)
+                return .answer(TransportResponse(head: head, body: .data(Data())))
+            }
+        }
+
+        private func validation(of response: CachedResponse, _ hop: Hop) -> Departure {
+            state.withLock { ($0.kept, $0.isValidating) = (response, true) }
+            var exchange = hop.exchange
+            for field in CacheRules.conditions(for: response) { exchange.request.headerFields.append(field) }
+            return .change(exchange)
+        }
+
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+            let now = Date()
+            let (kept, isValidating, requestDate) = state.withLock { state in
+                state.arrival = (head, now)
+                return (state.kept, state.isValidating, state.requestDate)
+            }
+            for url in CacheRules.invalidated(by: head, to: request) { store.removeResponses(for: url) }
+            guard let kept else { return .now(.pass) }
+            if isValidating, head.status == 304 {
+                let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
+                guard let updated else { return .now(sendAgain(hop)) }
+                store.store(updated)
+                return .now(.replace(stored(updated, at: now)))
+            }
+            if CacheRules.errorStatuses.contains(head.status), mayServeOnError(kept, at: now) {
+                return .now(.replace(stored(kept, at: now)))
+            }
+            if request.method == .head, head.status == 200, !CacheRules.agrees(head, with: kept) {
+                store.removeResponses(for: request.url)
+            }
+            return .now(.pass)
+        }
+
+        /// The server says that another response holds than the one that is kept.
+        private func sendAgain(_ hop: Hop) -> Disposition {
+            store.removeResponses(for: request.url)
+            state.withLock { ($0.kept, $0.mustSend) = (nil, true) }
+            return .follow(hop.exchange, .validation)
+        }
+
+        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
+            let now = Date()
+            guard let error = error as? TransportError, error.code.meansUnreachable,
+                let (kept, arrival) = state.withLock({ state in state.kept.map { ($0, state.arrival) } }),
+                arrival == nil, mayServeOnError(kept, at: now)
+            else { return .now(.fail(error)) }
+            return .now(.answer(stored(kept, at: now)))
+        }
+
+        private func mayServeOnError(_ response: CachedResponse, at now: Date) -> Bool {
+            CacheRules.mayUse(request) && CacheRules.mayServeOnError(response, to: request.control, at: now)
+        }
+
+        func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
+            let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
+            guard let (head, date) = arrival, case .success(let response) = result, response.head === head,
+                request.method == .get
+            else { return }
+            let receive: @Sendable (Data) -> Void = { [self] in keep(head, $0, requestDate, date) }
+            switch response.body {
+            case .data(let data): if data.count <= Self.longestBody { receive(data) }
+            case .stream(let stream): stream.copy(upTo: Self.longestBody, to: receive)
+            case .file(let count):
+                guard count <= Self.longestBody, let descriptor = hop.exchange.delivery.descriptor else { return }
+                if let data = Data(lastBytes: Int(count), of: descriptor) { receive(data) }
+            }
+        }
+
+        private func keep(_ head: ResponseHead, _ body: Data, _ requestDate: Date, _ responseDate: Date) {
+            let isWhole = head.values(for: .contentEncoding).isEmpty ? head.contentLength ?? Int64(body.count) : nil
+            guard isWhole == nil || isWhole == Int64(body.count) else { return }
+            let response = CacheRules.storable(
+                head, body, to: request, requestDate: requestDate, responseDate: responseDate)
+            guard let response else {
+                // What is kept is older than what must not be.
+                if state.withLock({ $0.kept }) != nil { store.removeResponses(for: request.url) }
+                return
+            }
+            guard let handler else { return store.store(response) }
+            Task { [store] in if let response = await handler(response) { store.store(response) } }
+        }
+
+        /// A kept response as an answer, with its age (section 5.1).
+        private func stored(_ response: CachedResponse, at now: Date) -> TransportResponse {
+            var fields = response.fields
+            fields[.age] = String(Int(response.terms.age(at: now)))
+            let head = ResponseHead(status: response.status, fields: fields, url: response.url, isStored: true)
+            var metrics = TransactionMetrics()
+            metrics.isFromCache = true
+            metrics.fetchStartDate = state.withLock { $0.requestDate }
+            metrics.responseEndDate = now
+            metrics.heads = nil
+            return TransportResponse(
+                head: head, body: .data(request.method == .head ? Data() : response.body),
+                report: TransportReport(transactions: [metrics]))
+        }
+    }
+}
+
+extension TransportError.Code {
+    /// Whether the server did not answer. What is wrong with who it is, or with the request, is nothing to pass over.
+    fileprivate var meansUnreachable: Bool {
+        [.cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .timedOut].contains(self)
+    }
+}

@@ -1,0 +1,63 @@
+/// Keeps responses in memory, up to a number of bytes. Those that were not used for longest go first.
+public final class MemoryCacheStore: CacheStore {
+    /// 64 MiB.
+    public static let defaultCapacity = 64 * 1024 * 1024
+
+    /// The most bytes that the responses may take, heads included.
+    public let capacity: Int
+    private let state = Locked(LeastRecentlyUsed<[CachedResponse]>())
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter capacity: The most bytes that the responses may take. One that takes more than an eighth of it is not kept.
+    public init(capacity: Int = MemoryCacheStore.defaultCapacity) {
+        self.capacity = max(0, capacity)
+    }
+
+    /// False.
+    public var isSlow: Bool { false }
+
+    /// How many bytes the responses take.
+    public var byteCount: Int { state.withLock { $0.cost } }
+
+    /// How many URLs have a response.
+    public var count: Int { state.withLock { $0.count } }
+
+    public func responses(for url: String) -> [CachedResponse] { state.withLock { $0.value(for: url) } ?? [] }
+
+    public func store(_ response: CachedResponse) {
+        guard response.byteCount <= capacity / 8 else { return removeVariant(response.variant, of: response.url) }
+        let dropped = state.withLock { [capacity] state -> [[CachedResponse]] in
+            let others = (state.value(for: response.url) ?? []).filter { $0.variant != response.variant }
+            let variants = [response] + others.prefix(Self.variantLimit - 1)
+            var dropped = state.set(variants, cost: variants.reduce(0) { $0 + $1.byteCount }, for: response.url)
+            while state.cost > capacity, let least = state.removeLeast() { dropped.append(least) }
+            return dropped
+        }
+        // Their memory is given back without the lock.
+        withExtendedLifetime(dropped) {}
+    }
+
+    public func removeResponses(for url: String) {
+        let dropped = state.withLock { $0.remove(url) }
+        withExtendedLifetime(dropped) {}
+    }
+
+    public func removeAll() {
+        let dropped = state.withLock { state in
+            let dropped = state.values
+            state = LeastRecentlyUsed()
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// How many responses to one URL are kept: a `Vary` may name a field that is never the same.
+    private static let variantLimit = 16
+
+    /// An older response does not outlive a newer one that is too large.
+    private func removeVariant(_ variant: String, of url: String) {
+        guard responses(for: url).contains(where: { $0.variant == variant }) else { return }
+        removeResponses(for: url)
+    }
+}
