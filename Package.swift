@@ -19,13 +19,17 @@ let package = Package(
         .library(name: "AfarReachability", targets: ["AfarReachability"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
+        .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .executable(name: "afar", targets: ["AfarCLI"]),
     ],
     traits: [
+        .trait(name: "DiskCache", description: "AfarDiskCache: a cache on disk, in SQLite (brings GRDB)."),
         .trait(name: "Logging", description: "AfarLogging: requests are logged with swift-log (brings that)."),
-        .trait(name: "Tool", description: "The command-line tool `afar` (brings ArgumentParser)."),
+        .trait(
+            name: "Tool", description: "The command-line tool `afar` (brings ArgumentParser and GRDB).",
+            enabledTraits: ["DiskCache"]),
         .trait(name: "YAML", description: "AfarYAML: responses and parameters in YAML (brings Yams)."),
         .default(enabledTraits: []),
     ],
@@ -34,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
     targets: [
         .systemLibrary(
@@ -113,6 +118,14 @@ let package = Package(
             ],
             path: "Plugins/AfarYAML"
         ),
+        .target(
+            name: "AfarDiskCache",
+            dependencies: [
+                "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"])),
+            ],
+            path: "Plugins/AfarDiskCache"
+        ),
         .target(name: "AfarNetworkActivity", dependencies: ["AfarCore"], path: "Plugins/AfarNetworkActivity"),
         .target(
             name: "Afar",
@@ -124,7 +137,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
+                "Afar", "AfarDiskCache", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),

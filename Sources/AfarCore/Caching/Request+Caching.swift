@@ -27,7 +27,9 @@ extension Request {
             guard own == .returnCacheDataDontLoad else { return }
             throw TransportError(
                 .notCached, phase: .queued, url: exchange.url,
-                message: "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)")
+                message:
+                    "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)"
+            )
         }
         let policy = own == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : own
         if policy != .useProtocolCachePolicy { exchange.context[CachePolicyKey.self] = CachePolicy(policy) }

@@ -1,9 +1,10 @@
+import Foundation
 package import HTTPTypes
 
 /// A request as a cache sees it.
 package struct CacheRequest: Sendable {
     package let method: HTTPRequest.Method
-    /// The URL as text, without fragment.
+    /// What responses are found by: the URL without userinfo and fragment, in the one spelling of its origin.
     package let url: String
     package let hasBody: Bool
     /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2).
@@ -15,7 +16,7 @@ package struct CacheRequest: Sendable {
 
     package init(_ exchange: Exchange) {
         method = exchange.request.method
-        url = exchange.url
+        url = Origin(exchange.request).text + (exchange.request.path ?? "")
         hasBody = !exchange.body.isNone
         own = exchange.request.headerFields
         defaults = exchange.options.defaultFields
@@ -34,6 +35,12 @@ package struct CacheRequest: Sendable {
     private static let conditions: Set<String> = [
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     ]
+
+    /// What responses to a URL are found by; nil when no request can be sent there.
+    static func url(of url: URL) -> String? {
+        guard let origin = Origin(url), let target = try? RequestTarget(url) else { return nil }
+        return origin.text + target.path
+    }
 
     /// The values of a field as they are sent.
     package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }

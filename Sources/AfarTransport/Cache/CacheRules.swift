@@ -144,7 +144,8 @@ package enum CacheRules {
             let values = request.values(name)
             guard !values.isEmpty else { continue }
             let value = values.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ", ")
-            text += "\(name.canonicalName): \(Redaction.isSensitive(name.rawName) ? SHA256.hexDigest(of: value) : value)\n"
+            text +=
+                "\(name.canonicalName): \(Redaction.isSensitive(name.rawName) ? SHA256.hexDigest(of: value) : value)\n"
         }
         return text
     }
@@ -199,7 +200,7 @@ package enum CacheRules {
             URL(string: text, relativeTo: base)?.absoluteURL
         }
         let related = others.filter { Origin($0) != nil && Origin($0) == Origin(base) }
-        return [request.url] + related.compactMap { (try? RequestTarget($0))?.text }
+        return [request.url] + related.compactMap { CacheRequest.url(of: $0) }
     }
 }
 

@@ -60,11 +60,11 @@ package struct CacheStage: ExchangeStage {
             let now = Date()
             let responses = store.responses(for: request.url)
             switch CacheRules.decide(request, policy, among: responses, at: now) {
-            case .use(let response): return .answer(stored(response, at: now))
+            case .use(let response): return .answer(stored(response, for: hop, at: now))
             case .useAndRevalidate(let response):
                 guard let revalidation else { return validation(of: response, hop) }
                 revalidation.start(hop, store)
-                return .answer(stored(response, at: now))
+                return .answer(stored(response, for: hop, at: now))
             case .validate(let response): return validation(of: response, hop)
             case .send:
                 state.withLock { $0.kept = responses.first { CacheRules.matches(request, $0) } }
@@ -72,7 +72,7 @@ package struct CacheStage: ExchangeStage {
             case .unavailable where policy == .cacheOnly:
                 return .fail(hop.failure(.notCached, "the cache has no response, and nothing else is wanted"))
             case .unavailable:
-                let head = ResponseHead(status: 504, fields: HTTPFields(), url: request.url, isStored: true)
+                let head = ResponseHead(status: 504, fields: HTTPFields(), url: hop.exchange.url, isStored: true)
                 return .answer(TransportResponse(head: head, body: .data(Data())))
             }
         }
@@ -96,10 +96,10 @@ package struct CacheStage: ExchangeStage {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 store.store(updated)
-                return .now(.replace(stored(updated, at: now)))
+                return .now(.replace(stored(updated, for: hop, at: now)))
             }
             if CacheRules.errorStatuses.contains(head.status), mayServeOnError(kept, at: now) {
-                return .now(.replace(stored(kept, at: now)))
+                return .now(.replace(stored(kept, for: hop, at: now)))
             }
             if request.method == .head, head.status == 200, !CacheRules.agrees(head, with: kept) {
                 store.removeResponses(for: request.url)
@@ -120,7 +120,7 @@ package struct CacheStage: ExchangeStage {
                 let (kept, arrival) = state.withLock({ state in state.kept.map { ($0, state.arrival) } }),
                 arrival == nil, mayServeOnError(kept, at: now)
             else { return .now(.fail(error)) }
-            return .now(.answer(stored(kept, at: now)))
+            return .now(.answer(stored(kept, for: hop, at: now)))
         }
 
         private func mayServeOnError(_ response: CachedResponse, at now: Date) -> Bool {
@@ -157,15 +157,15 @@ package struct CacheStage: ExchangeStage {
         }
 
         /// A kept response as an answer, with its age (section 5.1).
-        private func stored(_ response: CachedResponse, at now: Date) -> TransportResponse {
+        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date) -> TransportResponse {
             var fields = response.fields
             fields[.age] = String(Int(response.terms.age(at: now)))
-            let head = ResponseHead(status: response.status, fields: fields, url: response.url, isStored: true)
+            let head = ResponseHead(
+                status: response.status, fields: fields, url: hop.exchange.url, isStored: true)
             var metrics = TransactionMetrics()
             metrics.isFromCache = true
             metrics.fetchStartDate = state.withLock { $0.requestDate }
             metrics.responseEndDate = now
-            metrics.heads = nil
             return TransportResponse(
                 head: head, body: .data(request.method == .head ? Data() : response.body),
                 report: TransportReport(transactions: [metrics]))

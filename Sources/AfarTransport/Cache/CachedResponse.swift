@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// A complete response to a GET that a cache keeps, with what it must know to use it again (RFC 9111, section 3).
 public final class CachedResponse: Sendable {
-    /// The URL that was asked, as text, without fragment.
+    /// The URL that was asked, as text, without fragment; its scheme and host in lower case, without the scheme's own port.
     public let url: String
     /// What told this response from others of the same URL: the request's fields that `Vary` names, and `Authorization`.
     /// Values of sensitive fields are in it as hashes.

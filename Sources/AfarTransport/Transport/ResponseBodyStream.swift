@@ -171,19 +171,16 @@ extension ResponseBodyStream {
         }
 
         func finish(throwing error: TransportError?, report: TransportReport) {
-            typealias Waiting = (
-                UnsafeContinuation<Data?, any Error>?, [UnsafeContinuation<TransportReport, Never>], BodyCopy?
-            )
-            let (reader, reportReaders, copy) = state.withLock { state -> Waiting in
-                guard state.report == nil else { return (nil, [], nil) }
+            // Who has read the body to its end finds it copied.
+            let copy = state.withLock { state in state.end == nil ? state.copy.take() : nil }
+            if error == nil { copy?.end() }
+            typealias Waiting = (UnsafeContinuation<Data?, any Error>?, [UnsafeContinuation<TransportReport, Never>])
+            let (reader, reportReaders) = state.withLock { state -> Waiting in
+                guard state.report == nil else { return (nil, []) }
                 state.report = report
                 if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
-                return (
-                    state.reader.take(), Swift.exchange(&state.reportReaders, with: []),
-                    state.isCancelled || error != nil ? nil : state.copy.take()
-                )
+                return (state.reader.take(), Swift.exchange(&state.reportReaders, with: []))
             }
-            copy?.end()
             if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
             for reportReader in reportReaders { reportReader.resume(returning: report) }
         }

@@ -22,9 +22,6 @@ package struct RequestTarget: Sendable, Hashable {
         hasher.combine(path)
     }
 
-    /// The URL as text, without userinfo and fragment.
-    package var text: String { "\(scheme)://\(authority)\(path)" }
-
     /// Why a URL cannot be dialled.
     package enum Fault: Error, CustomStringConvertible {
         /// It has no scheme or no host.

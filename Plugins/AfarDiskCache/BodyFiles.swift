@@ -1,0 +1,46 @@
+import Foundation
+
+/// The bodies that are too large for the database, each in a file of its own that is written once.
+struct BodyFiles: Sendable {
+    /// A body of more bytes gets a file.
+    static let smallestSize = 32 * 1024
+    /// How old a file is, in seconds, that nobody will still put into the database.
+    private static let longestWrite: Double = 3600
+
+    private let folder: URL
+
+    init(folder: URL) throws {
+        self.folder = folder
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Writes a body, and returns the file's name.
+    func write(_ body: Data) throws -> String {
+        let name = UUID().uuidString
+        try body.write(to: folder.appending(path: name))
+        return name
+    }
+
+    /// The body in a file; nil when it is not there whole.
+    func read(_ name: String, byteCount: Int) -> Data? {
+        let data = try? Data(contentsOf: folder.appending(path: name), options: .mappedIfSafe)
+        return data?.count == byteCount ? data : nil
+    }
+
+    func remove(_ names: [String]) {
+        for name in names { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
+    }
+
+    /// Removes what a process has left that ended before the database knew of it.
+    func removeOrphans(except known: Set<String>) {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        remove(
+            files.filter { name in
+                guard !known.contains(name) else { return false }
+                let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)
+                guard let date = attributes?[.modificationDate] as? Date else { return false }
+                return date.timeIntervalSinceNow < -Self.longestWrite
+            })
+    }
+}

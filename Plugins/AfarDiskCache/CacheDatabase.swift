@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+
+/// The table of responses. Any number of threads and processes may read it while one writes.
+struct CacheDatabase: Sendable {
+    private let pool: DatabasePool
+
+    /// How seldom it is noted that a response was used, in seconds.
+    private static let noteInterval: Double = 60
+
+    /// Opens a database, in the place of one that cannot be read.
+    static func open(_ file: URL) throws -> CacheDatabase {
+        do {
+            return try CacheDatabase(file)
+        } catch let error as DatabaseError where error.meansDamage {
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+            return try CacheDatabase(file)
+        }
+    }
+
+    private init(_ file: URL) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.label = "afar.cache"
+        pool = try DatabasePool(path: file.path, configuration: configuration)
+        try pool.write { db in
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            guard version != Self.version else { return }
+            try db.execute(sql: Self.schema)
+        }
+    }
+
+    private static let version = 1
+
+    /// The total is kept by the database itself, since no process knows of the others.
+    private static let schema = """
+        DROP TABLE IF EXISTS response;
+        DROP TABLE IF EXISTS total;
+        CREATE TABLE response (
+            url TEXT NOT NULL, variant TEXT NOT NULL, status INTEGER NOT NULL, fields TEXT NOT NULL, body BLOB, file TEXT,
+            bodyByteCount INTEGER NOT NULL, byteCount INTEGER NOT NULL, requestDate REAL NOT NULL,
+            responseDate REAL NOT NULL, lastUse REAL NOT NULL, UNIQUE (url, variant)
+        );
+        CREATE INDEX responseByUse ON response (lastUse);
+        CREATE INDEX responseByFile ON response (file) WHERE file IS NOT NULL;
+        CREATE TABLE total (byteCount INTEGER NOT NULL);
+        INSERT INTO total VALUES (0);
+        CREATE TRIGGER responseAdded AFTER INSERT ON response
+            BEGIN UPDATE total SET byteCount = byteCount + NEW.byteCount; END;
+        CREATE TRIGGER responseRemoved AFTER DELETE ON response
+            BEGIN UPDATE total SET byteCount = byteCount - OLD.byteCount; END;
+        PRAGMA user_version = \(version);
+        """
+
+    // MARK: Reading
+
+    /// The responses to a URL, the newest first, and whether their use is to be noted.
+    func rows(for url: String) throws -> (rows: [ResponseRow], mustNote: Bool) {
+        try pool.unsafeRead { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(ResponseRow.columns), lastUse FROM response WHERE url = ? ORDER BY responseDate DESC")
+            let rows = try Row.fetchAll(statement, arguments: [url])
+            let limit = Date().timeIntervalSince1970 - Self.noteInterval
+            return (rows.map(ResponseRow.init), rows.contains { $0[10] < limit })
+        }
+    }
+
+    func files() throws -> Set<String> {
+        try pool.read { db in try Set(String.fetchAll(db, sql: "SELECT file FROM response WHERE file IS NOT NULL")) }
+    }
+
+    func entries() throws -> [DiskCacheStore.Entry] {
+        try pool.read { db in
+            let sql = """
+                SELECT url, variant, status, bodyByteCount, responseDate, lastUse FROM response ORDER BY lastUse DESC, url
+                """
+            return try Row.fetchAll(db, sql: sql).map { row in
+                DiskCacheStore.Entry(
+                    url: row[0], variant: row[1], status: row[2], bodyByteCount: row[3],
+                    responseDate: Date(timeIntervalSince1970: row[4]), lastUse: Date(timeIntervalSince1970: row[5]))
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    func noteUse(of url: String) throws {
+        try pool.write { db in
+            try db.execute(
+                sql: "UPDATE response SET lastUse = ? WHERE url = ?", arguments: [Date().timeIntervalSince1970, url])
+        }
+    }
+
+    /// Keeps a response in the place of the one of its variant, and removes others until there is room.
+    ///
+    /// - Returns: The files that are no longer needed.
+    func store(_ row: ResponseRow, capacity: Int) throws -> [String] {
+        try pool.write { db in
+            var files = try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
+            // What a `Vary` tells apart that is never the same must not pile up.
+            files += try Self.remove(
+                "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
+                [row.url, row.url], db)
+            try db.cachedStatement(
+                sql: "INSERT INTO response (\(ResponseRow.columns), lastUse) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            ).execute(arguments: row.values + [Date().timeIntervalSince1970])
+            while let total = try Int.fetchOne(db, sql: "SELECT byteCount FROM total"), total > capacity {
+                let least = "rowid IN (SELECT rowid FROM response ORDER BY lastUse LIMIT 10)"
+                files += try Self.remove(least, [], db)
+                guard db.changesCount > 0 else { break }
+            }
+            return files
+        }
+    }
+
+    /// Returns the files that are no longer needed.
+    func remove(_ url: String) throws -> [String] { try pool.write { db in try Self.remove("url = ?", [url], db) } }
+
+    private static func remove(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [String] {
+        let files = try String.fetchAll(
+            db, sql: "SELECT file FROM response WHERE file IS NOT NULL AND \(condition)", arguments: arguments)
+        try db.execute(sql: "DELETE FROM response WHERE \(condition)", arguments: arguments)
+        return files
+    }
+}
+
+extension DatabaseError {
+    /// Whether the file is no database, or one that is broken.
+    fileprivate var meansDamage: Bool {
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT].contains(resultCode)
+    }
+}

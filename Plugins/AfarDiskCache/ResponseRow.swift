@@ -1,0 +1,56 @@
+import AfarTransport
+import Foundation
+import GRDB
+
+/// A response as the database has it.
+struct ResponseRow {
+    let url: String
+    let variant: String
+    let status: Int
+    let fields: String
+    /// The body; nil when it is in a file.
+    let body: Data?
+    let file: String?
+    let bodyByteCount: Int
+    /// What it counts for in the store's capacity.
+    let byteCount: Int
+    let requestDate: Date
+    let responseDate: Date
+
+    init(_ response: CachedResponse, file: String?) {
+        url = response.url
+        variant = response.variant
+        status = response.status
+        fields = FieldLines.text(response.fields)
+        body = file == nil ? response.body : nil
+        self.file = file
+        bodyByteCount = response.body.count
+        byteCount = response.byteCount
+        requestDate = response.requestDate
+        responseDate = response.responseDate
+    }
+
+    /// The columns in the order of ``columns``.
+    init(_ row: Row) {
+        url = row[0]
+        variant = row[1]
+        status = row[2]
+        fields = row[3]
+        body = row[4]
+        file = row[5]
+        bodyByteCount = row[6]
+        byteCount = row[7]
+        requestDate = Date(timeIntervalSince1970: row[8])
+        responseDate = Date(timeIntervalSince1970: row[9])
+    }
+
+    static let columns =
+        "url, variant, status, fields, body, file, bodyByteCount, byteCount, requestDate, responseDate"
+
+    var values: StatementArguments {
+        [
+            url, variant, status, fields, body, file, bodyByteCount, byteCount, requestDate.timeIntervalSince1970,
+            responseDate.timeIntervalSince1970,
+        ]
+    }
+}

@@ -1,0 +1,409 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import AfarTransport
+import Foundation
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A session's cache over the real transports.
+struct CachingTests {
+    /// Counts the requests that come through, and answers each with its number.
+    private final class Counter: Sendable {
+        private let count = Locked(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    private func session(
+        _ kind: TransportKind = .curl, _ store: any CacheStore = MemoryCacheStore(),
+        _ configure: (inout SessionConfiguration) -> Void = { _ in }
+    ) -> Session {
+        kind.session { configuration in
+            configuration.cacheStore = store
+            configure(&configuration)
+        }
+    }
+
+    /// A server whose path `/counted` answers with the number of the request and such fields.
+    private func server(_ fields: [String: String]) async throws -> TestServer {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/counted") { _ in
+            fields.reduce(.text("\(counter.next())")) { $0.adding($1.key, $1.value) }
+        }
+        return server
+    }
+
+    private func text(_ session: Session, _ url: URL, _ headers: HTTPHeaders? = nil) async throws -> String {
+        try await session.request(url, headers: headers).serializingString().value
+    }
+
+    // MARK: Using and keeping
+
+    @Test(arguments: TransportKind.allCases)
+    func aFreshResponseTakesNoNetwork(kind: TransportKind) async throws {
+        let server = try await server(["Cache-Control": "max-age=60", "X-A": "1"])
+        let session = session(kind)
+        let first = await session.request(server.url("/counted")).serializingString().response
+        let second = await session.request(server.url("/counted#part")).serializingString().response
+        #expect(first.value == "1" && second.value == "1" && server.requestCount == 1)
+        #expect(second.response?.statusCode == 200 && second.response?.value(forHTTPHeaderField: "X-A") == "1")
+        #expect(second.response?.value(forHTTPHeaderField: "Age") == "0")
+        let transaction = try #require(second.metrics?.transactionMetrics.first)
+        #expect(transaction.resourceFetchType == .localCache && transaction.isFromCache)
+        #expect(transaction.fetchStartDate != nil && transaction.remoteAddress == nil)
+        #expect(first.response?.value(forHTTPHeaderField: "Age") == nil)
+        #expect(try await text(session, server.url("/counted?a")) == "2")
+        await server.stop()
+    }
+
+    @Test func aSessionWithoutAStoreKeepsNothing() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = TransportKind.curl.session()
+        for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aStaleResponseIsAskedAbout(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = session(kind)
+        let first = await session.request(server.url("/etag/one")).serializingData().response
+        let second = await session.request(server.url("/etag/one")).serializingData().response
+        #expect(first.value == second.value && first.value?.isEmpty == false && second.response?.statusCode == 200)
+        #expect(server.requestCount == 2)
+        #expect(server.lastRequest(path: "/etag/one")?.headers["If-None-Match"] == "\"one\"")
+        let transactions = try #require(second.metrics?.transactionMetrics)
+        #expect(transactions.map(\.isFromCache) == (kind == .curl ? [false, true] : transactions.map(\.isFromCache)))
+        #expect(transactions.last?.isFromCache == true)
+        await server.stop()
+    }
+
+    @Test func anAnswerAboutAnotherResponseHasItFetched() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/odd") { request in
+            let number = counter.next()
+            guard request.headers["If-None-Match"] != nil else {
+                return .text("\(number)").adding("ETag", "\"\(number)\"")
+            }
+            return ServerResponse(status: 304).adding("ETag", "\"other\"")
+        }
+        let session = session()
+        #expect(try await text(session, server.url("/odd")) == "1")
+        #expect(try await text(session, server.url("/odd")) == "3")
+        #expect(server.requestCount == 3)
+        await server.stop()
+    }
+
+    @Test func responsesThatVaryAreToldApart() async throws {
+        let server = try await TestServer.start()
+        let session = session()
+        for language in ["en", "de", "en", "de"] {
+            let text = try await text(session, server.url("/vary"), ["Accept-Language": language])
+            #expect(text.contains("Accept-Language: \(language)\n"))
+        }
+        #expect(server.requestCount == 2)
+        await server.stop()
+    }
+
+    @Test func whatOneUserSawIsNotShownToTheNext() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session()
+        for (token, number) in [("ada", "1"), ("bob", "2"), ("ada", "1")] {
+            let headers: HTTPHeaders = [.authorization(bearerToken: token)]
+            #expect(try await text(session, server.url("/counted"), headers) == number)
+        }
+        #expect(try await text(session, server.url("/counted")) == "3")
+        await server.stop()
+    }
+
+    @Test func aDecodedBodyIsKeptAsItIs() async throws {
+        let server = try await TestServer.start()
+        let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
+        server.route("/packed") { _ in
+            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=60")
+        }
+        let session = session()
+        for _ in 0..<2 {
+            #expect(try await text(session, server.url("/packed")) == String(repeating: "hello ", count: 20))
+        }
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    // MARK: Ways of delivery
+
+    @Test(arguments: TransportKind.allCases)
+    func aDownloadIsKeptAndServed(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        server.route("/file") { _ in .text(String(repeating: "x", count: 100_000)).adding("Cache-Control", "max-age=60")
+        }
+        let session = session(kind)
+        for _ in 0..<2 {
+            let data = try await session.download(server.url("/file")).serializingData().value
+            #expect(data == Data(repeating: UInt8(ascii: "x"), count: 100_000))
+        }
+        #expect(try await session.request(server.url("/file")).serializingData().value.count == 100_000)
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aStreamIsKeptAndServed(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        server.route("/file") { _ in .text(String(repeating: "x", count: 300_000)).adding("Cache-Control", "max-age=60")
+        }
+        let session = session(kind)
+        for _ in 0..<2 {
+            var count = 0
+            for await event in session.streamRequest(server.url("/file")).streamTask().streamingData() {
+                if case .stream(.success(let data)) = event.event { count += data.count }
+            }
+            #expect(count == 300_000)
+        }
+        #expect(try await session.request(server.url("/file")).serializingData().value.count == 300_000)
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    @Test func aBodyThatBreaksOffIsNotKept() async throws {
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n"
+        let server = try await RawServer.start(scripts: [
+            [.receiveHead, .send(head + "half"), .close], [.receiveHead, .send(head + "0123456789")],
+        ])
+        let session = session()
+        let broken = await session.request(server.url).serializingString().response
+        #expect(broken.error != nil)
+        #expect(try await text(session, server.url) == "0123456789")
+        #expect(try await text(session, server.url) == "0123456789")
+        await server.stop()
+    }
+
+    @Test func aStreamThatNobodyReadsToTheEndIsNotKept() async throws {
+        let server = try await TestServer.start()
+        server.route("/file") { _ in
+            .text(String(repeating: "x", count: 5_000_000)).adding("Cache-Control", "max-age=60")
+        }
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        let request = session.streamRequest(server.url("/file"))
+        for await event in request.streamTask().streamingData() {
+            if case .stream = event.event { break }
+        }
+        request.cancel()
+        #expect(store.count == 0)
+        await server.stop()
+    }
+
+    // MARK: HEAD, other methods, redirects
+
+    @Test func aHEADIsAnsweredByTheGETsResponse() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session()
+        #expect(try await text(session, server.url("/counted")) == "1")
+        let head = await session.request(server.url("/counted"), method: .head).serializingData().response
+        #expect(head.response?.statusCode == 200 && (head.data ?? Data()).isEmpty && server.requestCount == 1)
+        #expect(try await text(session, server.url("/counted")) == "1")
+        await server.stop()
+    }
+
+    @Test(arguments: [HTTPMethod.post, .put, .delete, .patch])
+    func whatMayHaveChangedIsAskedForAnew(method: HTTPMethod) async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session()
+        #expect(try await text(session, server.url("/counted")) == "1")
+        #expect(try await session.request(server.url("/counted"), method: method).serializingString().value == "2")
+        #expect(try await text(session, server.url("/counted")) == "3")
+        await server.stop()
+    }
+
+    @Test func theEndOfARedirectIsKept() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session()
+        for _ in 0..<2 { #expect(try await text(session, server.url("/redirect-to?url=/counted")) == "1") }
+        #expect(server.requestCount(path: "/counted") == 1)
+        await server.stop()
+    }
+
+    // MARK: Staleness
+
+    @Test func aServerThatFailsIsPassedOver() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/shaky") { _ in
+            counter.next() == 1
+                ? .text("good").adding("Cache-Control", "max-age=0, stale-if-error=60") : .text("bad", status: 503)
+        }
+        let session = session()
+        let url = server.url("/shaky")
+        for _ in 0..<2 { #expect(try await text(session, url) == "good") }
+        #expect(server.requestCount == 2)
+        await server.stop()
+        let offline = await session.request(url).serializingString().response
+        #expect(offline.value == "good" && offline.response?.statusCode == 200)
+        let other = await session.request(url, headers: ["Cache-Control": "no-cache"]).serializingString().response
+        #expect(other.error != nil)
+    }
+
+    @Test func aStaleResponseServesWhileTheServerIsAsked() async throws {
+        let server = try await TestServer.start()
+        let (counter, asked) = (Counter(), Deferred<Void>())
+        server.route("/swr") { _ in
+            let number = counter.next()
+            if number == 2 { asked.fulfil(()) }
+            return .text("\(number)")
+                .adding("Cache-Control", number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60")
+                .adding("ETag", "\"\(number)\"")
+        }
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        let url = server.url("/swr")
+        #expect(try await text(session, url) == "1")
+        #expect(try await text(session, url) == "1")
+        await asked.value
+        while store.responses(for: url.absoluteString).first?.body != Data("2".utf8) { await Task.yield() }
+        #expect(try await text(session, url) == "2")
+        #expect(server.requestCount == 2)
+        await server.stop()
+    }
+
+    // MARK: What a request wants
+
+    @Test func policiesOfURLRequestMeanWhatTheySay() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session()
+        func text(_ policy: URLRequest.CachePolicy) async -> DataResponse<String, AFError> {
+            var request = URLRequest(url: server.url("/counted"))
+            request.cachePolicy = policy
+            return await session.request(request).serializingString().response
+        }
+        let none = await text(.returnCacheDataDontLoad)
+        #expect((none.error?.underlyingError as? URLError)?.code == .resourceUnavailable && server.requestCount == 0)
+        #expect(await text(.useProtocolCachePolicy).value == "1")
+        #expect(await text(.returnCacheDataDontLoad).value == "1")
+        #expect(await text(.returnCacheDataElseLoad).value == "1")
+        #expect(await text(.reloadIgnoringLocalCacheData).value == "2")
+        #expect(await text(.useProtocolCachePolicy).value == "2")
+        #expect(await text(.reloadIgnoringLocalAndRemoteCacheData).value == "3")
+        #expect(server.lastRequest(path: "/counted")?.headers["Cache-Control"] == "no-cache")
+        #expect(await text(.reloadRevalidatingCacheData).value == "4")
+        await server.stop()
+    }
+
+    @Test func theConfigurationsPolicyIsTheDefault() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session { $0.requestCachePolicy = .reloadIgnoringLocalCacheData }
+        for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
+        await server.stop()
+    }
+
+    @Test func withoutACacheNothingComesFromIt() async throws {
+        let server = try await TestServer.start()
+        var request = URLRequest(url: server.url("/get"))
+        request.cachePolicy = .returnCacheDataDontLoad
+        let response = await TransportKind.curl.session().request(request).serializingData().response
+        #expect((response.error?.underlyingError as? URLError)?.code == .resourceUnavailable, "\(response)")
+        #expect(server.requestCount == 0)
+        await server.stop()
+    }
+
+    @Test func onlyIfCachedIsAnsweredWith504() async throws {
+        let server = try await TestServer.start()
+        let response = await session().request(server.url("/get"), headers: ["Cache-Control": "only-if-cached"])
+            .serializingData(emptyResponseCodes: [504]).response
+        #expect(response.response?.statusCode == 504 && server.requestCount == 0, "\(response)")
+        await server.stop()
+    }
+
+    // MARK: Who decides
+
+    @Test func aHandlerDecidesWhatIsKept() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        let none = session.request(server.url("/counted")).cacheResponse(using: .doNotCache)
+        #expect(try await none.serializingString().value == "1" && none.cachedResponseHandler is ResponseCacher)
+        let changed = session.request(server.url("/counted"))
+            .cacheResponse(
+                using: .modify { _, response in CachedURLResponse(response: response.response, data: Data("other".utf8))
+                })
+        #expect(try await changed.serializingString().value == "2")
+        while store.count == 0 { await Task.yield() }
+        #expect(try await text(session, server.url("/counted")) == "other")
+        await server.stop()
+    }
+
+    @Test func theSessionsHandlerAndItsMonitorsAreAsked() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let monitor = ClosureEventMonitor()
+        let seen = Locked<[String]>([])
+        let told = Deferred<Void>()
+        monitor.dataTaskWillCacheResponse = { _, task, response in
+            seen.withLock { $0.append("\(task.originalRequest?.url?.path ?? "") \(response.data.count)") }
+            told.fulfil(())
+        }
+        var configuration = SessionConfiguration.default
+        configuration.cacheStore = MemoryCacheStore()
+        let session = Session(
+            configuration: configuration, cachedResponseHandler: ResponseCacher.doNotCache, eventMonitors: [monitor])
+        for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
+        await told.value
+        #expect(seen.withLock { $0.first } == "/counted 1")
+        await server.stop()
+    }
+
+    @Test func aURLCacheMayBeTheStore() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+        let foundation = URLSessionConfiguration.default
+        foundation.urlCache = cache
+        var configuration = SessionConfiguration(foundation)
+        #expect(configuration.urlCache === cache)
+        let session = Session(configuration: configuration)
+        for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
+        cache.removeAllCachedResponses()
+        #expect(try await text(session, server.url("/counted")) == "2")
+        configuration.urlCache = nil
+        #expect(configuration.cacheStore == nil)
+        #expect(SessionConfiguration(URLSessionConfiguration.default).cacheStore == nil)
+        await server.stop()
+    }
+
+    // MARK: Many at once
+
+    @Test func manyRequestsGetTheirOwnBodies() async throws {
+        let server = try await TestServer.start()
+        server.route("/body/{n}") { request in
+            let name = request.parameters["n"] ?? ""
+            return .text(String(repeating: name, count: 1000)).adding("Cache-Control", "max-age=\(name.count)")
+        }
+        let session = session(.curl, MemoryCacheStore(capacity: 100_000))
+        let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
+            for task in 0..<16 {
+                group.addTask {
+                    var wrong = 0
+                    for number in 0..<100 {
+                        let name = "\((number * 7 + task) % 40)"
+                        let body = try await text(session, server.url("/body/\(name)"))
+                        if body != String(repeating: name, count: 1000) { wrong += 1 }
+                    }
+                    return wrong
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(wrong == 0 && server.requestCount < 1600)
+        await server.stop()
+    }
+}

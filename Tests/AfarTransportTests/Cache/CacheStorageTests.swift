@@ -1,0 +1,128 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What is kept, and for which requests (RFC 9111, sections 3 and 4.1).
+struct CacheStorageTests {
+    private func isKept(
+        _ texts: [(String, String)], status: Int = 200, _ request: CacheRequest = CacheExchange.request()
+    ) -> Bool { CacheExchange.kept(texts, status: status, to: request) != nil }
+
+    private let fresh = ("Cache-Control", "max-age=60")
+    private let tag = ("ETag", "\"1\"")
+
+    @Test func onlyAnswersToGETAreKept() {
+        #expect(isKept([fresh]))
+        for method in [HTTPRequest.Method.head, .post, .put, .delete, .options] {
+            #expect(!isKept([fresh], CacheExchange.request(method)))
+        }
+        #expect(!isKept([fresh], CacheExchange.request(body: .data(Data("x".utf8)))))
+    }
+
+    @Test func noStoreIsObeyedInBothDirections() {
+        #expect(!isKept([("Cache-Control", "max-age=60, no-store")]))
+        #expect(!isKept([fresh], CacheExchange.request(.get, [("Cache-Control", "no-store")])))
+        #expect(!isKept([fresh], CacheExchange.request(defaults: [("Cache-Control", "no-store")])))
+    }
+
+    @Test func mustUnderstandOutranksNoStore() {
+        #expect(isKept([("Cache-Control", "max-age=60, must-understand, no-store")]))
+        #expect(!isKept([("Cache-Control", "max-age=60, must-understand, no-store")], status: 299))
+        #expect(!isKept([("Cache-Control", "max-age=60, must-understand")], status: 299))
+    }
+
+    @Test(arguments: [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501])
+    func theseMayBeKeptWithoutAWord(status: Int) { #expect(isKept([tag], status: status)) }
+
+    @Test(arguments: [302, 303, 307, 400, 401, 403, 500, 503, 299]) func othersNeedAWord(status: Int) {
+        #expect(!isKept([tag], status: status))
+        #expect(isKept([fresh], status: status))
+        #expect(isKept([("Expires", "Sun, 06 Nov 1994 09:49:37 GMT")], status: status))
+        #expect(isKept([("Cache-Control", "public"), tag], status: status))
+    }
+
+    @Test(arguments: [206, 304]) func partsAndAnswersToConditionsAreNot(status: Int) {
+        #expect(!isKept([fresh, tag], status: status))
+    }
+
+    @Test func whatCouldNeverServeIsNotKept() {
+        #expect(!isKept([]))
+        #expect(!isKept([("Cache-Control", "max-age=0")]))
+        #expect(isKept([("Cache-Control", "max-age=0"), tag]))
+        #expect(isKept([("Cache-Control", "max-age=0, stale-if-error=60")]))
+    }
+
+    @Test func fieldsForOneConnectionAreNotKept() throws {
+        let kept = try #require(
+            CacheExchange.kept([
+                fresh, ("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"),
+                ("Transfer-Encoding", "chunked"),
+                ("Proxy-Authenticate", "Basic"), ("Upgrade", "h2c"), ("TE", "trailers"), ("X-Kept", "1"),
+                ("Set-Cookie", "a=b"),
+            ]))
+        #expect(kept.fields.map(\.name.rawName).sorted() == ["Cache-Control", "Date", "Set-Cookie", "X-Kept"])
+        #expect(kept.body == Data("body".utf8) && kept.status == 200 && kept.url == CacheExchange.url)
+    }
+
+    // MARK: Vary
+
+    private func kept(vary: String, _ texts: [(String, String)]) throws -> CachedResponse {
+        try #require(CacheExchange.kept([fresh, ("Vary", vary)], to: CacheExchange.request(.get, texts)))
+    }
+
+    private func serves(_ response: CachedResponse, _ texts: [(String, String)]) -> Bool {
+        CacheRules.matches(CacheExchange.request(.get, texts), response)
+    }
+
+    @Test func aResponseServesRequestsThatAreAlikeWhereItVaries() throws {
+        let english = try kept(vary: "accept-LANGUAGE, X-A", [("Accept-Language", "en"), ("X-Other", "1")])
+        #expect(
+            serves(english, [("accept-language", " en ")])
+                && serves(english, [("Accept-Language", "en"), ("X-Other", "2")]))
+        #expect(!serves(english, [("Accept-Language", "de")]) && !serves(english, []))
+        #expect(!serves(english, [("Accept-Language", "en"), ("X-A", "1")]))
+        let several = try kept(vary: "X-A", [("X-A", "1"), ("X-A", "2")])
+        #expect(serves(several, [("X-A", "1, 2")]) && !serves(several, [("X-A", "2, 1")]))
+        let none = try kept(vary: "X-A", [])
+        #expect(serves(none, []) && !serves(none, [("X-A", "")]))
+    }
+
+    @Test func whatASessionSendsByDefaultCountsToo() throws {
+        let response = try #require(
+            CacheExchange.kept(
+                [fresh, ("Vary", "Accept-Encoding")],
+                to: CacheExchange.request(defaults: [("Accept-Encoding", "gzip")])))
+        #expect(serves(response, [("Accept-Encoding", "gzip")]) && !serves(response, []))
+    }
+
+    @Test(arguments: ["*", "Accept, *", "no token"]) func whatVariesByAllServesNobody(vary: String) {
+        #expect(!isKept([fresh, ("Vary", vary)]))
+    }
+
+    @Test func theNewestThatFitsIsChosen() throws {
+        let german = try kept(vary: "Accept-Language", [("Accept-Language", "de")])
+        let english = try kept(vary: "Accept-Language", [("Accept-Language", "en")])
+        let decision = CacheRules.decide(
+            CacheExchange.request(.get, [("Accept-Language", "de")]), .standard, among: [english, german],
+            at: CacheExchange.start)
+        guard case .use(let chosen) = decision else {
+            Issue.record("\(decision.name)")
+            return
+        }
+        #expect(chosen === german)
+    }
+
+    // MARK: Credentials
+
+    @Test func whatOneUserMaySeeIsNotForTheNext() throws {
+        let ada = CacheExchange.request(.get, [("Authorization", "Bearer ada")])
+        let own = try #require(CacheExchange.kept([fresh], to: ada))
+        #expect(CacheRules.matches(ada, own) && !own.variant.contains("ada"))
+        #expect(!serves(own, [("Authorization", "Bearer bob")]) && !serves(own, []))
+        let common = try #require(CacheExchange.kept([("Cache-Control", "public, max-age=60")], to: ada))
+        #expect(serves(common, [("Authorization", "Bearer bob")]) && serves(common, []))
+        let cookie = try kept(vary: "Cookie", [("Cookie", "id=secret")])
+        #expect(!cookie.variant.contains("secret") && !serves(cookie, [("Cookie", "id=other")]))
+    }
+}
