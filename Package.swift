@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "AfarCore", targets: ["AfarCore"]),
         .library(name: "AfarTransport", targets: ["AfarTransport"]),
         .library(name: "AfarTrust", targets: ["AfarTrust"]),
+        .library(name: "AfarPublicSuffix", targets: ["AfarPublicSuffix"]),
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
         .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
@@ -45,6 +46,11 @@ let package = Package(
         .target(
             name: "AfarTransport",
             dependencies: ["AfarTrust", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+        .target(
+            name: "AfarPublicSuffix",
+            dependencies: ["AfarTransport", .target(name: "CLibpsl", condition: .when(platforms: [.linux]))]
         ),
         .systemLibrary(name: "CStack"),
         .target(
@@ -117,7 +123,8 @@ let package = Package(
         .target(
             name: "Afar",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarCompression", "AfarReachability", "AfarURLSession",
+                "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
+                "AfarURLSession",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
             ]
         ),
@@ -134,9 +141,12 @@ let package = Package(
         .testTarget(
             name: "AfarTransportTests",
             dependencies: [
-                "AfarTransport", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "AfarTransport", "AfarCore", "AfarTesting", "CookieProbe", "TestServers",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .executableTarget(name: "CookieProbe", dependencies: ["AfarTransport"], path: "Tests/CookieProbe"),
+        .testTarget(name: "AfarPublicSuffixTests", dependencies: ["AfarPublicSuffix", "AfarTransport"]),
         .testTarget(
             name: "AfarCoreTests",
             dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]

@@ -5,8 +5,8 @@
 #endif
 
 extension SessionConfiguration {
-    /// Takes over the timeouts, the headers, the connections per host, the protocol classes, the identifier and the storage of
-    /// credentials of Foundation's configuration, and where that has it (on Apple's systems) whether requests wait for a network.
+    /// Takes over the timeouts, the headers, the connections per host, the protocol classes, the identifier, and the storages of
+    /// credentials and cookies with what is said about cookies, of Foundation's configuration; and where that has it (on Apple's systems) whether requests wait for a network.
     ///
     /// With a `connectionProxyDictionary`, each request fails before it is sent, over a transport that would connect
     /// directly all the same: all but `URLSessionTransport(configuration:)`, which is to be given it too.
@@ -18,6 +18,9 @@ extension SessionConfiguration {
         protocolClasses = configuration.protocolClasses
         identifier = configuration.identifier
         credentialProvider = configuration.urlCredentialStorage.map(URLCredentialStorageProvider.init)
+        httpCookieStorage = configuration.httpCookieStorage
+        httpShouldSetCookies = configuration.httpShouldSetCookies
+        httpCookieAcceptPolicy = configuration.httpCookieAcceptPolicy
         hasProxies = configuration.connectionProxyDictionary?.isEmpty == false
         #if canImport(Darwin)
             waitsForConnectivity = configuration.waitsForConnectivity

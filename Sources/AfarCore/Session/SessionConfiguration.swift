@@ -1,6 +1,10 @@
 public import Foundation
 import HTTPTypes
 
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
 /// How a session behaves. Properties bear the names of `URLSessionConfiguration` where they mean the same.
 public struct SessionConfiguration: Sendable {
     /// Headers sent with every request that has none of the same name. The default is ``HTTPHeaders/default``; as long
@@ -81,6 +85,25 @@ public struct SessionConfiguration: Sendable {
     /// Gives the credentials with which challenges (401) are answered for which a request has none of its own. The default is
     /// nil; ``URLCredentialStorageProvider`` takes them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
+
+    /// Keeps the session's cookies; nil when it keeps and sends none. The default is a ``MemoryCookieStore`` of the configuration's own:
+    /// sessions that are made with copies of one configuration share it, others do not.
+    ///
+    /// ``FileCookieStore`` keeps them between runs of a program. A request that has a `Cookie` header is sent as it is, without
+    /// those of the store.
+    public var cookieStore: (any CookieStore)? = MemoryCookieStore()
+    /// Whether requests carry the cookies of the ``cookieStore``. The default is true. Cookies are stored all the same, see
+    /// ``httpCookieAcceptPolicy``.
+    public var httpShouldSetCookies = true
+    /// Whose cookies are stored. The default is `.onlyFromMainDocumentDomain`: when a request has a `mainDocumentURL`, those from the
+    /// site of that only, and all when it has none.
+    public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+    /// Knows the names that no cookie is for, `co.uk` say. The default is nil: `Afar`'s own sessions take the system's list, others
+    /// refuse names without a dot only.
+    public var publicSuffixList: (any PublicSuffixList)?
+    /// Remembers the hosts that want to be reached by https only (HSTS, RFC 6797), so that requests to them by http are sent by
+    /// https. The default is nil: what servers want is not heeded.
+    public var hstsStore: (any HSTSStore)?
 
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
     ///

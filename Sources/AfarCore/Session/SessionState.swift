@@ -70,10 +70,14 @@ final class SessionState: Sendable {
         self.redirectHandler = redirectHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
-        var stages: [any ExchangeStage] = [
-            RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage(configuration, over: transport),
-            ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)),
-        ]
+        let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
+        var stages: [any ExchangeStage] = []
+        if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
+        stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
+        stages.append(AuthenticationStage(configuration, over: transport))
+        if let cookieStage = configuration.cookieStage { stages.append(cookieStage) }
+        stages.append(ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)))
+        if let store = configuration.hstsStore { stages.append(HSTSStage(store)) }
         if configuration.waitsForConnectivity, let connectivity {
             stages.append(
                 ConnectivityStage(
@@ -138,9 +142,9 @@ final class SessionState: Sendable {
 }
 
 extension RedirectRules {
-    fileprivate init(_ configuration: SessionConfiguration) {
+    fileprivate init(_ configuration: SessionConfiguration, _ hsts: HSTSUpgrade?) {
         self.init(
             maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
-            sensitiveHeaders: configuration.sensitiveHeaders)
+            sensitiveHeaders: configuration.sensitiveHeaders, hsts: hsts)
     }
 }

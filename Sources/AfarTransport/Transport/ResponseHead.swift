@@ -28,22 +28,37 @@ public final class ResponseHead: Sendable {
     public let httpVersion: String
     /// The URL that was asked, as text.
     public let url: String
+    /// Whether it comes from a cache, and not from the server that was asked.
+    package let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
 
     /// Makes a head from parsed fields, for transports that have no raw bytes.
-    public init(status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String) {
+    public convenience init(
+        status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String
+    ) {
+        self.init(status: status, httpVersion: httpVersion, fields: fields, url: url, isStored: false)
+    }
+
+    /// Makes a head from parsed fields.
+    ///
+    /// - Parameter isStored: Whether it comes from a cache.
+    package init(status: Int, httpVersion: String, fields: HTTPFields, url: String, isStored: Bool) {
         self.status = status
         self.httpVersion = httpVersion
         self.url = url
+        self.isStored = isStored
         storage = .fields(fields)
     }
 
     /// Makes a head from raw bytes that have been checked.
-    package init(status: Int, httpVersion: String, raw: RawHead, url: String) {
+    ///
+    /// - Parameter isStored: Whether it comes from a cache. The default is false.
+    package init(status: Int, httpVersion: String, raw: RawHead, url: String, isStored: Bool = false) {
         self.status = status
         self.httpVersion = httpVersion
         self.url = url
+        self.isStored = isStored
         storage = .raw(raw)
     }
 
@@ -64,6 +79,14 @@ public final class ResponseHead: Sendable {
         switch storage {
         case .fields(let fields): fields[values: name]
         case .raw(let raw): raw.values(for: name.canonicalName)
+        }
+    }
+
+    /// Whether there is a field of a name.
+    package func contains(_ name: HTTPField.Name) -> Bool {
+        switch storage {
+        case .fields(let fields): fields.contains(name)
+        case .raw(let raw): raw.contains(name.canonicalName)
         }
     }
 
