@@ -27,7 +27,7 @@ struct CookieDomainTests {
     @Test(arguments: [
         "", ".", "example.com.", ".example.com", "exa mple.com", "bücher.example", "example.com:80", "[::1", "[]",
         "a/b",
-        "K.example",
+        "\u{212A}.example",
     ])
     func whatIsNoHost(text: String) { #expect(CookieDomain(text) == nil) }
 

@@ -136,7 +136,7 @@ struct CookieJarTests {
         var jar = CookieJar()
         try set("a=1; Secure", in: &jar)
         let own = try #require(Cookie(name: "a", value: "2", domain: "a.example.com"))
-        #expect(jar.store(own, now: .start + 1))
+        jar.store(own, now: .start + 1)
         #expect(try sent(to: "http://a.example.com/", at: 2, from: &jar) == "a=2")
     }
 

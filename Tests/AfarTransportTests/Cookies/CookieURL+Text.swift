@@ -5,7 +5,10 @@ import Testing
 
 extension CookieURL {
     /// A URL that a request can be sent to.
-    init(_ text: String) throws { self = try #require(CookieURL(try #require(URL(string: text)))) }
+    init(_ text: String) throws {
+        let url = try #require(URL(string: text))
+        self = try #require(CookieURL(url))
+    }
 }
 
 extension Date {
