@@ -5,7 +5,7 @@ TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
-BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev pkg-config
+BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
 	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl

@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "AfarCore", targets: ["AfarCore"]),
         .library(name: "AfarTransport", targets: ["AfarTransport"]),
         .library(name: "AfarTrust", targets: ["AfarTrust"]),
+        .library(name: "AfarPublicSuffix", targets: ["AfarPublicSuffix"]),
         .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
         .library(name: "AfarCompression", targets: ["AfarCompression"]),
         .library(name: "AfarCurl", targets: ["AfarCurl"]),
@@ -50,6 +51,11 @@ let package = Package(
         .target(
             name: "AfarTransport",
             dependencies: ["AfarTrust", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+        .target(
+            name: "AfarPublicSuffix",
+            dependencies: ["AfarTransport", .target(name: "CLibpsl", condition: .when(platforms: [.linux]))]
         ),
         .systemLibrary(name: "CStack"),
         .target(
@@ -130,7 +136,8 @@ let package = Package(
         .target(
             name: "Afar",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarCompression", "AfarReachability", "AfarURLSession",
+                "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
+                "AfarURLSession",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
             ]
         ),
@@ -147,9 +154,12 @@ let package = Package(
         .testTarget(
             name: "AfarTransportTests",
             dependencies: [
-                "AfarTransport", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "AfarTransport", "AfarCore", "AfarTesting", "CookieProbe", "TestServers",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
+        .executableTarget(name: "CookieProbe", dependencies: ["AfarTransport"], path: "Tests/CookieProbe"),
+        .testTarget(name: "AfarPublicSuffixTests", dependencies: ["AfarPublicSuffix", "AfarTransport"]),
         .testTarget(
             name: "AfarCoreTests",
             dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]
@@ -230,6 +240,14 @@ let package = Package(
         .testTarget(
             name: "AfarNetworkActivityTests",
             dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
+        ),
+        .executableTarget(name: "DiskCacheProbe", dependencies: ["AfarDiskCache"], path: "Tests/DiskCacheProbe"),
+        .testTarget(
+            name: "AfarDiskCacheTests",
+            dependencies: [
+                "Afar", "AfarDiskCache", "AfarTestServer", "DiskCacheProbe", "TestServers",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .target(name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers"),
         .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),

@@ -1,4 +1,5 @@
 public import AfarCore
+import AfarPublicSuffix
 public import AfarReachability
 public import Foundation
 
@@ -51,6 +52,8 @@ extension Session {
         eventMonitors: [any EventMonitor] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
+        var configuration = configuration
+        configuration.publicSuffixList = configuration.publicSuffixList ?? SystemPublicSuffixList.shared
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,

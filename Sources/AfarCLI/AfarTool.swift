@@ -54,7 +54,9 @@ struct AfarTool: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            CookieJarFile.save()
         } catch {
+            CookieJarFile.save()
             status(after: error).exit()
         }
     }

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// A program that a test runs. Unlike Foundation's, it inherits none of the test's descriptors: nothing that somebody waits
 /// to see closed stays open in it.
-final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
     private static let closeDescriptors =
         "for file in /proc/$$/fd/*; do n=${file##*/}; [ $n -le 2 ] || eval \"exec $n>&-\"; done; exec \"$@\""
 
@@ -11,7 +11,7 @@ final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - arguments: The program's name and its arguments.
     ///   - output: The file that gets what the program says.
-    init(_ arguments: [String], output: URL) throws {
+    package init(_ arguments: [String], output: URL) throws {
         var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
@@ -40,17 +40,17 @@ final class ChildProcess: Sendable {
     }
 
     /// Whether it runs still; what has ended is over with the first no.
-    var isRunning: Bool { waitpid(identifier, nil, WNOHANG) == 0 }
+    package var isRunning: Bool { waitpid(identifier, nil, WNOHANG) == 0 }
 
     /// Waits for the end. Returns whether that was a good one.
-    func wait() -> Bool {
+    package func wait() -> Bool {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0 { guard errno == EINTR else { return false } }
         return status == 0
     }
 
     /// Ends it.
-    func stop() {
+    package func stop() {
         kill(identifier, SIGKILL)
         _ = wait()
     }

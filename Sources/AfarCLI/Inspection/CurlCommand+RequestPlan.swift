@@ -12,7 +12,8 @@ extension CurlCommand {
         maximumRedirects = sending.follow ? sending.maxRedirects ?? SessionConfiguration.default.maximumRedirects : nil
         let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
-        self.options = timeout + retries + Self.options(sending.security, for: plan.url) + options
+        let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
+        self.options = timeout + retries + cookies + Self.options(sending.security, for: plan.url) + options
     }
 
     /// Without a password, for which curl asks.

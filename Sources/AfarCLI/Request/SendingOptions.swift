@@ -28,6 +28,9 @@ struct SendingOptions: ParsableArguments {
             valueName: "number"))
     var retry: UInt = 0
 
+    @Option(help: ArgumentHelp("Send the cookies in this file, and write those that are set into it.", valueName: "file"))
+    var cookieJar: String?
+
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
 
@@ -59,6 +62,8 @@ struct SendingOptions: ParsableArguments {
             configuration.timeoutIntervalForRequest = timeout
         }
         if let maxRedirects { configuration.maximumRedirects = maxRedirects }
+        configuration.publicSuffixList = SystemPublicSuffixList.shared
+        if let cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
         try security.apply(to: &configuration, url: url)
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,

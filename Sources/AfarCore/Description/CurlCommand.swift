@@ -26,6 +26,8 @@ package struct CurlCommand {
     package var isDecoding = true
     /// The user and the password with which curl answers when it is asked for them; nil when it does not.
     package var credential: (user: String, password: String)?
+    /// The value of a `Cookie` header that curl sends beside the headers; nil for none.
+    package var cookies: String?
     /// How many redirects curl follows; nil when it follows none.
     package var maximumRedirects: Int?
     /// What curl is to do beside sending.
@@ -54,6 +56,7 @@ package struct CurlCommand {
         for name in suppressedHeaders where headers[name] == nil { words += ["-H", "\(name):"] }
         if isDecoding { words.append("--compressed") }
         if let credential { words += ["-u", redaction.credential("\(credential.user):\(credential.password)")] }
+        if let cookies { words += ["-b", redaction.value(cookies, of: "Cookie")] }
         words += body.words
         words += redirectWords
         words += options

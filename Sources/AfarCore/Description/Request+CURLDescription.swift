@@ -136,11 +136,22 @@ extension Request {
         {
             command.credential = (user, password)
         }
+        command.cookies = cookies(for: request, of: urlRequest, besides: headers)
         if mayFollowRedirects { command.maximumRedirects = session.configuration.maximumRedirects }
         command.isDecoding = headers["Accept-Encoding"] != nil
         command.suppressedHeaders = ["User-Agent"]
         if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }
         return command
+    }
+
+    /// What the session's store has for a request; nil when none of it goes along.
+    private func cookies(for request: HTTPRequest, of urlRequest: URLRequest, besides headers: HTTPHeaders) -> String? {
+        let configuration = session.configuration
+        guard let store = configuration.cookieStore, configuration.httpShouldSetCookies,
+            urlRequest.httpShouldHandleCookies, headers["Cookie"] == nil
+        else { return nil }
+        let cookies = store.cookies(for: CookieURL(request))
+        return cookies.isEmpty ? nil : cookies.header
     }
 }
 

@@ -98,6 +98,7 @@ extension RequestPipeline {
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
             exchange.options.idleTimeout = urlRequest.timeoutInterval
         }
+        if let handling = CookieHandling(urlRequest) { exchange.context[CookieHandlingKey.self] = handling }
         return exchange
     }
 

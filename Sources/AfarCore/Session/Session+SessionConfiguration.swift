@@ -5,8 +5,8 @@
 #endif
 
 extension Session {
-    /// The ``configuration`` as Foundation's: its timeouts, headers, connections per host, protocol classes and storage of
-    /// credentials.
+    /// The ``configuration`` as Foundation's: its timeouts, headers, connections per host, protocol classes, storage of
+    /// credentials, and cookies.
     ///
     /// It is a copy, as with Alamofire: what is changed in it changes nothing in the session.
     public var sessionConfiguration: URLSessionConfiguration {
@@ -16,6 +16,9 @@ extension Session {
         copy.httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
         copy.headers = configuration.headers
         copy.urlCredentialStorage = (configuration.credentialProvider as? URLCredentialStorageProvider)?.storage
+        copy.httpCookieStorage = configuration.httpCookieStorage
+        copy.httpShouldSetCookies = configuration.httpShouldSetCookies
+        copy.httpCookieAcceptPolicy = configuration.httpCookieAcceptPolicy
         if let protocolClasses = configuration.protocolClasses { copy.protocolClasses = protocolClasses }
         return copy
     }

@@ -82,6 +82,8 @@ open class Session: @unchecked Sendable {
     public var delegate: SessionDelegate { state.delegate }
     /// The configuration that the session was made with.
     public var configuration: SessionConfiguration { state.configuration }
+    /// Keeps the session's cookies; nil when it keeps and sends none.
+    public var cookieStore: (any CookieStore)? { state.configuration.cookieStore }
     /// The queue on which the ``delegate``'s closures are called.
     public var rootQueue: DispatchQueue { state.queues.root }
     /// Whether a request starts when its first handler is added.

@@ -5,8 +5,9 @@
 #endif
 
 extension SessionConfiguration {
-    /// Takes over the timeouts, the headers, the connections per host, the protocol classes, the identifier the storage of
-    /// credentials and the cache of Foundation's configuration (not the one that all have), and where that has it (on Apple's systems) whether requests wait for a network.
+    /// Takes over the timeouts, the headers, the connections per host, the protocol classes, the identifier, the storages of
+    /// credentials and cookies with what is said about cookies, and the cache of Foundation's configuration (not the one that all
+    /// have); and where that has it (on Apple's systems) whether requests wait for a network.
     ///
     /// With a `connectionProxyDictionary`, each request fails before it is sent, over a transport that would connect
     /// directly all the same: all but `URLSessionTransport(configuration:)`, which is to be given it too.
@@ -20,6 +21,9 @@ extension SessionConfiguration {
         credentialProvider = configuration.urlCredentialStorage.map(URLCredentialStorageProvider.init)
         requestCachePolicy = configuration.requestCachePolicy
         if configuration.urlCache !== URLCache.shared { urlCache = configuration.urlCache }
+        httpCookieStorage = configuration.httpCookieStorage
+        httpShouldSetCookies = configuration.httpShouldSetCookies
+        httpCookieAcceptPolicy = configuration.httpCookieAcceptPolicy
         hasProxies = configuration.connectionProxyDictionary?.isEmpty == false
         #if canImport(Darwin)
             waitsForConnectivity = configuration.waitsForConnectivity

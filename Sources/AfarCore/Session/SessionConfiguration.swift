@@ -86,6 +86,24 @@ public struct SessionConfiguration: Sendable {
     /// nil; ``URLCredentialStorageProvider`` takes them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
 
+    /// Keeps the session's cookies; nil when it keeps and sends none. The default is a ``MemoryCookieStore`` of the configuration's own:
+    /// sessions that are made with copies of one configuration share it, others do not.
+    ///
+    /// ``FileCookieStore`` keeps them between runs of a program. A request that has a `Cookie` header is sent as it is, without
+    /// those of the store.
+    public var cookieStore: (any CookieStore)? = MemoryCookieStore()
+    /// Whether requests carry the cookies of the ``cookieStore``. The default is true. Cookies are stored all the same, see
+    /// ``httpCookieAcceptPolicy``.
+    public var httpShouldSetCookies = true
+    /// Whose cookies are stored. The default is `.onlyFromMainDocumentDomain`: when a request has a `mainDocumentURL`, those from the
+    /// site of that only, and all when it has none.
+    public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+    /// Knows the names that no cookie is for, `co.uk` say. The default is nil: `Afar`'s own sessions take the system's list, others
+    /// refuse names without a dot only.
+    public var publicSuffixList: (any PublicSuffixList)?
+    /// Remembers the hosts that want to be reached by https only (HSTS, RFC 6797), so that requests to them by http are sent by
+    /// https. The default is nil: what servers want is not heeded.
+    public var hstsStore: (any HSTSStore)?
     /// Where responses are kept, so that later requests are answered with them (RFC 9111). The default is nil: nothing is
     /// kept. It is a private cache, for what one user may see; requests with different `Authorization` fields get different
     /// responses, unless the server calls them public.

@@ -73,20 +73,25 @@ final class SessionState: Sendable {
         self.cachedResponseHandler = cachedResponseHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
+        let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
         var innerStages: [any ExchangeStage] = [
             ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager))
         ]
+        if let store = configuration.hstsStore { innerStages.append(HSTSStage(store)) }
         if configuration.waitsForConnectivity, let connectivity {
             innerStages.append(
                 ConnectivityStage(
                     waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections))
         }
-        let cache = configuration.cacheStore.map { [sender] store in
-            CacheStage(store, revalidation: CacheRevalidation(through: innerStages, over: sender))
+        var stages: [any ExchangeStage] = []
+        if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
+        stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
+        stages.append(AuthenticationStage(configuration, over: transport))
+        if let cookieStage = configuration.cookieStage { stages.append(cookieStage) }
+        if let store = configuration.cacheStore {
+            stages.append(CacheStage(store, revalidation: CacheRevalidation(through: innerStages, over: sender)))
         }
-        stages =
-            [RedirectStage(rules: RedirectRules(configuration)), AuthenticationStage(configuration, over: transport)]
-            + (cache.map { [$0] } ?? []) + innerStages
+        self.stages = stages + innerStages
         capabilities = transport.capabilities
         options = Result { try configuration.exchangeOptions(for: transport) }
         (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
@@ -148,9 +153,9 @@ final class SessionState: Sendable {
 }
 
 extension RedirectRules {
-    fileprivate init(_ configuration: SessionConfiguration) {
+    fileprivate init(_ configuration: SessionConfiguration, _ hsts: HSTSUpgrade?) {
         self.init(
             maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
-            sensitiveHeaders: configuration.sensitiveHeaders)
+            sensitiveHeaders: configuration.sensitiveHeaders, hsts: hsts)
     }
 }

@@ -96,7 +96,9 @@ package struct CacheStage: ExchangeStage {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 store.store(updated)
-                return .now(.replace(stored(updated, for: hop, at: now)))
+                // The cookies of the answer are new.
+                let isStored = !head.contains(.setCookie)
+                return .now(.replace(stored(updated, for: hop, at: now, isStored: isStored)))
             }
             if CacheRules.errorStatuses.contains(head.status), mayServeOnError(kept, at: now) {
                 return .now(.replace(stored(kept, for: hop, at: now)))
@@ -157,11 +159,11 @@ package struct CacheStage: ExchangeStage {
         }
 
         /// A kept response as an answer, with its age (section 5.1).
-        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date) -> TransportResponse {
+        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date, isStored: Bool = true) -> TransportResponse {
             var fields = response.fields
             fields[.age] = String(Int(response.terms.age(at: now)))
             let head = ResponseHead(
-                status: response.status, fields: fields, url: hop.exchange.url, isStored: true)
+                status: response.status, fields: fields, url: hop.exchange.url, isStored: isStored)
             var metrics = TransactionMetrics()
             metrics.isFromCache = true
             metrics.fetchStartDate = state.withLock { $0.requestDate }

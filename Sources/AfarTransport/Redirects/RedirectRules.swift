@@ -7,6 +7,8 @@ package struct RedirectRules: Sendable {
     package var maximum: Int
     /// Whether a redirect may lead from https to http.
     package var allowsInsecure: Bool
+    /// Knows which hosts are asked by https only; nil when none are.
+    private let hsts: HSTSUpgrade?
     /// The headers that stay with the origin that they were meant for. So does `Host`: the name of a host is no other's.
     private let sensitiveHeaders: SensitiveHeaders
 
@@ -15,9 +17,12 @@ package struct RedirectRules: Sendable {
         .transferEncoding, .expect, .lastModified, .trailer, HTTPField.Name("Digest"), HTTPField.Name("Repr-Digest"),
     ].compactSet
 
-    package init(maximum: Int = 20, allowsInsecure: Bool = false, sensitiveHeaders: Set<String> = []) {
+    package init(
+        maximum: Int = 20, allowsInsecure: Bool = false, sensitiveHeaders: Set<String> = [], hsts: HSTSUpgrade? = nil
+    ) {
         self.maximum = maximum
         self.allowsInsecure = allowsInsecure
+        self.hsts = hsts
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
@@ -84,7 +89,9 @@ package struct RedirectRules: Sendable {
         } catch {
             throw redirect.failure(.invalidRedirect, to: place, "cannot be followed: \(error)")
         }
-        guard allowsInsecure || target.scheme == "https" || exchange.request.scheme != "https" else {
+        let request = HTTPRequest(proposal.method, target)
+        let upgraded = hsts?.upgraded(request)
+        guard allowsInsecure || upgraded != nil || target.scheme == "https" || exchange.request.scheme != "https" else {
             throw redirect.failure(
                 .insecureRedirect, to: place,
                 "leaves a secure connection; the session's allowsInsecureRedirects would allow that")
@@ -94,7 +101,7 @@ package struct RedirectRules: Sendable {
                 .requestBodyFailed, to: place, "asks for the body again, which is a stream that can be read once")
         }
         var next = exchange
-        next.request = HTTPRequest(proposal.method, target)
+        next.request = upgraded ?? request
         next.request.headerFields = proposal.fields
         next.body = proposal.body
         clean(&next.request.headerFields, of: proposal, to: next.request, from: exchange.request, hasLeft: hasLeft)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// Follows redirects.
 ///
@@ -83,7 +84,20 @@ extension RedirectRules {
         }
         let next = try exchange(after: proposal, to: hop.exchange, hasLeft: hop.hasLeftOrigin)
         let redirect = Redirect(
-            response: proposal.response, request: next.request, url: proposal.url, body: next.body)
+            response: proposal.response, request: next.request, url: proposal.url.upgraded(like: next.request),
+            body: next.body)
         return .follow(next, .redirect(redirect))
+    }
+}
+
+extension URL {
+    /// The URL as it is when the request goes by https instead of http.
+    fileprivate func upgraded(like request: HTTPRequest) -> URL {
+        guard request.scheme == "https", scheme?.lowercased() == "http",
+            var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        components.scheme = "https"
+        if components.port == 80 { components.port = nil }
+        return components.url ?? self
     }
 }

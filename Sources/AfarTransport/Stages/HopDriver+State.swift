@@ -25,6 +25,7 @@ extension HopDriver {
         mutating func inform(_ stages: [any ExchangeStage]) -> Reply<Departure>? {
             if informed == levels.count {
                 var stage = levels.last.map { $0.stage + 1 } ?? 0
+                if levels.isEmpty { levels.reserveCapacity(stages.count) }
                 while stage < stages.count, informed == levels.count {
                     if let run = stages[stage].begin(hop) { levels.append(Level(stage: stage, run: run, hop: hop)) }
                     stage += 1

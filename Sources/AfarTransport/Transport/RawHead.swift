@@ -1,3 +1,4 @@
+import Foundation
 package import HTTPTypes
 
 /// The lines of a head as they came: a status line, then `name: value` lines, each ended by LF or CRLF.
@@ -27,6 +28,22 @@ package struct RawHead: Sendable {
             if matches { values.append(Self.text(value)) }
         }
         return values
+    }
+
+    /// Whether there is a line with this name, given in lower case. Nothing is allocated.
+    func contains(_ lowercasedName: String) -> Bool {
+        let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
+        return bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while let end = rest.firstLineFeed {
+                rest = rest[(end + 1)...]
+                guard rest.count > length, rest[rest.startIndex].asciiLowercased == first,
+                    rest[rest.startIndex + length] == 0x3A
+                else { continue }
+                if zip(rest, lowercasedName.utf8).allSatisfy({ $0.asciiLowercased == $1 }) { return true }
+            }
+            return false
+        }
     }
 
     /// Calls `body` for each field line with its name and its value, both trimmed, obsolete folds still inside.
@@ -65,5 +82,13 @@ package struct RawHead: Sendable {
         return value.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
             .map { String(decoding: trimmed($0), as: UTF8.self) }
             .joined(separator: " ")
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var firstLineFeed: Int? {
+        let bytes = UnsafeRawBufferPointer(rebasing: self)
+        guard let start = bytes.baseAddress, let found = memchr(start, 0x0A, bytes.count) else { return nil }
+        return startIndex + (UnsafeRawPointer(found) - start)
     }
 }

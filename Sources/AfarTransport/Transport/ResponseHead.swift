@@ -28,7 +28,7 @@ public final class ResponseHead: Sendable {
     public let httpVersion: String
     /// The URL that was asked, as text.
     public let url: String
-    /// Whether it was kept on this side, and has come over no network now.
+    /// Whether it comes from a cache, and not from the server that was asked.
     package let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
@@ -40,6 +40,9 @@ public final class ResponseHead: Sendable {
         self.init(status: status, httpVersion: httpVersion, fields: fields, url: url, isStored: false)
     }
 
+    /// Makes a head from parsed fields.
+    ///
+    /// - Parameter isStored: Whether it comes from a cache.
     package init(status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields, url: String, isStored: Bool) {
         self.status = status
         self.httpVersion = httpVersion
@@ -49,11 +52,13 @@ public final class ResponseHead: Sendable {
     }
 
     /// Makes a head from raw bytes that have been checked.
-    package init(status: Int, httpVersion: String, raw: RawHead, url: String) {
+    ///
+    /// - Parameter isStored: Whether it comes from a cache. The default is false.
+    package init(status: Int, httpVersion: String, raw: RawHead, url: String, isStored: Bool = false) {
         self.status = status
         self.httpVersion = httpVersion
         self.url = url
-        isStored = false
+        self.isStored = isStored
         storage = .raw(raw)
     }
 
@@ -74,6 +79,14 @@ public final class ResponseHead: Sendable {
         switch storage {
         case .fields(let fields): fields[values: name]
         case .raw(let raw): raw.values(for: name.canonicalName)
+        }
+    }
+
+    /// Whether there is a field of a name.
+    package func contains(_ name: HTTPField.Name) -> Bool {
+        switch storage {
+        case .fields(let fields): fields.contains(name)
+        case .raw(let raw): raw.contains(name.canonicalName)
         }
     }
 

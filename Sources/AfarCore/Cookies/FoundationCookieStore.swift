@@ -1,0 +1,60 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// Keeps cookies in Foundation's storage, for all who use that. The rules are Afar's, not the storage's: it only keeps what
+/// they let in.
+///
+/// All cookies of the storage are looked through for each request, so it is for few.
+public struct FoundationCookieStore: CookieStore {
+    /// Where the cookies are.
+    public let storage: HTTPCookieStorage
+
+    /// Makes a store.
+    ///
+    /// - Parameter storage: Where the cookies are. The default is the one that all of the process shares.
+    public init(_ storage: HTTPCookieStorage = .shared) { self.storage = storage }
+
+    public var isEmpty: Bool { storage.cookies?.isEmpty ?? true }
+
+    public var all: [Cookie] { jar.all() }
+
+    public func cookies(for url: CookieURL) -> [Cookie] {
+        var jar = jar
+        return jar.cookies(for: url)
+    }
+
+    public func store(_ cookies: [Cookie], from url: CookieURL?) {
+        for cookie in cookies {
+            var jar = jar
+            guard jar.store(cookie, from: url) else { continue }
+            remove { $0.isSameCookie(as: cookie) }
+            if !cookie.isExpired() { HTTPCookie(cookie).map(storage.setCookie) }
+        }
+    }
+
+    public func remove(where shouldRemove: (Cookie) -> Bool) {
+        for cookie in storage.cookies ?? [] {
+            if let known = Cookie(cookie), shouldRemove(known) { storage.deleteCookie(cookie) }
+        }
+    }
+
+    public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
+
+    private var jar: CookieJar {
+        var jar = CookieJar()
+        for cookie in storage.cookies ?? [] {
+            if let cookie = Cookie(cookie) { jar.store(cookie) }
+        }
+        return jar
+    }
+}
+
+extension Cookie {
+    fileprivate func isSameCookie(as other: Cookie) -> Bool {
+        name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
+    }
+}

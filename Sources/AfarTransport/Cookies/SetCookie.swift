@@ -1,0 +1,79 @@
+import Foundation
+
+/// A `Set-Cookie` field, taken apart (RFC 6265bis, section 5.6). Of attributes that come several times the last counts.
+struct SetCookie {
+    /// The most bytes that name and value have together.
+    private static let longestPair = 4096
+    /// The most bytes that an attribute's value has.
+    private static let longestAttribute = 1024
+    /// How long a cookie lasts at most (section 5.5): 400 days, in seconds.
+    static let longestAge = 400 * 24 * 60 * 60
+
+    let name: String
+    let value: String
+    /// `Max-Age`, and else `Expires`.
+    private(set) var expires: Date?
+    /// In lower case, without the dot that it may begin with; nil when there is none.
+    private(set) var domain: String?
+    /// Nil for the default path.
+    private(set) var path: String?
+    private(set) var isSecure = false
+    private(set) var isHTTPOnly = false
+    private(set) var sameSite: Cookie.SameSite?
+
+    /// - Returns: Nil for a field that is ignored.
+    init?(_ field: String, now: Date) {
+        guard field.allBytes({ !$0.isCookieControl }) else { return nil }
+        var parts = Substring(field).utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
+        guard let pair = parts.popFirst() else { return nil }
+        let (name, value) = Self.split(pair)
+        (self.name, self.value) = value.map { (Self.text(name), Self.text($0)) } ?? ("", Self.text(name))
+        let length = self.name.utf8.count + self.value.utf8.count
+        guard length > 0, length <= Self.longestPair else { return nil }
+        var maximumAge: Date?
+        for part in parts {
+            let (name, value) = Self.split(part)
+            guard value?.count ?? 0 <= Self.longestAttribute else { continue }
+            take(Self.text(name).asciiLowercased, value.map(Self.text) ?? "", now, &maximumAge)
+        }
+        expires = (maximumAge ?? expires).map { min($0, now + TimeInterval(Self.longestAge)) }
+    }
+
+    private mutating func take(_ name: String, _ value: String, _ now: Date, _ maximumAge: inout Date?) {
+        switch name {
+        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "max-age": maximumAge = Self.end(ofAge: value, now: now) ?? maximumAge
+        case "domain":
+            let domain = value.utf8.first == UInt8(ascii: ".") ? String(value.dropFirst()) : value
+            self.domain = domain.isEmpty ? nil : domain.asciiLowercased
+        case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite":
+            sameSite = Cookie.SameSite.allCases.first { $0.rawValue.asciiLowercased == value.asciiLowercased }
+        default: break
+        }
+    }
+
+    /// Section 5.6.2.
+    private static func end(ofAge text: String, now: Date) -> Date? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
+        let seconds = digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), longestAge) }
+        return isNegative || seconds == 0 ? .distantPast : now + TimeInterval(seconds)
+    }
+
+    /// What stands before and after the first `=`, without spaces around.
+    private static func split(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, value: Substring.UTF8View?) {
+        guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
+        return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        guard let last = text.lastIndex(where: { !$0.isFieldSpace }) else { return text.prefix(0) }
+        return text[...last].drop(while: \.isFieldSpace)
+    }
+
+    private static func text(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes)) }
+}

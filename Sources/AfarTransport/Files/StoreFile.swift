@@ -1,0 +1,138 @@
+import Foundation
+
+/// A file that several processes may use, and that is never seen half written: it is replaced as a whole, under the lock of a
+/// file beside it. Only this user may read it.
+struct StoreFile: Sendable {
+    /// How long another process may hold the lock.
+    private static let longestWait = Duration.seconds(5)
+    private static let largestSize = 64 << 20
+
+    /// Which version of the file this is: another one differs in something.
+    struct Version: Equatable, Sendable {
+        let inode: UInt64
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    let url: URL
+    private var path: String { url.path }
+
+    // MARK: Reading
+
+    /// What is in the file, and which version that is; nil when there is no file.
+    func read() throws(StoreFileError) -> (bytes: [UInt8], version: Version)? {
+        // A pipe would block until somebody writes into it.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw errno == ELOOP ? .notARegularFile(url) : .unreadable(url, Self.lastError)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(url, Self.lastError) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile(url) }
+        guard status.st_size <= Self.largestSize else { throw .tooLarge(url) }
+        return (try bytes(of: descriptor), Version(status))
+    }
+
+    private func bytes(of descriptor: Int32) throws(StoreFileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Foundation.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                guard errno == EINTR else { throw .unreadable(url, Self.lastError) }
+                continue
+            }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= Self.largestSize else { throw .tooLarge(url) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Replaces what is in the file, alone among all who use it.
+    ///
+    /// - Parameter change: Makes the new contents of the old ones.
+    /// - Returns: Which version it is now.
+    func replace(
+        _ change: ((bytes: [UInt8], version: Version)?) -> [UInt8]
+    ) throws(StoreFileError) -> Version {
+        let lock = try takeLock()
+        defer { close(lock) }
+        return try write(change(try read()))
+    }
+
+    private func takeLock() throws(StoreFileError) -> Int32 {
+        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
+        let end = ContinuousClock.now + Self.longestWait
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            guard code == EWOULDBLOCK || code == EINTR, ContinuousClock.now < end else {
+                close(descriptor)
+                throw code == EWOULDBLOCK ? .inUse(url) : .unwritable(url, POSIXErrorCode(rawValue: code) ?? .EIO)
+            }
+            usleep(2_000)
+        }
+        return descriptor
+    }
+
+    /// Writes a file beside it, and puts that in its place when it is on the disk.
+    private func write(_ bytes: [UInt8]) throws(StoreFileError) -> Version {
+        let new = path + ".new"
+        // What a process has left that was killed here: whoever has the lock is alone.
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
+        var status = stat()
+        let isWritten =
+            fchmod(descriptor, 0o600) == 0 && Self.write(bytes, to: descriptor) && fsync(descriptor) == 0
+            && fstat(descriptor, &status) == 0 && rename(new, path) == 0
+        let code = Self.lastError
+        close(descriptor)
+        guard isWritten else {
+            unlink(new)
+            throw .unwritable(url, code)
+        }
+        syncDirectory()
+        return Version(status)
+    }
+
+    /// So that the new name is on the disk, too. Where that is not possible, the old or the new contents are.
+    private func syncDirectory() {
+        let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno != EINTR { return false }
+                rest = rest.dropFirst(max(0, count))
+            }
+            return true
+        }
+    }
+
+    private static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }
+}
+
+extension StoreFile.Version {
+    fileprivate init(_ status: stat) {
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        (seconds, nanoseconds) = (Int(time.tv_sec), Int(time.tv_nsec))
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// The value of a `Strict-Transport-Security` field (RFC 6797, section 6.1).
+struct StrictTransportSecurity {
+    /// In seconds.
+    let maximumAge: Int
+    let includesSubdomains: Bool
+
+    /// How long a host is remembered at most, in seconds: ten years, so that every calendar has the date.
+    private static let longestAge = 10 * 365 * 24 * 60 * 60
+
+    /// - Returns: Nil for what does not follow the grammar, and is ignored.
+    init?(_ value: String) {
+        var scanner = FieldScanner(value)
+        var seen: Set<String> = []
+        var age: Int?
+        var includesSubdomains = false
+        repeat {
+            scanner.skipSpaces()
+            guard let name = scanner.token()?.asciiLowercased else {
+                // Nothing may stand between two semicolons.
+                guard scanner.next == nil || scanner.next == UInt8(ascii: ";") else { return nil }
+                continue
+            }
+            scanner.skipSpaces()
+            var argument: String?
+            if scanner.skip("=") {
+                scanner.skipSpaces()
+                guard let value = scanner.quotedString() ?? scanner.token() else { return nil }
+                argument = value
+                scanner.skipSpaces()
+            }
+            guard scanner.next == nil || scanner.next == UInt8(ascii: ";"), seen.insert(name).inserted else {
+                return nil
+            }
+            switch name {
+            case "max-age":
+                guard let digits = argument?.utf8, !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
+                age = digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), Self.longestAge) }
+            case "includesubdomains":
+                guard argument == nil else { return nil }
+                includesSubdomains = true
+            default: break
+            }
+        } while scanner.skip(";")
+        guard let age, scanner.next == nil else { return nil }
+        (maximumAge, self.includesSubdomains) = (age, includesSubdomains)
+    }
+}

@@ -1,0 +1,1 @@
+../DiskCacheProbe/ChecksummedBody.swift

@@ -1,0 +1,192 @@
+import Afar
+import AfarDiskCache
+import AfarTestServer
+import AfarTransport
+import Foundation
+import HTTPTypes
+import TestServers
+import Testing
+
+struct DiskCacheStoreTests {
+    /// A folder of the test's own, which goes with it.
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appending(path: "afar-cache-\(UUID().uuidString)")
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+
+        func files(_ path: String) -> [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: url.appending(path: path).path)) ?? []
+        }
+    }
+
+    private let folder = Folder()
+
+    private func response(
+        _ url: String, variant: String = "", body: String = "body", fields: HTTPFields = [:], date: Date = .now
+    ) -> CachedResponse {
+        CachedResponse(
+            url: url, variant: variant, status: 203, fields: fields, body: Data(body.utf8), requestDate: date - 1,
+            responseDate: date)
+    }
+
+    private func store(capacity: Int = DiskCacheStore.defaultCapacity) throws -> DiskCacheStore {
+        try DiskCacheStore(directory: folder.url, capacity: capacity) { Issue.record($0) }
+    }
+
+    @Test(arguments: [10, 200_000]) func whatIsStoredIsFoundAtOnceAndAfterwards(bytes: Int) async throws {
+        var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"ü: x\""]
+        fields.append(HTTPField(name: .setCookie, value: "a=b"))
+        fields.append(HTTPField(name: .setCookie, value: ""))
+        let body = String(repeating: "x", count: bytes)
+        let stored = response("a", variant: "v\n1", body: body, fields: fields, date: Date(timeIntervalSince1970: 1e9))
+        var first: DiskCacheStore? = try store()
+        first?.store(stored)
+        #expect(first?.responses(for: "a").first === stored)
+        first = nil
+        let second = try store()
+        let found = try #require(second.responses(for: "a").first)
+        #expect(found.variant == "v\n1" && found.status == 203 && found.body == Data(body.utf8))
+        #expect(found.fields == fields && found.terms.freshnessLifetime == 60)
+        #expect(found.requestDate == stored.requestDate && found.responseDate == stored.responseDate)
+        #expect(try second.entries().map(\.bodyByteCount) == [bytes])
+        #expect(folder.files("bodies").count == (bytes > 32 * 1024 ? 1 : 0))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test func variantsStandBesideEachOtherAndTheNewestIsFirst() async throws {
+        let store = try store()
+        for isFlushed in [false, true] {
+            store.store(response("a", variant: "x", body: "1", date: .now - 3))
+            store.store(response("a", variant: "y", body: "2", date: .now - 2))
+            store.store(response("a", variant: "x", body: "3", date: .now - 1))
+            if isFlushed { await store.flush() }
+            #expect(store.responses(for: "a").map { String(decoding: $0.body, as: UTF8.self) } == ["3", "2"])
+        }
+        for number in 0..<40 { store.store(response("b", variant: "\(number)")) }
+        await store.flush()
+        #expect(store.responses(for: "b").count == 16)
+    }
+
+    @Test func removingIsSeenAtOnce() async throws {
+        let store = try store()
+        let large = String(repeating: "x", count: 100_000)
+        for name in ["a", "b", "c"] { store.store(response(name, body: large)) }
+        await store.flush()
+        store.removeResponses(for: "a")
+        #expect(store.responses(for: "a").isEmpty)
+        store.store(response("a", body: "new"))
+        #expect(store.responses(for: "a").map(\.body) == [Data("new".utf8)])
+        await store.flush()
+        #expect(store.responses(for: "a").map(\.body) == [Data("new".utf8)] && folder.files("bodies").count == 2)
+        store.removeAll()
+        #expect(store.responses(for: "b").isEmpty)
+        await store.flush()
+        #expect(try store.entries().isEmpty && folder.files("bodies").isEmpty)
+    }
+
+    @Test func whatWasNotUsedForLongestGoesFirst() async throws {
+        let store = try store(capacity: 1_000_000)
+        for number in 0..<30 {
+            store.store(response("\(number)", body: String(repeating: "x", count: 50_000)))
+            await store.flush()
+        }
+        let kept = try store.entries()
+        #expect(kept.count < 20 && kept.first?.url == "29" && !kept.contains { $0.url == "0" })
+        #expect(folder.files("bodies").count == kept.count)
+        store.store(response("29", body: String(repeating: "x", count: 200_000)))
+        await store.flush()
+        #expect(store.responses(for: "29").isEmpty)
+    }
+
+    @Test func aDamagedDatabaseIsReplaced() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data(repeating: 7, count: 10_000).write(to: folder.url.appending(path: "responses.sqlite"))
+        let store = try store()
+        store.store(response("a"))
+        await store.flush()
+        #expect(store.responses(for: "a").count == 1)
+    }
+
+    @Test func aFolderThatCannotBeUsedIsAnError() throws {
+        #expect(throws: (any Error).self) { try DiskCacheStore(directory: URL(filePath: "/dev/null/cache")) }
+    }
+
+    @Test func aBodyThatIsGoneIsNoResponse() async throws {
+        let store = try store()
+        store.store(response("a", body: String(repeating: "x", count: 100_000)))
+        await store.flush()
+        for file in folder.files("bodies") {
+            try Data("short".utf8).write(to: folder.url.appending(path: "bodies/\(file)"))
+        }
+        #expect(store.responses(for: "a").isEmpty)
+    }
+
+    @Test func aSessionKeepsItsResponsesBetweenRuns() async throws {
+        let server = try await TestServer.start()
+        for _ in 0..<2 {
+            var configuration = SessionConfiguration.default
+            let store = try store()
+            configuration.cacheStore = store
+            let session = Session(configuration: configuration)
+            let request = session.request(server.url("/cache/60"))
+            #expect(try await request.serializingString().value.contains("1"))
+            await store.flush()
+        }
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    // MARK: Processes
+
+    private func probe(seconds: Double, output: URL) throws -> ChildProcess {
+        let probe = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
+            .deletingLastPathComponent().appending(path: "DiskCacheProbe")
+        return try ChildProcess([probe.path, folder.url.appending(path: "cache").path, "\(seconds)"], output: output)
+    }
+
+    /// The lines that a probe has printed.
+    private func lines(_ output: URL) -> [Substring] {
+        ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n")
+    }
+
+    /// That every response that is there is whole.
+    private func expectWholeBodies() throws {
+        let store = try DiskCacheStore(directory: folder.url.appending(path: "cache"), capacity: 4_000_000) {
+            Issue.record($0)
+        }
+        for entry in try store.entries() {
+            for response in store.responses(for: entry.url) {
+                #expect(ChecksummedBody.isWhole(response.body, of: entry.url), "\(entry.url)")
+            }
+        }
+    }
+
+    /// `AFAR_CACHE_SECONDS` says for how long; it is 3 seconds otherwise.
+    @Test func twoProcessesMayUseOneFolder() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let seconds = ProcessInfo.processInfo.environment["AFAR_CACHE_SECONDS"].flatMap(Double.init) ?? 3
+        let outputs = ["1", "2"].map { folder.url.appending(path: "output-\($0)") }
+        let probes = try outputs.map { try probe(seconds: seconds, output: $0) }
+        for probe in probes { while probe.isRunning { await Task.yield() } }
+        for output in outputs {
+            let lines = lines(output)
+            #expect(lines.contains("stored"))
+            #expect(!lines.contains { $0 != "stored" }, "\(lines.first { $0 != "stored" } ?? "")")
+        }
+        try expectWholeBodies()
+    }
+
+    @Test func aProcessThatIsKilledLeavesAStoreThatWorks() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        for number in 0..<50 {
+            let output = folder.url.appending(path: "output-\(number)")
+            let probe = try probe(seconds: 60, output: output)
+            let count = Int.random(in: 1...5)
+            while lines(output).count < count, probe.isRunning { await Task.yield() }
+            probe.stop()
+            #expect(!lines(output).contains { $0 != "stored" }, "\(lines(output))")
+        }
+        try expectWholeBodies()
+    }
+}

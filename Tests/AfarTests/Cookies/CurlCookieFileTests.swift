@@ -1,0 +1,92 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import TestServers
+import Testing
+
+/// Files of cookies and of HSTS hosts, with curl as the other who uses them.
+@Suite(.timeLimit(.minutes(1))) struct CurlCookieFileTests {
+    private let scratch = ScratchDirectory()
+    private var file: URL { scratch.url.appending(path: "cookies.txt") }
+
+    private static func server() async throws -> TestServer {
+        let server = try await TestServer.start()
+        server.route("/set") { _ in
+            ServerResponse.text("set").adding("Set-Cookie", "plain=1; Path=/")
+                .adding("Set-Cookie", "dated=with spaces; Path=/get; Max-Age=3600; HttpOnly")
+                .adding("Set-Cookie", "empty=; Path=/")
+                .adding("Set-Cookie", "wide=2; Domain=app.localhost; Path=/; Max-Age=3600")
+        }
+        server.route("/get") { .text($0.headers.values(of: "Cookie").joined(separator: " | ")) }
+        return server
+    }
+
+    /// What curl prints.
+    private func curl(_ arguments: String...) throws -> String {
+        let output = scratch.url.appending(path: UUID().uuidString)
+        #expect(try ChildProcess(["curl", "-sS"] + arguments, output: output).wait())
+        return try String(contentsOf: output, encoding: .utf8)
+    }
+
+    private func url(_ server: TestServer, _ host: String, _ path: String) -> String {
+        "http://\(host):\(server.url.port ?? 0)\(path)"
+    }
+
+    private func session() throws -> (Session, FileCookieStore) {
+        let store = try FileCookieStore(file: file)
+        return (TransportKind.curl.session { $0.cookieStore = store }, store)
+    }
+
+    private static let all: Set = ["dated=with spaces", "plain=1", "empty=", "wide=2"]
+
+    @Test func curlReadsWhatAStoreHasWritten() async throws {
+        let server = try await Self.server()
+        let (session, store) = try session()
+        _ = try await session.request(url(server, "app.localhost", "/set")).serializingString().value
+        try store.flush()
+        let seen = try curl("-b", file.path, url(server, "app.localhost", "/get"))
+        #expect(Set(seen.components(separatedBy: "; ")) == Self.all)
+        #expect(try curl("-b", file.path, url(server, "x.app.localhost", "/get")) == "wide=2")
+        await server.stop()
+    }
+
+    @Test func aStoreReadsWhatCurlHasWritten() async throws {
+        let server = try await Self.server()
+        _ = try curl("-c", file.path, url(server, "app.localhost", "/set"))
+        let (session, store) = try session()
+        #expect(Set(store.all.map(\.name)) == ["plain", "dated", "empty", "wide"])
+        let dated = try #require(store.all.first { $0.name == "dated" })
+        #expect(dated.isHTTPOnly && dated.isHostOnly && dated.path == "/get" && dated.expires != nil)
+        let seen = try await session.request(url(server, "app.localhost", "/get")).serializingString().value
+        #expect(Set(seen.components(separatedBy: "; ")) == Self.all)
+        await server.stop()
+    }
+
+    @Test func curlAndAStoreTakeTurns() async throws {
+        let server = try await Self.server()
+        let (session, store) = try session()
+        store.store(try #require(Cookie(name: "own", value: "1", domain: "app.localhost", expires: Date() + 999)))
+        try store.flush()
+        _ = try curl("-b", file.path, "-c", file.path, url(server, "app.localhost", "/set"))
+        store.store(try #require(Cookie(name: "late", value: "1", domain: "app.localhost", expires: Date() + 999)))
+        try store.flush()
+        let seen = try await session.request(url(server, "app.localhost", "/get")).serializingString().value
+        #expect(Set(seen.components(separatedBy: "; ")) == Self.all.union(["own=1", "late=1"]))
+        #expect(try curl("-b", file.path, url(server, "x.app.localhost", "/get")) == "wide=2")
+        await server.stop()
+    }
+
+    @Test func curlKnowsTheHostsThatAStoreHasWritten() throws {
+        let store = try FileHSTSStore(file: file)
+        store.store(try #require(HSTSHost(name: "app.localhost", includesSubdomains: true, expires: Date() + 9_999)))
+        try store.flush()
+        let port = try ClosedPort()
+        let output = scratch.url.appending(path: "output")
+        _ = try ChildProcess(
+            ["curl", "-sS", "-v", "--hsts", file.path, "http://x.app.localhost:\(port.number)/"], output: output
+        ).wait()
+        let text = try String(contentsOf: output, encoding: .utf8)
+        #expect(text.contains("HTTPS") || text.contains("https"), "\(text)")
+    }
+}

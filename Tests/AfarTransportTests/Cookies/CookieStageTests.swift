@@ -1,0 +1,149 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarTransport
+
+struct CookieStageTests {
+    private let store = MemoryCookieStore()
+
+    /// Sets a cookie in whatever it answers.
+    private static func setting(_ fields: String..., status: Int = 200) -> MockTransport {
+        MockTransport { _ in
+            var response = MockResponse.text("there", status: status)
+            for field in fields { response.fields.append(HTTPField(name: .setCookie, value: field)) }
+            return response
+        }
+    }
+
+    private func transport(
+        _ mock: MockTransport, sends: Bool = true, accepts: CookieStage.AcceptPolicy = .onlyFromMainDocumentDomain,
+        before: (any ExchangeStage)? = nil
+    ) -> StagedTransport {
+        let stage = CookieStage(store, rules: CookieRules(), sends: sends, accepts: accepts)
+        return before.map { StagedTransport(mock, $0, stage) } ?? StagedTransport(mock, stage)
+    }
+
+    private func fill(_ field: String = "a=1", from url: String = "https://one.test/") throws {
+        let url = try CookieURL(url)
+        store.store([try #require(CookieRules().cookie(from: field, of: url))], from: url)
+    }
+
+    @Test func whatIsSetIsSent() async throws {
+        let mock = Self.setting("a=1; Path=/", "b=2; Path=/", "refused=1; Domain=other.test")
+        let transport = transport(mock)
+        for _ in 0..<2 { _ = try await transport.send(.to("https://one.test/x")) }
+        #expect(mock.requests.map { $0["Cookie"] } == [nil, "a=1; b=2"])
+        #expect(mock.requests[1].fields[values: .cookie].count == 1)
+    }
+
+    @Test(arguments: [404, 500, 302, 401])
+    func cookiesOfAllStatusesAreStored(status: Int) async throws {
+        _ = try await transport(Self.setting("a=1", status: status)).send(.to("https://one.test/"))
+        #expect(store.all.map(\.pair) == ["a=1"])
+    }
+
+    @Test func aRedirectSetsAndEachHopHasItsOwn() async throws {
+        let mock = MockTransport { request in
+            guard request.path == "/a" else { return .text("there") }
+            var response = MockResponse.redirect(302, to: "https://two.test/b")
+            response.fields.append(HTTPField(name: .setCookie, value: "late=1; Path=/"))
+            return response
+        }
+        try fill("one=1")
+        try fill("two=2", from: "https://two.test/")
+        let transport = transport(mock, before: RedirectStage())
+        _ = try await transport.send(.to("https://one.test/a"))
+        #expect(mock.requests.map { $0["Cookie"] } == ["one=1", "two=2"])
+        _ = try await transport.send(.to("https://one.test/c"))
+        #expect(mock.requests.last?["Cookie"] == "one=1; late=1")
+    }
+
+    @Test func theAnswerToAChallengeHasTheCookiesOfTheChallenge() async throws {
+        let mock = MockTransport { request in
+            guard request["Authorization"] == nil else { return .text("in") }
+            var response = MockResponse.challenge(#"Basic realm="x""#)
+            response.fields.append(HTTPField(name: .setCookie, value: "a=1"))
+            return response
+        }
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.context[CredentialKey.self] = Credential(user: "u", password: "p", origin: Origin(exchange.request))
+        _ = try await transport(mock, before: AuthenticationStage()).send(exchange)
+        #expect(mock.requests.map { $0["Cookie"] } == [nil, "a=1"])
+    }
+
+    // MARK: What the caller says
+
+    @Test func aCookieFieldOfTheCallersIsSentAsItIs() async throws {
+        try fill()
+        let mock = Self.setting("b=2")
+        _ = try await transport(mock).send(.to("https://one.test/", fields: ["Cookie": "own=1"]))
+        #expect(mock.requests.map { $0["Cookie"] } == ["own=1"])
+        #expect(store.all.count == 2)
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.options.defaultFields = DefaultFields([.cookie: "default=1"])
+        _ = try await transport(mock).send(exchange)
+        #expect(mock.requests.last?["Cookie"] == "default=1")
+    }
+
+    @Test func aRequestMayTakeNoPart() async throws {
+        try fill()
+        let mock = Self.setting("b=2")
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.context[CookieHandlingKey.self] = CookieHandling(isWanted: false)
+        _ = try await transport(mock).send(exchange)
+        #expect(mock.requests.map { $0["Cookie"] } == [nil])
+        #expect(store.all.map(\.pair) == ["a=1"])
+    }
+
+    @Test func cookiesMayBeStoredAndNotSent() async throws {
+        try fill()
+        let mock = Self.setting("b=2")
+        _ = try await transport(mock, sends: false).send(.to("https://one.test/"))
+        #expect(mock.requests.map { $0["Cookie"] } == [nil])
+        #expect(store.all.count == 2)
+    }
+
+    @Test func cookiesMayBeSentAndNotStored() async throws {
+        try fill()
+        let mock = Self.setting("b=2")
+        _ = try await transport(mock, accepts: .never).send(.to("https://one.test/"))
+        #expect(mock.requests.map { $0["Cookie"] } == ["a=1"])
+        #expect(store.all.count == 1)
+    }
+
+    @Test(arguments: [
+        ("https://www.one.test/", CookieStage.AcceptPolicy.onlyFromMainDocumentDomain, 1),
+        ("https://two.test/", .onlyFromMainDocumentDomain, 0), ("https://two.test/", .always, 1),
+    ])
+    func theDocumentMayDecide(document: String, policy: CookieStage.AcceptPolicy, count: Int) async throws {
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.context[CookieHandlingKey.self] = CookieHandling(document: try CookieURL(document))
+        _ = try await transport(Self.setting("a=1"), accepts: policy).send(exchange)
+        #expect(store.all.count == count)
+    }
+
+    // MARK: Caches
+
+    /// Answers without asking anybody.
+    private struct CacheStage: ExchangeStage {
+        struct Run: StageRun {
+            func before(_ hop: Hop) -> Reply<Departure> {
+                let head = ResponseHead(
+                    status: 200, httpVersion: "HTTP/1.1", fields: [.setCookie: "old=1"], url: hop.exchange.url,
+                    isStored: true)
+                return .now(.answer(TransportResponse(head: head, body: .data(Data()))))
+            }
+        }
+
+        func begin(_ hop: Hop) -> (any StageRun)? { Run() }
+    }
+
+    @Test func aResponseFromACacheSetsNothing() async throws {
+        let mock = Self.setting("new=1")
+        let stage = CookieStage(store, rules: CookieRules())
+        _ = try await StagedTransport(mock, stage, CacheStage()).send(.to("https://one.test/"))
+        #expect(store.isEmpty && mock.requests.isEmpty)
+    }
+}
