@@ -241,7 +241,8 @@ let package = Package(
             name: "AfarNetworkActivityTests",
             dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
         ),
-        .executableTarget(name: "DiskCacheProbe", dependencies: ["AfarDiskCache"], path: "Tests/DiskCacheProbe"),
+        .executableTarget(name: "DiskCacheProbe",
+            dependencies: ["AfarDiskCache", .product(name: "HTTPTypes", package: "swift-http-types")], path: "Tests/DiskCacheProbe"),
         .testTarget(
             name: "AfarDiskCacheTests",
             dependencies: [

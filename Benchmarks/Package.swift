@@ -10,7 +10,7 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Afar", path: ".."),
+        .package(name: "Afar", path: "..", traits: ["DiskCache"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.0"),
     ],
@@ -41,6 +41,14 @@ let package = Package(
                 .product(name: "XMLCoder", package: "XMLCoder"),
             ],
             path: "Serializers"
+        ),
+        .executableTarget(
+            name: "StoreBench",
+            dependencies: [
+                "Measurement", .product(name: "Afar", package: "Afar"), .product(name: "AfarDiskCache", package: "Afar"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Stores"
         ),
         .target(name: "Counters", path: "Counters"),
         .executableTarget(

@@ -46,10 +46,8 @@ public final class DiskCacheStore: CacheStore {
         write { [database, bodies] in bodies.removeOrphans(except: try database.files()) }
     }
 
-    /// Returns when all that was stored is written.
-    deinit { queue.sync {} }
-
-    /// Waits until all that was stored, and removed, is written.
+    /// Waits until all that was stored, and removed, is written. To be called before the process ends: what is not written
+    /// then is lost.
     public func flush() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }

@@ -7,6 +7,8 @@ import HTTPTypes
 import TestServers
 import Testing
 
+@testable import DiskCacheProbe
+
 struct DiskCacheStoreTests {
     /// A folder of the test's own, which goes with it.
     private final class Folder: Sendable {
@@ -42,6 +44,7 @@ struct DiskCacheStoreTests {
         var first: DiskCacheStore? = try store()
         first?.store(stored)
         #expect(first?.responses(for: "a").first === stored)
+        await first?.flush()
         first = nil
         let second = try store()
         let found = try #require(second.responses(for: "a").first)

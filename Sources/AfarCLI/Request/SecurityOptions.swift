@@ -9,6 +9,7 @@ import Foundation
 /// Whom a request trusts, and who makes it.
 struct SecurityOptions: ParsableArguments {
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             """
             Who asks, for a server that wants to know (401). Without a colon the password is that of the environment's \
@@ -25,7 +26,9 @@ struct SecurityOptions: ParsableArguments {
     )
     var auth: CredentialScheme?
 
-    @Option(help: ArgumentHelp("Send a bearer token, or that in @file.", valueName: "token|@file"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Send a bearer token, or that in @file.", valueName: "token|@file"))
     var bearer: String?
 
     @Option(help: ArgumentHelp("Trust the authorities in this file of PEM certificates only.", valueName: "file"))
@@ -45,7 +48,7 @@ struct SecurityOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A key that the server must have, beside all else. Repeat it for more; \"afar trust\" prints them.",
+            "A key that one of the server's certificates must have, beside all else. Repeat it for more; \"afar trust\" prints them.",
             valueName: "sha256//…"))
     var pin: [String] = []
 
@@ -62,10 +65,25 @@ struct SecurityOptions: ParsableArguments {
         }
         if passphraseFile != nil, cert == nil { throw ValidationError("--passphrase-file is for the key of --cert.") }
         if user != nil, bearer != nil { throw ValidationError("Choose between --user and --bearer.") }
+        if auth != nil, bearer != nil { throw ValidationError("Choose between --auth and --bearer.") }
+        for host in insecureHost where !Self.isHost(host) {
+            throw ValidationError(
+                "--insecure-host \(host) is no host: write a name or an address, without scheme, port and path.")
+        }
         if auth == .negotiate, user != nil { throw ValidationError("--auth negotiate takes no --user.") }
         if let auth, auth != .negotiate, user == nil {
             throw ValidationError("--auth \(auth.rawValue) wants a --user.")
         }
+    }
+
+    /// Whether it is a name or an address, and nothing else.
+    private static func isHost(_ text: String) -> Bool {
+        let isAddress = text.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 && !text.hasPrefix("[")
+        let host = isAddress ? "[\(text)]" : text
+        guard let target = target(of: "https://\(host)/"), target.path == "/", target.userinfo == nil else {
+            return false
+        }
+        return HostName.port(ofAuthority: target.authority) == nil && !target.authority.contains("*")
     }
 
     /// Whether the certificate is in a PKCS#12 archive.
@@ -83,15 +101,20 @@ struct SecurityOptions: ParsableArguments {
                 })
         }
         guard let bearer else { return nil }
-        guard bearer.hasPrefix("@") else { return .authorization(bearerToken: bearer) }
-        return .authorization(bearerToken: try Self.firstLine(of: String(bearer.dropFirst()), option: "--bearer"))
+        let token =
+            bearer.hasPrefix("@") ? try Self.firstLine(of: String(bearer.dropFirst()), option: "--bearer") : bearer
+        guard !token.isEmpty else { throw Failure(.usage, "--bearer: the token is empty.") }
+        return .authorization(bearerToken: token)
     }
 
     /// Puts all that a transport has to know into a session's configuration.
     func apply(to configuration: inout SessionConfiguration, url: String) throws {
-        configuration.certificateBundle = cacert.map { URL(filePath: $0) }
+        configuration.certificateBundle = try cacert.map(Self.authorities)
         configuration.tlsKeyLogFile = keylog.map { URL(filePath: $0) }
         configuration.clientIdentity = try identity()
+        if let cert, Self.target(of: url)?.scheme == "http" {
+            throw Failure(.usage, "--cert \(cert) is for URLs of https, unlike \(url).")
+        }
         guard user != nil && auth != .basic || auth == .negotiate else { return }
         let (name, password) = try credential()
         guard let target = Self.target(of: url) else { return }
@@ -148,7 +171,8 @@ struct SecurityOptions: ParsableArguments {
     private func identity() throws -> ClientIdentity? {
         guard let cert else { return nil }
         let passphrase = try passphraseFile.map { try Self.firstLine(of: $0, option: "--passphrase-file") }
-        return try Self.reading("--cert \(cert)") {
+        let hint = passphrase == nil ? " (--key names the key's file, --passphrase-file its passphrase)" : ""
+        return try Self.reading("--cert \(cert)", hint: hint) {
             let file = URL(filePath: cert)
             if isArchive {
                 guard let data = try? Data(contentsOf: file) else {
@@ -161,16 +185,39 @@ struct SecurityOptions: ParsableArguments {
         }
     }
 
+    /// The first line of a file or a pipe.
     private static func firstLine(of path: String, option: String) throws -> String {
-        guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
+        guard let data = try? FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: 64 * 1024) else {
             throw Failure(.usage, "\(option): \(path) cannot be read.")
         }
-        return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        let line = data.prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+    }
+
+    /// A file of certificates to trust, read once to see that it is one.
+    static func authorities(_ path: String) throws -> URL {
+        let file = URL(filePath: path)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else {
+            throw Failure(.usage, "--cacert: \(path) is no file.")
+        }
+        return try reading("--cacert \(path)") {
+            let text = try String(decoding: Data(contentsOf: file), as: UTF8.self)
+            guard try !Certificate.certificates(pemEncoded: text).isEmpty else {
+                throw Failure(.usage, "--cacert \(path): there is no certificate in PEM form in it.")
+            }
+            return file
+        }
     }
 
     /// Has an error name its option.
-    private static func reading<Value>(_ option: String, _ read: () throws -> Value) throws -> Value {
-        do { return try read() } catch { throw Failure(.usage, "\(option): \(error.localizedDescription).") }
+    private static func reading<Value>(
+        _ option: String, hint: String = "", _ read: () throws -> Value
+    ) throws -> Value {
+        do { return try read() } catch let failure as Failure { throw failure } catch {
+            let reason = error.localizedDescription
+            throw Failure(.usage, "\(option): \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)\(hint).")
+        }
     }
 }
 

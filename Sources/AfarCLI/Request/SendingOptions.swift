@@ -28,8 +28,14 @@ struct SendingOptions: ParsableArguments {
             valueName: "number"))
     var retry: UInt = 0
 
-    @Option(help: ArgumentHelp("Send the cookies in this file, and write those that are set into it.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Send the cookies in this file, and write those that are set into it.", valueName: "file"))
     var cookieJar: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep responses in this folder, and answer with them as long as they hold.", valueName: "folder"))
+    var cache: String?
 
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
@@ -37,6 +43,9 @@ struct SendingOptions: ParsableArguments {
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
     func validate() throws {
+        if transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
+            throw ValidationError("--auth \(security.auth?.rawValue ?? "") is not for --transport urlsession.")
+        }
         if let maxRedirects {
             guard maxRedirects >= 0, follow else {
                 throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")
@@ -64,6 +73,7 @@ struct SendingOptions: ParsableArguments {
         if let maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         if let cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
+        if let cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         try security.apply(to: &configuration, url: url)
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,

@@ -27,7 +27,7 @@ struct TrustReport {
     /// Whether the certificates are good, for this host, and not revoked as far as is known.
     var isValid: Bool {
         guard case .success = trust.validation, case .success = hostCheck else { return false }
-        if case .failure = revocationCheck { return false }
+        if case .failure(let error) = revocationCheck { return error.code != .revoked }
         return true
     }
 
@@ -80,6 +80,9 @@ struct TrustReport {
     private var pins: String {
         let keys = trust.certificates.map(\.publicKey.pin)
         guard let first = keys.first else { return "" }
+        guard isValid else {
+            return "Pins of certificates that are not valid are no good: --pin comes on top of the validation.\n"
+        }
         return """
             To pin the server's own key; add that of a key in reserve, or you are locked out when it changes:
               --pin \(first)

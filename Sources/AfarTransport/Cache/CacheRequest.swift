@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import HTTPTypes
 
 /// A request as a cache sees it.
@@ -37,7 +37,7 @@ package struct CacheRequest: Sendable {
     ]
 
     /// What responses to a URL are found by; nil when no request can be sent there.
-    static func url(of url: URL) -> String? {
+    package static func url(of url: URL) -> String? {
         guard let origin = Origin(url), let target = try? RequestTarget(url) else { return nil }
         return origin.text + target.path
     }

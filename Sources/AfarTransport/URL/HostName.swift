@@ -1,3 +1,5 @@
+import Foundation
+
 /// A host's name or address in the one spelling that policies are found by: lower case, without a dot at the end, an
 /// address of IPv6 without brackets.
 package struct HostName: Hashable, Sendable {
@@ -17,8 +19,15 @@ package struct HostName: Hashable, Sendable {
         return (String(decoding: name.dropLast(), as: UTF8.self), Int(String(decoding: digits, as: UTF8.self)))
     }
 
-    /// A host as somebody wrote it, a port after it included: a policy that never fits would be none.
+    /// A host as somebody wrote it, a port after it included, a name beyond ASCII in the form that is dialled (RFC 5891): a
+    /// policy that never fits would be none.
     package init(_ host: String) {
+        if !host.utf8.allSatisfy({ $0 < 0x80 }), let url = URL(string: "https://\(host)/"),
+            let target = try? RequestTarget(url)
+        {
+            self.init(ofAuthority: target.authority)
+            return
+        }
         let isAddress = host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 && !host.hasPrefix("[")
         if isAddress { self.init(plain: host) } else { self.init(ofAuthority: host) }
     }

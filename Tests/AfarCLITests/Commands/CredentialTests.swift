@@ -4,6 +4,8 @@ import Testing
 
 /// Credentials on the command line.
 struct CredentialTests {
+    private static let bundle = "/etc/ssl/certs/ca-certificates.crt"
+
     @Test func aChallengeIsAnsweredInTheChosenScheme() async throws {
         let server = try await TestServer.start()
         let url = server.url("/basic-auth/ada/lovelace").absoluteString
@@ -39,7 +41,10 @@ struct CredentialTests {
         ["--user", "ada"], ["--user", "a:b", "--bearer", "c"], ["--auth", "digest"], ["--key", "k"],
         ["--auth", "negotiate", "--user", "a:b"], ["--bearer", "@/nonexistent"], ["--cert", "/nonexistent"],
         ["--bearer", "t", "-H", "Authorization: b"], ["--auth", "basic", "--user", "a:b", "-H", "authorization: b"],
-        ["--passphrase-file", "/dev/null"], ["--cert", "a.p12", "--key", "k"],
+        ["--bearer", ""], ["--bearer", "t", "--auth", "negotiate"], ["--cacert", "/nonexistent"], ["--cacert", "/dev/null"],
+        ["--cacert", "/etc/passwd"], ["--insecure-host", "https://a"], ["--insecure-host", "a:1"], ["--insecure-host", "*"],
+        ["--insecure-host", ""],
+        ["--auth", "ntlm", "--user", "a:b", "--transport", "urlsession"], ["--passphrase-file", "/dev/null"], ["--cert", "a.p12", "--key", "k"],
         ["--user", "a\u{7}:b", "--auth", "basic"],
     ])
     func whatDoesNotGoTogetherIsRefused(options: [String]) async throws {
@@ -56,6 +61,19 @@ struct CredentialTests {
         await server.stop()
     }
 
+    @Test func aFileForKeysThatCannotBeWrittenIsNamed() async throws {
+        let outcome = try await Tool.run("get", "https://localhost:1/", "--keylog", "/nonexistent/log")
+        #expect(outcome.status == 2 && outcome.errors.contains("/nonexistent/log, cannot be written"))
+    }
+
+    @Test func aSecretMayComeThroughAPipe() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/headers").absoluteString
+        let outcome = try await Tool.bash("\"$afar\" get \(url) --bearer @<(echo; echo t0ken) --bearer @<(echo t0ken)")
+        #expect(outcome.text.contains("Bearer t0ken"), "\(outcome.errors)")
+        await server.stop()
+    }
+
     @Test func aPinIsForHTTPS() async throws {
         let outcome = try await Tool.run(
             "get", "http://localhost:1/", "--pin", "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q=")
@@ -64,9 +82,9 @@ struct CredentialTests {
 
     @Test func curlGetsTheSameWithoutThePassword() async throws {
         let outcome = try await Tool.run(
-            "get", "https://example.com/", "--user", "ada:lovelace", "--auth", "digest", "--cacert", "a.pem", "--pin",
+            "get", "https://example.com/", "--user", "ada:lovelace", "--auth", "digest", "--cacert", Self.bundle, "--pin",
             "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q=", "--curl")
-        for part in ["--digest", "--user ada", "--cacert a.pem", "--pinnedpubkey", "sha256//NEVIZ"] {
+        for part in ["--digest", "--user ada", "--cacert \(Self.bundle)", "--pinnedpubkey", "sha256//NEVIZ"] {
             #expect(outcome.text.contains(part), "\(part)")
         }
         #expect(!outcome.text.contains("lovelace"))
@@ -74,7 +92,7 @@ struct CredentialTests {
             "get", "https://example.com/", "--insecure-host", "example.org", "--cert", "me.p12", "--curl")
         #expect(!other.text.contains("--insecure") && other.text.contains("--cert-type P12"))
         let basic = try await Tool.run(
-            "get", "https://example.com/", "--insecure-host", "example.com:443", "--user", "ada:lovelace", "--auth",
+            "get", "https://example.com/", "--insecure-host", "EXAMPLE.com", "--user", "ada:lovelace", "--auth",
             "basic", "--curl")
         #expect(basic.text.contains("--insecure") && basic.text.contains("Authorization: Basic ***"), "\(basic.text)")
     }

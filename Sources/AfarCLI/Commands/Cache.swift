@@ -1,0 +1,73 @@
+import Afar
+import AfarDiskCache
+import ArgumentParser
+import Foundation
+import HTTPTypes
+
+struct Cache: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look into a folder of kept responses, as --cache makes it, or empty it.",
+        usage: "afar cache <ls|show|clear> <folder> [<url>]",
+        examples: [
+            "afar get example.com --cache ~/.cache/afar",
+            "afar cache ls ~/.cache/afar",
+            "afar cache show ~/.cache/afar https://example.com/",
+            "afar cache clear ~/.cache/afar",
+        ],
+        subcommands: [List.self, Show.self, Clear.self])
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "ls", abstract: "List what is kept, the last used first.", usage: "afar cache ls <folder>")
+
+        @Argument(help: "The folder.")
+        var folder: String
+
+        func run() throws {
+            let store = try CacheDirectory.open(folder, option: "afar cache ls", mustExist: true)
+            for entry in try store.entries() {
+                let date = entry.responseDate.formatted(.iso8601)
+                try StandardOutput.write(
+                    "\(date)  \(entry.status)  \(Quantity.bytes(Int64(entry.bodyByteCount)))  \(TerminalText.line(entry.url))\n"
+                )
+            }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print what is kept of a URL: how fresh it is, its head and its body.",
+            usage: "afar cache show <folder> <url>")
+
+        @Argument(help: "The folder.")
+        var folder: String
+
+        @Argument(help: "The URL.")
+        var url: String
+
+        func run() throws {
+            let store = try CacheDirectory.open(folder, option: "afar cache show", mustExist: true)
+            let target = URL(string: URLText.complete(url)).flatMap { CacheRequest.url(of: $0) }
+            guard let response = target.flatMap({ store.responses(for: $0).first }) else {
+                throw Failure(.response, "Nothing is kept of \(url). \"afar cache ls \(folder)\" lists what is.")
+            }
+            let left = response.terms.freshnessLifetime - response.terms.age(at: .now)
+            StandardError.write(left > 0 ? "Fresh for \(Int(left)) s.\n" : "Stale for \(Int(-left)) s.\n")
+            let fields = response.fields.map { "\($0.name.rawName): \(TerminalText.line($0.value))\n" }.joined()
+            try StandardOutput.write("\(StatusLine.text(of: response.status))\n\(fields)\n")
+            try StandardOutput.write(response.body)
+        }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget all that is kept.", usage: "afar cache clear <folder>")
+
+        @Argument(help: "The folder.")
+        var folder: String
+
+        func run() async throws {
+            try CacheDirectory.open(folder, option: "afar cache clear", mustExist: true).removeAll()
+        }
+    }
+}

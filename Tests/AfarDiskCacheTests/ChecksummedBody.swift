@@ -1,1 +1,0 @@
-../DiskCacheProbe/ChecksummedBody.swift
