@@ -64,6 +64,7 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	$(SWIFT) build $(TRAITS) --build-tests
 	@set -e; tests="$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest"; for target in $(TEST_TARGETS); do \
 	  echo "== $$target"; timeout 1200 "$$tests" --testing-library swift-testing --filter "^$$target\."; done
+	Tests/Rules/check
 	Tests/Consumer/check
 
 fuzz: build-packages ## Feeds 100,000 changed inputs to each parser (AFAR_FUZZ=1000, ARGS="json" for less).

@@ -262,8 +262,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarLogging", "AfarNetworkActivity", "AfarTesting", "AfarTestServer", "AfarXML",
-                "AfarYAML",
+                "Afar", "AfarCore", "AfarDiskCache", "AfarLogging", "AfarNetworkActivity", "AfarTesting", "AfarTestServer",
+                "AfarXML", "AfarYAML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),

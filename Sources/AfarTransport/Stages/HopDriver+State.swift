@@ -10,6 +10,9 @@ extension HopDriver {
 
     /// The way of a hop through the stages.
     struct Route {
+        /// How many stages take part in most exchanges: redirects and cookies.
+        private static let usualCount = 2
+
         /// The stages that take part, the outermost first.
         var levels: [Level] = []
         /// How many of them know of the hop.
@@ -24,6 +27,7 @@ extension HopDriver {
         /// Asks the next stage that does not know of the hop, which takes part from now on; nil when all know.
         mutating func inform(_ stages: [any ExchangeStage]) -> Reply<Departure>? {
             if informed == levels.count {
+                if levels.isEmpty { levels.reserveCapacity(Self.usualCount) }
                 var stage = levels.last.map { $0.stage + 1 } ?? 0
                 if levels.isEmpty { levels.reserveCapacity(stages.count) }
                 while stage < stages.count, informed == levels.count {

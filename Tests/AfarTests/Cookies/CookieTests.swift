@@ -85,7 +85,8 @@ import Testing
             }
             return .text(request.headers["Cookie"] ?? "none")
         }
-        let request = kind.session().request(server.url("/locked")).authenticate(username: "u", password: "p")
+        let session = kind.session()
+        let request = session.request(server.url("/locked")).authenticate(username: "u", password: "p")
         #expect(try await request.serializingString().value == "seen=1")
         await server.stop()
     }

@@ -75,7 +75,8 @@ import Testing
         let server = try await server(age: 0)
         let store = MemoryHSTSStore()
         store.store(try #require(HSTSHost(name: "localhost")))
-        _ = await session(store).request(try plain(try server.url("good"))).serializingData().response
+        let session = session(store)
+        _ = await session.request(try plain(try server.url("good"))).serializingData().response
         #expect(store.all.isEmpty)
     }
 }

@@ -1,0 +1,35 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+/// Kept responses, from the command line.
+struct CacheTests {
+    @Test func responsesAreKeptShownAndForgotten() async throws {
+        let (server, directory) = (try await TestServer.start(), try ScratchDirectory())
+        let folder = directory.url.appending(path: "cache").path
+        let url = server.url("/cache/60").absoluteString
+        for _ in 0..<2 {
+            let outcome = try await Tool.run("get", url, "--cache", folder)
+            #expect(outcome.status == 0 && outcome.text.contains("1"), "\(outcome.errors)")
+        }
+        #expect(server.requestCount == 1)
+        let list = try await Tool.run("cache", "ls", folder)
+        #expect(list.status == 0 && list.text.contains(url) && list.text.contains("  200  "))
+        let shown = try await Tool.run("cache", "show", folder, url)
+        #expect(shown.text.contains("max-age=60") && shown.text.contains("serial") && shown.errors.contains("Fresh for"))
+        #expect(try await Tool.run("cache", "clear", folder).status == 0)
+        #expect(try await Tool.run("cache", "ls", folder).text.isEmpty)
+        #expect(try await Tool.run("cache", "show", folder, url).status == 6)
+        await server.stop()
+    }
+
+    @Test func aFolderWithoutACacheIsNone() async throws {
+        let directory = try ScratchDirectory()
+        for command in ["ls", "clear"] {
+            let outcome = try await Tool.run("cache", command, directory.url.path)
+            #expect(outcome.status == 2 && outcome.errors.contains("no cache"))
+        }
+        let outcome = try await Tool.run("get", "http://localhost:1/", "--cache", "/dev/null/cache")
+        #expect(outcome.status == 2 && outcome.errors.contains("--cache"))
+    }
+}

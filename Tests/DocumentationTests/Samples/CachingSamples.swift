@@ -1,0 +1,46 @@
+import Afar
+import AfarDiskCache
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+enum CachingSamples {
+    static func cookies() {
+        let session = Session(configuration: .default)
+        let cookies = session.cookieStore?.all ?? []
+        for cookie in cookies { print(cookie.name, cookie.domain) }
+    }
+
+    static func cookieFile() throws -> SessionConfiguration {
+        var configuration = SessionConfiguration.default
+        configuration.cookieStore = try FileCookieStore(file: URL(filePath: "cookies.txt"))
+        return configuration
+    }
+
+    static func memory() -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.cacheStore = MemoryCacheStore(capacity: 32 * 1024 * 1024)
+        let session = Session(configuration: configuration)
+        return session
+    }
+
+    static func handlers(_ configuration: SessionConfiguration) -> Session {
+        let session = Session(configuration: configuration, cachedResponseHandler: .doNotCache)
+        let small = ResponseCacher(behavior: .modify { _, response in response.data.count < 10_000 ? response : nil })
+        session.request("https://api.example.com/rates").cacheResponse(using: small)
+        return session
+    }
+
+    static func disk(_ configuration: inout SessionConfiguration) async throws {
+        let store = try DiskCacheStore(directory: URL.cachesDirectory.appending(path: "my-tool"), capacity: 100_000_000)
+        configuration.cacheStore = store
+        // …
+        await store.flush()
+    }
+
+    static func httpsOnly(_ configuration: inout SessionConfiguration) {
+        configuration.hstsStore = MemoryHSTSStore()
+    }
+}
