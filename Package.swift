@@ -241,8 +241,10 @@ let package = Package(
             name: "AfarNetworkActivityTests",
             dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
         ),
-        .executableTarget(name: "DiskCacheProbe",
-            dependencies: ["AfarDiskCache", .product(name: "HTTPTypes", package: "swift-http-types")], path: "Tests/DiskCacheProbe"),
+        .executableTarget(
+            name: "DiskCacheProbe",
+            dependencies: ["AfarDiskCache", .product(name: "HTTPTypes", package: "swift-http-types")],
+            path: "Tests/DiskCacheProbe"),
         .testTarget(
             name: "AfarDiskCacheTests",
             dependencies: [
@@ -262,7 +264,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarDiskCache", "AfarLogging", "AfarNetworkActivity", "AfarTesting", "AfarTestServer",
+                "Afar", "AfarCore", "AfarDiskCache", "AfarLogging", "AfarNetworkActivity", "AfarTesting",
+                "AfarTestServer",
                 "AfarXML", "AfarYAML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),

@@ -45,7 +45,8 @@ let package = Package(
         .executableTarget(
             name: "StoreBench",
             dependencies: [
-                "Measurement", .product(name: "Afar", package: "Afar"), .product(name: "AfarDiskCache", package: "Afar"),
+                "Measurement", .product(name: "Afar", package: "Afar"),
+                .product(name: "AfarDiskCache", package: "Afar"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Stores"

@@ -116,7 +116,8 @@ struct CacheDatabase: Sendable {
     /// Returns the files that are no longer needed.
     func remove(_ url: String) throws -> [String] { try pool.write { db in try Self.remove("url = ?", [url], db) } }
 
-    private static func remove(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [String] {
+    private static func remove(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [String]
+    {
         let files = try String.fetchAll(
             db, sql: "SELECT file FROM response WHERE file IS NOT NULL AND \(condition)", arguments: arguments)
         try db.execute(sql: "DELETE FROM response WHERE \(condition)", arguments: arguments)

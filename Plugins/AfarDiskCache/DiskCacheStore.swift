@@ -54,6 +54,7 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Reading
 
+    /// The responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         let known = pending.withLock { $0[url] }
         if let known, known.hidesOthers { return known.responses }
@@ -83,6 +84,7 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Writing
 
+    /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
         guard response.byteCount <= capacity / 8 else { return removeVariant(of: response) }
         pending.withLock { $0.store(response) }
@@ -97,11 +99,13 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
+    /// Forgets the responses to a URL.
     public func removeResponses(for url: String) {
         pending.withLock { $0.remove(url) }
         write(about: url) { [self] in bodies.remove(try database.remove(url)) }
     }
 
+    /// Forgets all responses.
     public func removeAll() {
         let urls = Set((try? database.entries().map(\.url)) ?? []).union(pending.withLock { $0.urls })
         for url in urls { removeResponses(for: url) }

@@ -10,7 +10,8 @@ enum FieldLines {
     static func fields(_ text: String) -> HTTPFields {
         var fields = HTTPFields()
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), let name = HTTPField.Name(String(Substring(line[..<colon])))
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(String(Substring(line[..<colon])))
             else { continue }
             fields.append(HTTPField(name: name, value: String(Substring(line[colon...].dropFirst(2)))))
         }

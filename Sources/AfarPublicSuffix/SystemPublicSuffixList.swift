@@ -21,6 +21,7 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
             list = psl_latest(nil) ?? psl_builtin()
         }
 
+        /// Whether nobody but a registry has this name.
         public func isPublicSuffix(_ domain: String) -> Bool {
             guard let list, domain.utf8.contains(UInt8(ascii: ".")) else {
                 return !domain.utf8.contains(UInt8(ascii: "."))
@@ -30,6 +31,7 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
     #else
         private init() {}
 
+        /// Whether nobody but a registry has this name.
         public func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
     #endif
 }

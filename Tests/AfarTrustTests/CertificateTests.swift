@@ -62,7 +62,9 @@ import Testing
     @Test func aHashThatBeginsWithASlashIsReadWhole() throws {
         let hash = Data([0xFC] + (1..<32)).base64EncodedString()
         #expect(hash.hasPrefix("/"))
-        for prefix in ["", "sha256/", "sha256//"] { #expect(try PublicKey(pin: prefix + hash).pin == "sha256//\(hash)") }
+        for prefix in ["", "sha256/", "sha256//"] {
+            #expect(try PublicKey(pin: prefix + hash).pin == "sha256//\(hash)")
+        }
     }
 
     @Test(arguments: ["", "sha256//", "sha256//AAAA", "sha1//" + String(repeating: "A", count: 44), "no pin"])

@@ -21,6 +21,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
 
     private static let key = "afar.response"
 
+    /// The responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
         if let response = entry.userInfo?[Self.key] as? CachedResponse { return [response] }
@@ -39,6 +40,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
         ]
     }
 
+    /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
         guard let request = Self.request(for: response.url), let entry = response.cachedURLResponse else { return }
         cache.storeCachedResponse(
@@ -48,10 +50,12 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
             for: request)
     }
 
+    /// Forgets the responses to a URL.
     public func removeResponses(for url: String) {
         if let request = Self.request(for: url) { cache.removeCachedResponse(for: request) }
     }
 
+    /// Forgets all responses.
     public func removeAll() { cache.removeAllCachedResponses() }
 
     private static func request(for url: String) -> URLRequest? { URL(string: url).map { URLRequest(url: $0) } }

@@ -18,15 +18,19 @@ public struct FoundationCookieStore: CookieStore {
     /// - Parameter storage: Where the cookies are. The default is the one that all of the process shares.
     public init(_ storage: HTTPCookieStorage = .shared) { self.storage = storage }
 
+    /// Whether there are no cookies.
     public var isEmpty: Bool { storage.cookies?.isEmpty ?? true }
 
+    /// All cookies whose time is not over, in no particular order.
     public var all: [Cookie] { jar.all() }
 
+    /// The cookies for a request, in the order in which they are sent.
     public func cookies(for url: CookieURL) -> [Cookie] {
         var jar = jar
         return jar.cookies(for: url)
     }
 
+    /// Takes cookies; one whose time is over removes the one that is there.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
         for cookie in cookies {
             var jar = jar
@@ -36,12 +40,14 @@ public struct FoundationCookieStore: CookieStore {
         }
     }
 
+    /// Removes the cookies for which the closure returns true.
     public func remove(where shouldRemove: (Cookie) -> Bool) {
         for cookie in storage.cookies ?? [] {
             if let known = Cookie(cookie), shouldRemove(known) { storage.deleteCookie(cookie) }
         }
     }
 
+    /// Removes all cookies.
     public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
 
     private var jar: CookieJar {

@@ -159,7 +159,9 @@ package struct CacheStage: ExchangeStage {
         }
 
         /// A kept response as an answer, with its age (section 5.1).
-        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date, isStored: Bool = true) -> TransportResponse {
+        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date, isStored: Bool = true)
+            -> TransportResponse
+        {
             var fields = response.fields
             fields[.age] = String(Int(response.terms.age(at: now)))
             let head = ResponseHead(

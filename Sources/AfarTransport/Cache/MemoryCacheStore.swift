@@ -23,8 +23,10 @@ public final class MemoryCacheStore: CacheStore {
     /// How many URLs have a response.
     public var count: Int { state.withLock { $0.count } }
 
+    /// The responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] { state.withLock { $0.value(for: url) } ?? [] }
 
+    /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
         guard response.byteCount <= capacity / 8 else { return removeVariant(response.variant, of: response.url) }
         let dropped = state.withLock { [capacity] state -> [[CachedResponse]] in
@@ -38,11 +40,13 @@ public final class MemoryCacheStore: CacheStore {
         withExtendedLifetime(dropped) {}
     }
 
+    /// Forgets the responses to a URL.
     public func removeResponses(for url: String) {
         let dropped = state.withLock { $0.remove(url) }
         withExtendedLifetime(dropped) {}
     }
 
+    /// Forgets all responses.
     public func removeAll() {
         let dropped = state.withLock { state in
             let dropped = state.values

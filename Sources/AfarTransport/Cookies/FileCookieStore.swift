@@ -35,12 +35,16 @@ public final class FileCookieStore: CookieStore {
     /// - Throws: When the file cannot be written. It has what it had before.
     public func flush() throws(StoreFileError) { try stored.flush() }
 
+    /// Whether there are no cookies.
     public var isEmpty: Bool { stored.withContent { $0.jar.isEmpty } }
 
+    /// All cookies whose time is not over, in no particular order.
     public var all: [Cookie] { stored.withContent { $0.jar.all() } }
 
+    /// The cookies for a request, in the order in which they are sent.
     public func cookies(for url: CookieURL) -> [Cookie] { stored.withContent { $0.jar.cookies(for: url) } }
 
+    /// Takes cookies; one whose time is over removes the one that is there.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
         stored.change { content, changes in
             for cookie in cookies where NetscapeCookieFile.hasRoom(for: cookie) {
@@ -50,6 +54,7 @@ public final class FileCookieStore: CookieStore {
         }
     }
 
+    /// Removes the cookies for which the closure returns true.
     public func remove(where shouldRemove: (Cookie) -> Bool) {
         let identities = Set(all.filter(shouldRemove).map(\.identity))
         stored.change { content, changes in
@@ -58,6 +63,7 @@ public final class FileCookieStore: CookieStore {
         }
     }
 
+    /// Removes all cookies.
     public func removeAll() {
         stored.change { content, changes in
             content.jar.removeAll()

@@ -26,10 +26,13 @@ public final class FileHSTSStore: HSTSStore {
     /// - Throws: When the file cannot be written. It has what it had before.
     public func flush() throws(StoreFileError) { try stored.flush() }
 
+    /// The hosts that are remembered, in no particular order.
     public var all: [HSTSHost] { stored.withContent { $0.hosts.all() } }
 
+    /// Whether a host wants to be reached by https only.
     public func contains(_ host: String) -> Bool { stored.withContent { $0.hosts.contains(host) } }
 
+    /// Remembers a host; one whose time is over is forgotten.
     public func store(_ host: HSTSHost) {
         stored.change { content, changes in
             guard content.hosts[host.name] != host else { return }
@@ -38,6 +41,7 @@ public final class FileHSTSStore: HSTSStore {
         }
     }
 
+    /// Forgets all hosts.
     public func removeAll() {
         stored.change { content, changes in
             content.hosts.removeAll()

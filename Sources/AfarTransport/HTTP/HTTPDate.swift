@@ -10,7 +10,9 @@ package enum HTTPDate {
     /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     package static func parse(_ text: String) -> Int? {
         let words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.map(Substring.init)
-        guard text.utf8.count < 64, text.utf8.last != UInt8(ascii: " "), (5...6).contains(words.count) else { return nil }
+        guard text.utf8.count < 64, text.utf8.last != UInt8(ascii: " "), (5...6).contains(words.count) else {
+            return nil
+        }
         if words[0].hasSuffix(","), words.count == 6, words[5] == "GMT" {
             let year = words[3].utf8.count == 2 ? number(words[3], 2).map(fullYear) : number(words[3], 4)
             return seconds(year: year, month: words[2], day: number(words[1], 2), time: words[4])

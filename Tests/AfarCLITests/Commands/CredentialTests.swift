@@ -41,10 +41,13 @@ struct CredentialTests {
         ["--user", "ada"], ["--user", "a:b", "--bearer", "c"], ["--auth", "digest"], ["--key", "k"],
         ["--auth", "negotiate", "--user", "a:b"], ["--bearer", "@/nonexistent"], ["--cert", "/nonexistent"],
         ["--bearer", "t", "-H", "Authorization: b"], ["--auth", "basic", "--user", "a:b", "-H", "authorization: b"],
-        ["--bearer", ""], ["--bearer", "t", "--auth", "negotiate"], ["--cacert", "/nonexistent"], ["--cacert", "/dev/null"],
-        ["--cacert", "/etc/passwd"], ["--insecure-host", "https://a"], ["--insecure-host", "a:1"], ["--insecure-host", "*"],
+        ["--bearer", ""], ["--bearer", "t", "--auth", "negotiate"], ["--cacert", "/nonexistent"],
+        ["--cacert", "/dev/null"],
+        ["--cacert", "/etc/passwd"], ["--insecure-host", "https://a"], ["--insecure-host", "a:1"],
+        ["--insecure-host", "*"],
         ["--insecure-host", ""],
-        ["--auth", "ntlm", "--user", "a:b", "--transport", "urlsession"], ["--passphrase-file", "/dev/null"], ["--cert", "a.p12", "--key", "k"],
+        ["--auth", "ntlm", "--user", "a:b", "--transport", "urlsession"], ["--passphrase-file", "/dev/null"],
+        ["--cert", "a.p12", "--key", "k"],
         ["--user", "a\u{7}:b", "--auth", "basic"],
     ])
     func whatDoesNotGoTogetherIsRefused(options: [String]) async throws {
@@ -82,7 +85,8 @@ struct CredentialTests {
 
     @Test func curlGetsTheSameWithoutThePassword() async throws {
         let outcome = try await Tool.run(
-            "get", "https://example.com/", "--user", "ada:lovelace", "--auth", "digest", "--cacert", Self.bundle, "--pin",
+            "get", "https://example.com/", "--user", "ada:lovelace", "--auth", "digest", "--cacert", Self.bundle,
+            "--pin",
             "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q=", "--curl")
         for part in ["--digest", "--user ada", "--cacert \(Self.bundle)", "--pinnedpubkey", "sha256//NEVIZ"] {
             #expect(outcome.text.contains(part), "\(part)")

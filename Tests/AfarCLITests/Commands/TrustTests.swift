@@ -83,7 +83,9 @@ struct TrustTests {
         let names = ["--insecure-host", "[::1]", "--insecure-host", "bücher.example", "--pin", Self.anyPin]
         let options = try SecurityOptions.parse(names)
         #expect(try options.trustManager(for: "https://[::1]/")?.serverTrustEvaluator(forHost: "::1") != nil)
-        #expect(try options.trustManager(for: "https://[::1]/")?.serverTrustEvaluator(forHost: "xn--bcher-kva.example") != nil)
+        #expect(
+            try options.trustManager(for: "https://[::1]/")?.serverTrustEvaluator(forHost: "xn--bcher-kva.example")
+                != nil)
         let international = try SecurityOptions.parse(["--pin", Self.anyPin])
         let manager = try international.trustManager(for: "https://bücher.example/")
         #expect(try manager?.serverTrustEvaluator(forHost: "xn--bcher-kva.example") != nil)
@@ -101,7 +103,9 @@ struct TrustTests {
         #expect(try String(contentsOf: log, encoding: .utf8).contains("CLIENT_TRAFFIC_SECRET_0 "))
     }
 
-    @Test(arguments: [["--keylog", "/tmp/keys"], ["--cacert", "/etc/ssl/certs/ca-certificates.crt"], ["--pin", anyPin]])
+    @Test(arguments: [
+        ["--keylog", "/tmp/keys"], ["--cacert", "/etc/ssl/certs/ca-certificates.crt"], ["--pin", anyPin],
+    ])
     func whatURLSessionCannotIsRefused(options: [String]) async throws {
         let outcome = try await Tool.run(["get", "https://localhost:1/", "--transport", "urlsession"] + options)
         #expect(outcome.status == 2 && outcome.errors.contains("transport"), "\(outcome.errors)")
