@@ -34,7 +34,7 @@ enum CachingSamples {
     }
 
     static func disk(_ configuration: inout SessionConfiguration) async throws {
-        let store = try DiskCacheStore(directory: URL.cachesDirectory.appending(path: "my-tool"), capacity: 100_000_000)
+        let store = try DiskCacheStore(directory: URL(filePath: "/var/cache/my-tool"), capacity: 100_000_000)
         configuration.cacheStore = store
         // …
         await store.flush()
