@@ -39,20 +39,22 @@ extension Request {
             exchange.request.headerFields[.cacheControl] = "no-cache"
         }
         guard cachedResponseHandler != nil || session.cachedResponseHandler != nil || events != nil else { return }
-        exchange.context[CacheHandlerKey.self] = { [self] response in await keepable(response) }
+        exchange.context[CacheHandlerKey.self] = { [self] response in keepable(response) }
     }
 
     /// What is kept of a response, nil for nothing.
-    private func keepable(_ response: CachedResponse) async -> CachedResponse? {
+    private func keepable(_ response: CachedResponse) -> Reply<CachedResponse?> {
         guard let task = lastTask as? URLSessionDataTask, let proposal = response.cachedURLResponse else {
-            return response
+            return .now(response)
         }
         events?.urlSession(.shared, dataTask: task, willCacheResponse: proposal)
-        guard let handler = cachedResponseHandler ?? session.cachedResponseHandler else { return response }
-        let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
-            handler.dataTask(task, willCacheResponse: proposal, completion: answer)
+        guard let handler = cachedResponseHandler ?? session.cachedResponseHandler else { return .now(response) }
+        return .wait {
+            let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
+                handler.dataTask(task, willCacheResponse: proposal, completion: answer)
+            }
+            return decision.flatMap { $0 === proposal ? response : response.changed(to: $0) }
         }
-        return decision.flatMap { $0 === proposal ? response : response.changed(to: $0) }
     }
 }
 

@@ -20,7 +20,7 @@ package enum CachePolicyKey: ExchangeContextKey {
 /// Where stands who is asked before a response is kept; nil when nobody is.
 package enum CacheHandlerKey: ExchangeContextKey {
     /// Gives the response that is to be kept in the place of another, or nil for none.
-    package typealias Handler = @Sendable (CachedResponse) async -> CachedResponse?
+    package typealias Handler = @Sendable (CachedResponse) -> Reply<CachedResponse?>
 
     package static let defaultValue: Handler? = nil
 }

@@ -154,8 +154,10 @@ package struct CacheStage: ExchangeStage {
                 if state.withLock({ $0.kept }) != nil { store.removeResponses(for: request.url) }
                 return
             }
-            guard let handler else { return store.store(response) }
-            Task { [store] in if let response = await handler(response) { store.store(response) } }
+            switch handler?(response) ?? .now(response) {
+            case .now(let response): if let response { store.store(response) }
+            case .wait(let work): Task { [store] in if let response = await work() { store.store(response) } }
+            }
         }
 
         /// A kept response as an answer, with its age (section 5.1).
