@@ -15,7 +15,9 @@ package final class CacheRevalidation: Sendable {
     func start(_ hop: Hop, _ store: any CacheStore) {
         let url = hop.exchange.url
         guard running.withLock({ $0.insert(url).inserted }) else { return }
-        var exchange = Exchange(request: hop.exchange.request, options: hop.exchange.options)
+        var exchange = Exchange(
+            request: hop.exchange.request, delivery: .collect(limit: Int64(CacheStage.longestBody)),
+            options: hop.exchange.options)
         exchange.context[CachePolicyKey.self] = .revalidate
         let stages: [any ExchangeStage] = [CacheStage(store, revalidation: nil)] + stages
         let driver = HopDriver(Hop(exchange), through: stages, over: sender) { _ in (.take(), asking: nil) }

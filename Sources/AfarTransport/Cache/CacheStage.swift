@@ -6,6 +6,9 @@ package struct CacheStage: ExchangeStage {
     private let store: any CacheStore
     private let revalidation: CacheRevalidation?
 
+    /// The most bytes of a body that are kept.
+    static let longestBody = 16 * 1024 * 1024
+
     /// - Parameter revalidation: How the server is asked beside a request; nil to answer with nothing stale.
     package init(_ store: any CacheStore, revalidation: CacheRevalidation?) {
         self.store = store
@@ -15,9 +18,6 @@ package struct CacheStage: ExchangeStage {
     package func begin(_ hop: Hop) -> (any StageRun)? { Run(hop.exchange, store, revalidation) }
 
     private final class Run: StageRun {
-        /// The most bytes of a body that are kept.
-        private static let longestBody = 16 * 1024 * 1024
-
         private struct State {
             /// What the cache has; nil when that is not of use.
             var kept: CachedResponse?
@@ -136,10 +136,10 @@ package struct CacheStage: ExchangeStage {
             else { return }
             let receive: @Sendable (Data) -> Void = { [self] in keep(head, $0, requestDate, date) }
             switch response.body {
-            case .data(let data): if data.count <= Self.longestBody { receive(data) }
-            case .stream(let stream): stream.copy(upTo: Self.longestBody, to: receive)
+            case .data(let data): if data.count <= CacheStage.longestBody { receive(data) }
+            case .stream(let stream): stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):
-                guard count <= Self.longestBody, let descriptor = hop.exchange.delivery.descriptor else { return }
+                guard count <= CacheStage.longestBody, let descriptor = hop.exchange.delivery.descriptor else { return }
                 if let data = Data(lastBytes: Int(count), of: descriptor) { receive(data) }
             }
         }
@@ -165,7 +165,8 @@ package struct CacheStage: ExchangeStage {
             -> TransportResponse
         {
             var fields = response.fields
-            fields[.age] = String(Int(response.terms.age(at: now)))
+            // As many as 2³¹ when it is older (section 1.2.2).
+            fields[.age] = String(Int(min(response.terms.age(at: now), 2_147_483_648)))
             let head = ResponseHead(
                 status: response.status, fields: fields, url: hop.exchange.url, isStored: isStored)
             var metrics = TransactionMetrics()
