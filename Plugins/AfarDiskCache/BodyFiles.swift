@@ -11,6 +11,8 @@ struct BodyFiles: Sendable {
 
     init(folder: URL) throws {
         self.folder = folder
+        let type = try? FileManager.default.attributesOfItem(atPath: folder.path)[.type] as? FileAttributeType
+        guard type == nil || type == .typeDirectory else { throw CocoaError(.fileWriteFileExists) }
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
@@ -24,12 +26,14 @@ struct BodyFiles: Sendable {
 
     /// The body in a file; nil when it is not there whole.
     func read(_ name: String, byteCount: Int) -> Data? {
+        guard UUID(uuidString: name) != nil else { return nil }
         let data = try? Data(contentsOf: folder.appending(path: name), options: .mappedIfSafe)
         return data?.count == byteCount ? data : nil
     }
 
     func remove(_ names: [String]) {
-        for name in names { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
+        // Whatever else is in the folder is not the cache's.
+        for name in names where UUID(uuidString: name) != nil { unlink(folder.appending(path: name).path) }
     }
 
     /// Removes what a process has left that ended before the database knew of it.

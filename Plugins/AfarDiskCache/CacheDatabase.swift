@@ -19,6 +19,10 @@ struct CacheDatabase: Sendable {
     }
 
     private init(_ file: URL) throws {
+        // SQLite gives the files beside it the same permissions.
+        if !FileManager.default.fileExists(atPath: file.path) {
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.label = "afar.cache"
@@ -105,8 +109,10 @@ struct CacheDatabase: Sendable {
                 sql: "INSERT INTO response (\(ResponseRow.columns), lastUse) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             ).execute(arguments: row.values + [Date().timeIntervalSince1970])
             while let total = try Int.fetchOne(db, sql: "SELECT byteCount FROM total"), total > capacity {
-                let least = "rowid IN (SELECT rowid FROM response ORDER BY lastUse LIMIT 10)"
-                files += try Self.remove(least, [], db)
+                let least = """
+                    rowid IN (SELECT rowid FROM response WHERE url <> ? OR variant <> ? ORDER BY lastUse LIMIT 1)
+                    """
+                files += try Self.remove(least, [row.url, row.variant], db)
                 guard db.changesCount > 0 else { break }
             }
             return files

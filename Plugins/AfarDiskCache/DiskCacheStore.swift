@@ -87,8 +87,7 @@ public final class DiskCacheStore: CacheStore {
     /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
         guard response.byteCount <= capacity / 8 else { return removeVariant(of: response) }
-        pending.withLock { $0.store(response) }
-        write(about: response.url) { [self] in
+        write(about: response.url, noting: { $0.store(response) }) { [self] in
             let file = response.body.count > BodyFiles.smallestSize ? try bodies.write(response.body) : nil
             do {
                 bodies.remove(try database.store(ResponseRow(response, file: file), capacity: capacity))
@@ -101,8 +100,7 @@ public final class DiskCacheStore: CacheStore {
 
     /// Forgets the responses to a URL.
     public func removeResponses(for url: String) {
-        pending.withLock { $0.remove(url) }
-        write(about: url) { [self] in bodies.remove(try database.remove(url)) }
+        write(about: url, noting: { $0.remove(url) }) { [self] in bodies.remove(try database.remove(url)) }
     }
 
     /// Forgets all responses.
@@ -118,10 +116,17 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    private func write(about url: String? = nil, _ work: @escaping @Sendable () throws -> Void) {
-        queue.async { [onError, pending] in
-            do { try work() } catch { onError(error) }
-            if let url { pending.withLock { $0.end(url) } }
+    /// Writes later, in the order in which it is noted.
+    private func write(
+        about url: String? = nil, noting change: (inout PendingWrites) -> Void = { _ in },
+        _ work: @escaping @Sendable () throws -> Void
+    ) {
+        pending.withLock { state in
+            change(&state)
+            queue.async { [onError, pending] in
+                do { try work() } catch { onError(error) }
+                if let url { pending.withLock { $0.end(url) } }
+            }
         }
     }
 }

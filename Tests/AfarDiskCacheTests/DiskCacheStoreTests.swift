@@ -102,6 +102,17 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "29").isEmpty)
     }
 
+    @Test func otherPeoplesFilesStay() async throws {
+        let foreign = folder.url.appending(path: "bodies/notes")
+        try FileManager.default.createDirectory(at: foreign, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: foreign.path)
+        let store = try store()
+        await store.flush()
+        #expect(FileManager.default.fileExists(atPath: foreign.path))
+        let database = folder.url.appending(path: "responses.sqlite").path
+        #expect(try FileManager.default.attributesOfItem(atPath: database)[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test func aDamagedDatabaseIsReplaced() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data(repeating: 7, count: 10_000).write(to: folder.url.appending(path: "responses.sqlite"))

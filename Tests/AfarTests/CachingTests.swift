@@ -106,6 +106,59 @@ struct CachingTests {
         await server.stop()
     }
 
+    @Test func whoObservesAHitDoesNotHaveItKeptAgain() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/odd") { request in
+            let number = counter.next()
+            guard request.headers["If-None-Match"] != nil else {
+                return .text("\(number)").adding("ETag", "\"\(number)\"").adding("Cache-Control", "max-age=60")
+            }
+            return ServerResponse(status: 304).adding("ETag", "\"other\"")
+        }
+        let store = MemoryCacheStore()
+        var configuration = SessionConfiguration.default
+        configuration.cacheStore = store
+        let session = Session(configuration: configuration, eventMonitors: [ClosureEventMonitor()])
+        let url = server.url("/odd")
+        #expect(try await text(session, url) == "1")
+        let kept = store.responses(for: url.absoluteString).first
+        #expect(try await text(session, url) == "1")
+        #expect(kept != nil && store.responses(for: url.absoluteString).first === kept)
+        // An answer about another response, with somebody who observes.
+        #expect(try await text(session, url, ["Cache-Control": "no-cache"]) == "3")
+        await server.stop()
+    }
+
+    @Test func anAnswerMayEndWhatIsKept() async throws {
+        let server = try await TestServer.start()
+        server.route("/ended") { request in
+            guard request.headers["If-None-Match"] == nil else {
+                return ServerResponse(status: 304).adding("Cache-Control", "no-store")
+            }
+            return .text("body").adding("ETag", "\"1\"")
+        }
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        for _ in 0..<2 { #expect(try await text(session, server.url("/ended")) == "body") }
+        #expect(store.count == 0)
+        await server.stop()
+    }
+
+    @Test func aFailureForgetsNothing() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/shaky") { _ in
+            counter.next() == 1 ? .text("good").adding("ETag", "\"1\"") : .text("bad", status: 503)
+        }
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        #expect(try await text(session, server.url("/shaky")) == "good")
+        #expect(try await text(session, server.url("/shaky")) == "bad")
+        #expect(store.count == 1)
+        await server.stop()
+    }
+
     @Test func responsesThatVaryAreToldApart() async throws {
         let server = try await TestServer.start()
         let session = session()

@@ -46,6 +46,9 @@ struct SendingOptions: ParsableArguments {
         if transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
             throw ValidationError("--auth \(security.auth?.rawValue ?? "") is not for --transport urlsession.")
         }
+        if cache != nil, !security.insecureHost.isEmpty {
+            throw ValidationError("--cache keeps nothing that --insecure-host lets through: choose one of them.")
+        }
         if let maxRedirects {
             guard maxRedirects >= 0, follow else {
                 throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")

@@ -44,11 +44,13 @@ extension Request {
 
     /// What is kept of a response, nil for nothing.
     private func keepable(_ response: CachedResponse) -> Reply<CachedResponse?> {
+        let handler = cachedResponseHandler ?? session.cachedResponseHandler
         guard let task = lastTask as? URLSessionDataTask, let proposal = response.cachedURLResponse else {
-            return .now(response)
+            // Who cannot be asked has not agreed.
+            return .now(handler == nil ? response : nil)
         }
         events?.urlSession(.shared, dataTask: task, willCacheResponse: proposal)
-        guard let handler = cachedResponseHandler ?? session.cachedResponseHandler else { return .now(response) }
+        guard let handler else { return .now(response) }
         return .wait {
             let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
                 handler.dataTask(task, willCacheResponse: proposal, completion: answer)

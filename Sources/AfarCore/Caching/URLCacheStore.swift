@@ -1,5 +1,3 @@
-import HTTPTypes
-
 #if canImport(FoundationNetworking)
     import Foundation
     public import FoundationNetworking
@@ -7,7 +5,7 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// Keeps responses in a `URLCache`, one for each URL.
+/// Keeps responses in the memory of a `URLCache`, one for each URL.
 public final class URLCacheStore: CacheStore, @unchecked Sendable {
     // Sendable because the cache may be used from any thread.
 
@@ -24,20 +22,8 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     /// The responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
-        if let response = entry.userInfo?[Self.key] as? CachedResponse { return [response] }
-        // One that was on disk has lost what it was kept with.
-        guard let head = entry.response as? HTTPURLResponse else { return [] }
-        var fields = HTTPFields()
-        for case (let text as String, let value as String) in head.allHeaderFields {
-            if let name = HTTPField.Name(text) { fields[name] = value }
-        }
-        guard fields[.vary] == nil, let date = fields[.date].flatMap(HTTPDate.parse) else { return [] }
-        let moment = Date(timeIntervalSince1970: Double(date))
-        return [
-            CachedResponse(
-                url: url, variant: "", status: head.statusCode, fields: fields, body: entry.data, requestDate: moment,
-                responseDate: moment)
-        ]
+        // Others may put theirs into the same cache, and know nothing of who may see what.
+        return (entry.userInfo?[Self.key] as? CachedResponse).map { [$0] } ?? []
     }
 
     /// Keeps a response in the place of the one of its variant.
@@ -46,7 +32,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
         cache.storeCachedResponse(
             CachedURLResponse(
                 response: entry.response, data: entry.data, userInfo: [Self.key: response],
-                storagePolicy: response.variant.isEmpty ? .allowed : .allowedInMemoryOnly),
+                storagePolicy: .allowedInMemoryOnly),
             for: request)
     }
 

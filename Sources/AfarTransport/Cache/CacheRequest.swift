@@ -7,7 +7,8 @@ package struct CacheRequest: Sendable {
     /// What responses are found by: the URL without userinfo and fragment, in the one spelling of its origin.
     package let url: String
     package let hasBody: Bool
-    /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2).
+    /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2), or over a connection that
+    /// is authenticated.
     package let isConditional: Bool
     /// What the caller says about caches.
     package let control: CacheControl
@@ -20,7 +21,9 @@ package struct CacheRequest: Sendable {
         hasBody = !exchange.body.isNone
         own = exchange.request.headerFields
         defaults = exchange.options.defaultFields
-        var isConditional = false
+        // Who is asked over a connection that is somebody's stands in no field.
+        var isConditional =
+            !exchange.context.isEmpty && exchange.context[ConnectionAuthenticationKey.self] != nil
         for field in own where Self.conditions.contains(field.name.canonicalName) { isConditional = true }
         self.isConditional = isConditional
         let controls = Self.values(.cacheControl, own, defaults)

@@ -18,6 +18,7 @@ package final class CacheRevalidation: Sendable {
         var exchange = Exchange(
             request: hop.exchange.request, delivery: .collect(limit: Int64(CacheStage.longestBody)),
             options: hop.exchange.options)
+        exchange.context = hop.exchange.context
         exchange.context[CachePolicyKey.self] = .revalidate
         let stages: [any ExchangeStage] = [CacheStage(store, revalidation: nil)] + stages
         let driver = HopDriver(Hop(exchange), through: stages, over: sender) { _ in (.take(), asking: nil) }

@@ -48,7 +48,7 @@ package enum CacheRules {
 
     /// Whether the request is like the one that the response answered (section 4.1).
     package static func matches(_ request: CacheRequest, _ response: CachedResponse) -> Bool {
-        variant(of: request, for: response.terms) == response.variant
+        response.terms.varyingFields != nil && variant(of: request, for: response.terms) == response.variant
     }
 
     // MARK: Freshness
@@ -103,12 +103,18 @@ package enum CacheRules {
         return response.variant(variant(of: request, for: response.terms))
     }
 
+    /// Whether a response that a 304 has changed may still be kept as the one for such requests.
+    package static func mayKeep(_ response: CachedResponse, for request: CacheRequest) -> Bool {
+        mayStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
+            && matches(request, response)
+    }
+
     private static func mayStore(
-        _ terms: CacheTerms, status: Int, fields: HTTPFields, _ request: CacheRequest
+        _ terms: CacheTerms, status: Int, fields: HTTPFields, _ request: CacheRequest, isNew: Bool = true
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
-        guard request.method == .get, mayUse(request), !request.control.noStore,
+        guard request.method == .get || !isNew, mayUse(request), !request.control.noStore,
             terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }

@@ -28,6 +28,8 @@ package struct CacheStage: ExchangeStage {
             var requestDate = Date.distantPast
             /// What has come over the network.
             var arrival: (head: ResponseHead, date: Date)?
+            /// The answer to a validation, which has come partly over the network.
+            var given: ResponseHead?
         }
 
         private let request: CacheRequest
@@ -48,7 +50,7 @@ package struct CacheStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<Departure> {
             let mustSend = state.withLock { state in
-                (state.requestDate, state.isValidating, state.arrival) = (Date(), false, nil)
+                (state.requestDate, state.isValidating, state.arrival, state.kept) = (Date(), false, nil, nil)
                 return state.mustSend
             }
             guard !mustSend, policy != .reload, CacheRules.mayUse(request) else { return .now(.send) }
@@ -58,7 +60,8 @@ package struct CacheStage: ExchangeStage {
 
         private func departure(of hop: Hop) -> Departure {
             let now = Date()
-            let responses = store.responses(for: request.url)
+            let limit = hop.exchange.delivery.limit ?? .max
+            let responses = store.responses(for: request.url).filter { Int64($0.body.count) <= limit }
             switch CacheRules.decide(request, policy, among: responses, at: now) {
             case .use(let response): return .answer(stored(response, for: hop, at: now))
             case .useAndRevalidate(let response):
@@ -86,19 +89,27 @@ package struct CacheStage: ExchangeStage {
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
             let now = Date()
-            let (kept, isValidating, requestDate) = state.withLock { state in
+            // It may be asked about a head more than once, and about what it has given itself.
+            let known = state.withLock { state -> (CachedResponse?, isValidating: Bool, requestDate: Date)? in
+                guard !head.isStored, head !== state.given else { return nil }
                 state.arrival = (head, now)
                 return (state.kept, state.isValidating, state.requestDate)
             }
+            guard let (kept, isValidating, requestDate) = known else { return .now(.pass) }
             for url in CacheRules.invalidated(by: head, to: request) { store.removeResponses(for: url) }
             guard let kept else { return .now(.pass) }
             if isValidating, head.status == 304 {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
-                store.store(updated)
+                if CacheRules.mayKeep(updated, for: request) {
+                    store.store(updated)
+                } else {
+                    store.removeResponses(for: request.url)
+                }
                 // The cookies of the answer are new.
-                let isStored = !head.contains(.setCookie)
-                return .now(.replace(stored(updated, for: hop, at: now, isStored: isStored)))
+                let response = stored(updated, for: hop, at: now, isStored: !head.contains(.setCookie))
+                state.withLock { $0.given = response.head }
+                return .now(.replace(response))
             }
             if CacheRules.errorStatuses.contains(head.status), mayServeOnError(kept, at: now) {
                 return .now(.replace(stored(kept, for: hop, at: now)))
@@ -112,7 +123,7 @@ package struct CacheStage: ExchangeStage {
         /// The server says that another response holds than the one that is kept.
         private func sendAgain(_ hop: Hop) -> Disposition {
             store.removeResponses(for: request.url)
-            state.withLock { ($0.kept, $0.mustSend) = (nil, true) }
+            state.withLock { $0.mustSend = true }
             return .follow(hop.exchange, .validation)
         }
 
@@ -132,8 +143,12 @@ package struct CacheStage: ExchangeStage {
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard let (head, date) = arrival, case .success(let response) = result, response.head === head,
-                request.method == .get
+                request.method == .get, (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
             else { return }
+            // Bodies that must not be kept are not copied first.
+            let isKeepable =
+                CacheRules.storable(head, Data(), to: request, requestDate: requestDate, responseDate: date) != nil
+            guard isKeepable else { return forgetOlder(than: head) }
             let receive: @Sendable (Data) -> Void = { [self] in keep(head, $0, requestDate, date) }
             switch response.body {
             case .data(let data): if data.count <= CacheStage.longestBody { receive(data) }
@@ -149,15 +164,17 @@ package struct CacheStage: ExchangeStage {
             guard isWhole == nil || isWhole == Int64(body.count) else { return }
             let response = CacheRules.storable(
                 head, body, to: request, requestDate: requestDate, responseDate: responseDate)
-            guard let response else {
-                // What is kept is older than what must not be.
-                if state.withLock({ $0.kept }) != nil { store.removeResponses(for: request.url) }
-                return
-            }
+            guard let response else { return }
             switch handler?(response) ?? .now(response) {
             case .now(let response): if let response { store.store(response) }
             case .wait(let work): Task { [store] in if let response = await work() { store.store(response) } }
             }
+        }
+
+        /// What is kept is older than what must not be. A failure says nothing about that.
+        private func forgetOlder(than head: ResponseHead) {
+            guard head.status < 400 || [404, 410].contains(head.status) else { return }
+            if state.withLock({ $0.kept }) != nil { store.removeResponses(for: request.url) }
         }
 
         /// A kept response as an answer, with its age (section 5.1).

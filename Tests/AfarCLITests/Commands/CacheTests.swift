@@ -7,7 +7,7 @@ struct CacheTests {
     @Test func responsesAreKeptShownAndForgotten() async throws {
         let (server, directory) = (try await TestServer.start(), try ScratchDirectory())
         let folder = directory.url.appending(path: "cache").path
-        let url = server.url("/cache/60").absoluteString
+        let url = server.url("/cache/86400").absoluteString
         for _ in 0..<2 {
             let outcome = try await Tool.run("get", url, "--cache", folder)
             #expect(outcome.status == 0 && outcome.text.contains("1"), "\(outcome.errors)")
