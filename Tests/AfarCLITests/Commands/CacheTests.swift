@@ -17,7 +17,7 @@ struct CacheTests {
         #expect(list.status == 0 && list.text.contains(url) && list.text.contains("  200  "))
         let shown = try await Tool.run("cache", "show", folder, url)
         #expect(
-            shown.text.contains("max-age=60") && shown.text.contains("serial") && shown.errors.contains("Fresh for"))
+            shown.text.contains("max-age=86400") && shown.text.contains("serial") && shown.errors.contains("Fresh for"))
         #expect(try await Tool.run("cache", "clear", folder).status == 0)
         #expect(try await Tool.run("cache", "ls", folder).text.isEmpty)
         #expect(try await Tool.run("cache", "show", folder, url).status == 6)
