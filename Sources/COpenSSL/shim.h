@@ -134,6 +134,10 @@ static inline void afar_log_keys(SSL_CTX *context, int descriptor) {
     SSL_CTX_set_app_data(context, (void *)((intptr_t)descriptor + 1));
     SSL_CTX_set_keylog_callback(context, afar_write_key_log);
 }
+// A place in each connection's settings for an object of ours, which is released with them; below 0 when there is none.
+static inline int afar_new_settings_place(CRYPTO_EX_free *release) {
+    return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
+}
 // A place in each connection for a mark of ours; below 0 when there is none.
 static inline int afar_new_mark(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
 

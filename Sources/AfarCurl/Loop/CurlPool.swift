@@ -134,9 +134,9 @@ final class CurlPool {
     }
 
     func setSecurity(
-        _ options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion, showsIdentity: Bool
+        _ handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion
     ) throws(CurlOptions.Failure) {
-        try tls.apply(to: options, minimumVersion, security, showsIdentity: showsIdentity)
+        try tls.apply(to: handle, minimumVersion, security)
     }
 
     /// The certificates that are trusted.

@@ -11,7 +11,6 @@ final class EasyHandle {
         var hasBody: Bool
         var isSecure: Bool
         var minimumTLSVersion: ExchangeOptions.TLSVersion
-        var showsIdentity: Bool
         var connectTimeout: TimeInterval
         var decodesContent: Bool
     }
@@ -21,6 +20,8 @@ final class EasyHandle {
     @exclusivity(unchecked) var setup: Setup?
     /// The transfer that the handle works for.
     @exclusivity(unchecked) var transfer: Transfer?
+    /// What watches over the handshakes of the handle's transfers; nil where libcurl does that alone.
+    @exclusivity(unchecked) var handshake: Handshake?
     /// Whether other transfers use the handle again. libcurl sets a buffer's size only on a fresh handle, so a handle
     /// with a large one is used once.
     let isReusable: Bool
@@ -53,6 +54,7 @@ final class EasyHandle {
     /// Makes libcurl forget all options.
     func reset() {
         setup = nil
+        handshake = nil
         curl_easy_reset(raw)
     }
 
@@ -69,7 +71,10 @@ final class EasyHandle {
     }
 
     /// Starts with no failure.
-    func clearError() { errorText.pointee = 0 }
+    func clearError() {
+        errorText.pointee = 0
+        handshake?.undecidedChain = nil
+    }
 
     /// Takes from libcurl what belongs to the transfer, and gives the look-up that it is at all the time that it needs.
     func forgetTransfer() {

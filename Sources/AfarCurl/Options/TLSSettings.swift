@@ -3,10 +3,6 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-#if canImport(COpenSSL)
-    import COpenSSL
-#endif
-
 /// How a transport's connections are secured; the same for all its threads.
 final class TLSSettings: Sendable {
     /// The certificates that are trusted.
@@ -39,9 +35,9 @@ final class TLSSettings: Sendable {
     /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
     /// the bundle, which costs 45 ms of CPU a connection.
     func apply(
-        to options: CurlOptions, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?,
-        showsIdentity: Bool
+        to handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?
     ) throws(CurlOptions.Failure) {
+        let options = CurlOptions(easy: handle.raw)
         let isEvaluated = security?.evaluation != nil
         try options.set(CURLOPT_SSL_VERIFYPEER, isEvaluated ? 0 : 1)
         try options.set(CURLOPT_SSL_VERIFYHOST, isEvaluated ? 0 : 2)
@@ -55,44 +51,16 @@ final class TLSSettings: Sendable {
         try options.set(CURLOPT_SSLVERSION, version)
         if let cipherList { try options.set(CURLOPT_SSL_CIPHER_LIST, cipherList) }
         if let tls13CipherSuites { try options.set(CURLOPT_TLS13_CIPHERS, tls13CipherSuites) }
-        if showsIdentity, let identity = security?.identity { try options.set(identity) }
+        if let identity = security?.identity { try options.set(identity) }
         // A session that is resumed shows no certificates and no OCSP response to decide on.
         if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
-        if isEvaluated || keyLog != nil { try setContextFunction(options, isEvaluated: isEvaluated) }
+        handle.handshake = isEvaluated || keyLog != nil ? Handshake(security, logsTo: keyLog) : nil
+        try handle.handshake?.apply(to: options)
     }
-
-    private func setContextFunction(_ options: CurlOptions, isEvaluated: Bool) throws(CurlOptions.Failure) {
-        #if canImport(COpenSSL)
-            let function: curl_ssl_ctx_callback =
-                isEvaluated
-                ? { _, context, settings in
-                    guard let context else { return CURLE_OK }
-                    afar_prepare_for_evaluation(OpaquePointer(context))
-                    TLSSettings.logKeys(of: OpaquePointer(context), settings)
-                    return CURLE_OK
-                }
-                : { _, context, settings in
-                    if let context { TLSSettings.logKeys(of: OpaquePointer(context), settings) }
-                    return CURLE_OK
-                }
-            // The loop that has the handles holds the settings.
-            let context = Unmanaged.passUnretained(self).toOpaque()
-            try options.check(
-                afar_set_ssl_context_function(options.easy, function, context), CURLOPT_SSL_CTX_FUNCTION)
-        #endif
-    }
-
-    #if canImport(COpenSSL)
-        private static func logKeys(of context: OpaquePointer, _ settings: UnsafeMutableRawPointer?) {
-            guard let settings else { return }
-            let keyLog = Unmanaged<TLSSettings>.fromOpaque(settings).takeUnretainedValue().keyLog
-            if let keyLog { afar_log_keys(context, keyLog.descriptor) }
-        }
-    #endif
 }
 
 /// A file to which the secrets of handshakes are added, in the form that Wireshark reads.
-private final class KeyLog: Sendable {
+final class KeyLog: Sendable {
     let file: URL
     /// Below 0 when the file could not be opened.
     let descriptor: Int32

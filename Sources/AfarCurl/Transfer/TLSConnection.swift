@@ -12,6 +12,8 @@ import Foundation
 
         private let ssl: OpaquePointer
 
+        init(_ ssl: OpaquePointer) { self.ssl = ssl }
+
         /// Nil without TLS, or when that is not OpenSSL's.
         init?(_ handle: EasyHandle) {
             guard let ssl = afar_get_openssl(handle.raw) else { return nil }

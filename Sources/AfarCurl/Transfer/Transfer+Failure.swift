@@ -25,7 +25,7 @@ extension Transfer {
     func failure(_ code: CURLcode, phase: TransportError.Phase, report: TransportReport) -> TransportError {
         let message = handle?.errorMessage ?? ""
         var error: TransportError
-        if let fault = state.fault {
+        if let fault = state.fault ?? handshakeFault {
             error = TransportError(
                 fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
                 underlying: fault.underlying)

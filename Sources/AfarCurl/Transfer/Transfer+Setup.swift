@@ -18,8 +18,7 @@ extension Transfer {
         let setup = EasyHandle.Setup(
             method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
             minimumTLSVersion: exchange.options.minimumTLSVersion,
-            showsIdentity: pool.security?.showsIdentity ?? false, connectTimeout: exchange.options.connectTimeout,
-            decodesContent: exchange.options.decodesContent)
+            connectTimeout: exchange.options.connectTimeout, decodesContent: exchange.options.decodesContent)
         if handle.setup != setup || feed != nil || authentication != nil {
             handle.reset()
             try setUp(handle, setup, options, pool: pool)
@@ -42,7 +41,7 @@ extension Transfer {
         try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
         try options.setRules()
         try pool.setShared(options)
-        if setup.isSecure { try pool.setSecurity(options, setup.minimumTLSVersion, showsIdentity: setup.showsIdentity) }
+        if setup.isSecure { try pool.setSecurity(handle, setup.minimumTLSVersion) }
         // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
         // on unknown to the limiter.
         try options.set(

@@ -56,11 +56,6 @@ package final class ConnectionSecurity: Sendable {
         state.withLock { $0.accepted.contains { $0.chain == chain && $0.end > .now } }
     }
 
-    /// Whether the client may show who it is. Where somebody decides, not to a host of which nothing was accepted yet.
-    package var showsIdentity: Bool {
-        identity != nil && (evaluation == nil || state.withLock { $0.accepted.contains { $0.end > .now } })
-    }
-
     /// Has it decided whether a host that presents this is the right one. Requests that meet the same chain meanwhile wait for
     /// that decision.
     ///

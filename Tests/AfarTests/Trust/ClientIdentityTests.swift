@@ -103,6 +103,44 @@ import Testing
         #expect(client(in: answer) == "CN=client-b")
     }
 
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func isShownToNoServerBeforeItIsAccepted(version: String) async throws {
+        let server = try await DemandingServer(certificates, version)
+        let key = try #require(Certificate.certificates(contentsOf: certificates.file("good.crt")).first).publicKey
+        let other = try PublicKey(pin: Data(count: 32).base64EncodedString())
+        let identity = try identity("client-a")
+        func session(pinning key: PublicKey) -> Session {
+            Session(
+                configuration: configuration { $0.clientIdentity = identity },
+                serverTrustManager: ServerTrustManager(evaluators: ["localhost": PublicKeysTrustEvaluator(keys: [key])]))
+        }
+        let (refusing, accepting) = (session(pinning: other), session(pinning: key))
+        for _ in 0..<3 {
+            let refused = await refusing.request(server.url).serializingString().response
+            #expect(refused.error?.isServerTrustEvaluationError == true, "\(refused)")
+        }
+        // Each accepted connection is seen as one, with one certificate.
+        for count in 1...2 {
+            _ = try await accepting.request(server.url).validate().serializingString().value
+            #expect(try server.clientsSeen() == Array(repeating: "CN = client-a", count: count))
+        }
+    }
+
+    @Test func whoHasNoneLearnsThatOneIsDemandedOnlyOfAnAcceptedServer() async throws {
+        let server = try await DemandingServer(certificates, "-tls1_2")
+        let evaluators: [(any ServerTrustEvaluating, Bool)] = [
+            (DisabledTrustEvaluator(), false),
+            (PublicKeysTrustEvaluator(keys: [try PublicKey(pin: Data(count: 32).base64EncodedString())]), true),
+        ]
+        for (evaluator, isRefused) in evaluators {
+            let session = Session(
+                configuration: configuration { _ in },
+                serverTrustManager: ServerTrustManager(evaluators: ["localhost": evaluator]))
+            let error = await session.request(server.url).serializingString().response.error
+            #expect(error != nil)
+            #expect(error?.isServerTrustEvaluationError == isRefused, "\(String(describing: error))")
+        }
+    }
+
     @Test func aTransportWithoutIdentitiesRefuses() async throws {
         let session = Session(
             configuration: try {
