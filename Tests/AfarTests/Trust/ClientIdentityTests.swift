@@ -111,7 +111,8 @@ import Testing
         func session(pinning key: PublicKey) -> Session {
             Session(
                 configuration: configuration { $0.clientIdentity = identity },
-                serverTrustManager: ServerTrustManager(evaluators: ["localhost": PublicKeysTrustEvaluator(keys: [key])]))
+                serverTrustManager: ServerTrustManager(evaluators: ["localhost": PublicKeysTrustEvaluator(keys: [key])])
+            )
         }
         let (refusing, accepting) = (session(pinning: other), session(pinning: key))
         for _ in 0..<3 {
