@@ -249,6 +249,7 @@ let package = Package(
             name: "AfarDiskCacheTests",
             dependencies: [
                 "Afar", "AfarDiskCache", "AfarTestServer", "DiskCacheProbe", "TestServers",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

@@ -1,24 +1,44 @@
+import AfarTransport
 import Foundation
 import GRDB
 
 /// The table of responses. Any number of threads and processes may read it while one writes.
 struct CacheDatabase: Sendable {
     private let pool: DatabasePool
+    private let file: URL
 
     /// How seldom it is noted that a response was used, in seconds.
     private static let noteInterval: Double = 60
 
+    /// What a file's name is followed by when another says that it is damaged.
+    private static let damageMark = "-damaged"
+
     /// Opens a database, in the place of one that cannot be read.
     static func open(_ file: URL) throws -> CacheDatabase {
+        if FileManager.default.fileExists(atPath: file.path + damageMark) { remove(file) }
         do {
             return try CacheDatabase(file)
         } catch let error as DatabaseError where error.meansDamage {
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+            remove(file)
             return try CacheDatabase(file)
         }
     }
 
+    private static func remove(_ file: URL) {
+        for suffix in ["", "-wal", "-shm", damageMark] {
+            try? FileManager.default.removeItem(atPath: file.path + suffix)
+        }
+    }
+
+    /// Whether an error means that the database is damaged. Who opens it next knows of that, and replaces it.
+    func noteDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError, error.meansDamage else { return false }
+        _ = FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil)
+        return true
+    }
+
     private init(_ file: URL) throws {
+        self.file = file
         // SQLite gives the files beside it the same permissions.
         if !FileManager.default.fileExists(atPath: file.path) {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -28,7 +48,7 @@ struct CacheDatabase: Sendable {
         configuration.label = "afar.cache"
         pool = try DatabasePool(path: file.path, configuration: configuration)
         try pool.write { db in
-            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            let version = try Row.fetchOne(db, sql: "PRAGMA user_version")?.value(Int.self, at: 0) ?? 0
             guard version != Self.version else { return }
             try db.execute(sql: Self.schema)
         }
@@ -65,12 +85,16 @@ struct CacheDatabase: Sendable {
                 sql: "SELECT \(ResponseRow.columns), lastUse FROM response WHERE url = ? ORDER BY responseDate DESC")
             let rows = try Row.fetchAll(statement, arguments: [url])
             let limit = Date().timeIntervalSince1970 - Self.noteInterval
-            return (rows.map(ResponseRow.init), rows.contains { $0[10] < limit })
+            let lastUses = rows.compactMap { try? $0.value(Double.self, at: 10) }
+            return (try rows.map(ResponseRow.init), lastUses.contains { $0 < limit })
         }
     }
 
     func files() throws -> Set<String> {
-        try pool.read { db in try Set(String.fetchAll(db, sql: "SELECT file FROM response WHERE file IS NOT NULL")) }
+        try pool.read { db in
+            let rows = try Row.fetchAll(db, sql: "SELECT file FROM response WHERE file IS NOT NULL")
+            return Set(try rows.map { try $0.value(at: 0) })
+        }
     }
 
     func entries() throws -> [DiskCacheStore.Entry] {
@@ -80,8 +104,10 @@ struct CacheDatabase: Sendable {
                 """
             return try Row.fetchAll(db, sql: sql).map { row in
                 DiskCacheStore.Entry(
-                    url: row[0], variant: row[1], status: row[2], bodyByteCount: row[3],
-                    responseDate: Date(timeIntervalSince1970: row[4]), lastUse: Date(timeIntervalSince1970: row[5]))
+                    url: try row.value(at: 0), variant: try row.value(at: 1), status: try row.value(at: 2),
+                    bodyByteCount: try row.value(at: 3),
+                    responseDate: Date(timeIntervalSince1970: try row.value(at: 4)),
+                    lastUse: Date(timeIntervalSince1970: try row.value(at: 5)))
             }
         }
     }
@@ -95,12 +121,15 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Keeps a response in the place of the one of its variant, and removes others until there is room.
+    /// Keeps a response in the place of the one of its variant, or of all to its URL, and removes others until there is room.
     ///
     /// - Returns: The files that are no longer needed.
-    func store(_ row: ResponseRow, capacity: Int) throws -> [String] {
+    func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
         try pool.write { db in
-            var files = try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
+            var files =
+                replacesAll
+                ? try Self.remove("url = ?", [row.url], db)
+                : try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
             // What a `Vary` tells apart that is never the same must not pile up.
             files += try Self.remove(
                 "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
@@ -108,7 +137,7 @@ struct CacheDatabase: Sendable {
             try db.cachedStatement(
                 sql: "INSERT INTO response (\(ResponseRow.columns), lastUse) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             ).execute(arguments: row.values + [Date().timeIntervalSince1970])
-            while let total = try Int.fetchOne(db, sql: "SELECT byteCount FROM total"), total > capacity {
+            while try Self.byteCount(db) > capacity {
                 let least = """
                     rowid IN (SELECT rowid FROM response WHERE url <> ? OR variant <> ? ORDER BY lastUse LIMIT 1)
                     """
@@ -119,13 +148,43 @@ struct CacheDatabase: Sendable {
         }
     }
 
+    /// Gives the response to a URL, of a variant and a date, other fields and dates. Returns whether there was one.
+    func update(_ response: CachedResponse, responseDate: Date) throws -> Bool {
+        try pool.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE response SET fields = ?, requestDate = ?, responseDate = ?, lastUse = ?
+                    WHERE url = ? AND variant = ? AND responseDate = ?
+                    """,
+                arguments: [
+                    FieldLines.text(response.fields), response.requestDate.timeIntervalSince1970,
+                    response.responseDate.timeIntervalSince1970, Date().timeIntervalSince1970, response.url,
+                    response.variant, responseDate.timeIntervalSince1970,
+                ])
+            return db.changesCount > 0
+        }
+    }
+
+    private static func byteCount(_ db: Database) throws -> Int {
+        try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
+    }
+
     /// Returns the files that are no longer needed.
     func remove(_ url: String) throws -> [String] { try pool.write { db in try Self.remove("url = ?", [url], db) } }
 
+    /// Removes the response whose body was in a file. Returns the files that are no longer needed.
+    func removeRow(of file: String) throws -> [String] {
+        try pool.write { db in try Self.remove("file = ?", [file], db) }
+    }
+
+    /// Returns the files that are no longer needed.
+    func removeAll() throws -> [String] { try pool.write { db in try Self.remove("TRUE", [], db) } }
+
     private static func remove(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [String]
     {
-        let files = try String.fetchAll(
+        let rows = try Row.fetchAll(
             db, sql: "SELECT file FROM response WHERE file IS NOT NULL AND \(condition)", arguments: arguments)
+        let files: [String] = try rows.map { try $0.value(at: 0) }
         try db.execute(sql: "DELETE FROM response WHERE \(condition)", arguments: arguments)
         return files
     }
@@ -135,5 +194,16 @@ extension DatabaseError {
     /// Whether the file is no database, or one that is broken.
     fileprivate var meansDamage: Bool {
         [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT].contains(resultCode)
+    }
+}
+
+extension Row {
+    /// A column's value. What is not of the type is damage; GRDB itself would end the process.
+    func value<Value: DatabaseValueConvertible>(_ type: Value.Type = Value.self, at index: Int) throws -> Value {
+        let value: DatabaseValue = self[index]
+        guard let value = Value.fromDatabaseValue(value) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value of another type than the column's")
+        }
+        return value
     }
 }

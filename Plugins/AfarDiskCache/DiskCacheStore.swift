@@ -10,7 +10,8 @@ import GRDB
 /// beside it. Those that were not used for longest go first. Several processes may use one folder.
 ///
 /// What is stored is written soon, on a queue of the store's, and is found at once. What fails there is reported and
-/// otherwise passed over: a cache that cannot write is one that forgets.
+/// otherwise passed over: a cache that cannot write is one that forgets. When the database turns out to be damaged, nothing more
+/// is kept or found, and the next store that is opened in the folder replaces it.
 public final class DiskCacheStore: CacheStore {
     /// 256 MiB.
     public static let defaultCapacity = 256 * 1024 * 1024
@@ -24,6 +25,9 @@ public final class DiskCacheStore: CacheStore {
     private let onError: @Sendable (any Error) -> Void
     private let queue = DispatchQueue(label: "afar.cache.disk")
     private let pending = Locked(PendingWrites())
+
+    /// The most bytes that may wait to be written.
+    private static let longestQueue = 64 * 1024 * 1024
 
     /// Opens a folder, and makes it where there is none; only its owner may look into it. A database that is damaged, or is of
     /// another kind, is replaced by an empty one.
@@ -43,7 +47,7 @@ public final class DiskCacheStore: CacheStore {
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         bodies = try BodyFiles(folder: directory.appending(path: "bodies"))
         database = try CacheDatabase.open(directory.appending(path: "responses.sqlite"))
-        write { [database, bodies] in bodies.removeOrphans(except: try database.files()) }
+        write { [bodies, database] in bodies.removeOrphans(except: try database.files()) }
     }
 
     /// Waits until all that was stored, and removed, is written. To be called before the process ends: what is not written
@@ -60,23 +64,32 @@ public final class DiskCacheStore: CacheStore {
         if let known, known.hidesOthers { return known.responses }
         do {
             let (rows, mustNote) = try database.rows(for: url)
-            if mustNote { write { [database] in try database.noteUse(of: url) } }
+            if mustNote { noteUse(of: url) }
             let variants = Set(known?.responses.map(\.variant) ?? [])
             return (known?.responses ?? []) + rows.filter { !variants.contains($0.variant) }.compactMap(response)
         } catch {
-            onError(error)
+            report(error)
             return known?.responses ?? []
         }
     }
 
-    /// Nil when the body is gone: somebody else has removed the response meanwhile.
+    /// Nil when the body is gone. Somebody else may have removed the response meanwhile.
     private func response(_ row: ResponseRow) -> CachedResponse? {
         guard let body = row.body ?? row.file.flatMap({ bodies.read($0, byteCount: row.bodyByteCount) }) else {
+            if let file = row.file { write { [bodies, database] in bodies.remove(try database.removeRow(of: file)) } }
             return nil
         }
         return CachedResponse(
             url: row.url, variant: row.variant, status: row.status, fields: FieldLines.fields(row.fields), body: body,
             requestDate: row.requestDate, responseDate: row.responseDate)
+    }
+
+    private func noteUse(of url: String) {
+        guard pending.withLock({ $0.mustNote(url) }) else { return }
+        write { [pending, database] in
+            defer { pending.withLock { $0.hasNoted(url) } }
+            try database.noteUse(of: url)
+        }
     }
 
     /// What is kept, the most recently used first.
@@ -86,47 +99,80 @@ public final class DiskCacheStore: CacheStore {
 
     /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
-        guard response.byteCount <= capacity / 8 else { return removeVariant(of: response) }
+        // An older response does not outlive a newer one that is not kept.
+        guard response.byteCount <= capacity / 8, !response.isForMemoryOnly,
+            pending.withLock({ $0.byteCount }) + response.byteCount <= Self.longestQueue
+        else { return removeResponses(for: response.url) }
+        write(about: response.url, noting: { $0.store(response) }) { [self] in try insert(response) }
+    }
+
+    /// Keeps a response in the place of another that has the same body, which is not written again.
+    public func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) {
         write(about: response.url, noting: { $0.store(response) }) { [self] in
-            let file = response.body.count > BodyFiles.smallestSize ? try bodies.write(response.body) : nil
-            do {
-                bodies.remove(try database.store(ResponseRow(response, file: file), capacity: capacity))
-            } catch {
-                if let file { bodies.remove([file]) }
-                throw error
-            }
+            if mustRemoveOthers(of: response.url) { return try insert(response) }
+            if try !database.update(response, responseDate: old.responseDate) { try insert(response) }
+        }
+    }
+
+    private func mustRemoveOthers(of url: String) -> Bool { pending.withLock { $0[url]?.hasFailed } ?? false }
+
+    private func insert(_ response: CachedResponse) throws {
+        let replacesAll = mustRemoveOthers(of: response.url)
+        let file = response.body.count > BodyFiles.smallestSize ? try bodies.write(response.body) : nil
+        do {
+            let row = ResponseRow(response, file: file)
+            bodies.remove(try database.store(row, replacesAll: replacesAll, capacity: capacity))
+        } catch {
+            if let file { bodies.remove([file]) }
+            throw error
         }
     }
 
     /// Forgets the responses to a URL.
     public func removeResponses(for url: String) {
-        write(about: url, noting: { $0.remove(url) }) { [self] in bodies.remove(try database.remove(url)) }
+        write(about: url, noting: { $0.remove(url) }) { [bodies, database] in bodies.remove(try database.remove(url)) }
     }
 
     /// Forgets all responses.
     public func removeAll() {
-        let urls = Set((try? database.entries().map(\.url)) ?? []).union(pending.withLock { $0.urls })
-        for url in urls { removeResponses(for: url) }
+        enqueue(noting: { $0.removeAll() }) { [bodies, database] in
+            bodies.remove(try database.removeAll())
+        } ended: { pending, isDone in
+            pending.endRemovingAll(isDone: isDone)
+        }
     }
 
-    /// An older response does not outlive a newer one that is too large.
-    private func removeVariant(of response: CachedResponse) {
-        if responses(for: response.url).contains(where: { $0.variant == response.variant }) {
-            removeResponses(for: response.url)
-        }
+    private func write(
+        about url: String, noting change: (inout PendingWrites) -> Void,
+        _ work: @escaping @Sendable () throws -> Void
+    ) {
+        enqueue(noting: change, work) { pending, isDone in pending.end(url, isDone: isDone) }
+    }
+
+    private func write(_ work: @escaping @Sendable () throws -> Void) {
+        enqueue(noting: { _ in }, work) { _, _ in }
     }
 
     /// Writes later, in the order in which it is noted.
-    private func write(
-        about url: String? = nil, noting change: (inout PendingWrites) -> Void = { _ in },
-        _ work: @escaping @Sendable () throws -> Void
+    private func enqueue(
+        noting change: (inout PendingWrites) -> Void, _ work: @escaping @Sendable () throws -> Void,
+        ended: @escaping @Sendable (inout PendingWrites, _ isDone: Bool) -> Void
     ) {
         pending.withLock { state in
             change(&state)
-            queue.async { [onError, pending] in
-                do { try work() } catch { onError(error) }
-                if let url { pending.withLock { $0.end(url) } }
+            queue.async { [self] in
+                var isDone = true
+                do { try work() } catch {
+                    isDone = false
+                    report(error)
+                }
+                pending.withLock { ended(&$0, isDone) }
             }
         }
+    }
+
+    private func report(_ error: any Error) {
+        if database.noteDamage(error) { pending.withLock { $0.hidesAll = true } }
+        onError(error)
     }
 }

@@ -1,37 +1,86 @@
 import AfarTransport
 
-/// What was stored and removed, and is not written yet.
+/// What was stored and removed, and is not written yet, or could not be.
 struct PendingWrites {
     /// What is known about one URL.
     struct Change {
         /// The newest first.
-        var responses: [CachedResponse] = []
+        fileprivate(set) var responses: [CachedResponse] = []
         /// Whether what is in the database does not count.
-        var hidesOthers = false
+        fileprivate(set) var hidesOthers = false
+        /// Whether something that should be gone is still in the database, because a write failed.
+        fileprivate(set) var hasFailed = false
         /// How many writes are to come.
-        var writeCount = 0
+        fileprivate var writeCount = 0
+        fileprivate var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
     }
 
+    /// For how many URLs writing may fail before nothing in the database counts.
+    private static let failureLimit = 1000
+
+    /// Whether nothing in the database counts.
+    var hidesAll = false
     private var changes: [String: Change] = [:]
+    private var failureCount = 0
+    /// How many removals of everything are to come.
+    private var clearCount = 0
+    private var notedURLs: Set<String> = []
+    /// How many bytes wait to be written.
+    private(set) var byteCount = 0
 
-    var urls: Set<String> { Set(changes.keys) }
-
-    subscript(url: String) -> Change? { changes[url] }
+    subscript(url: String) -> Change? {
+        changes[url] ?? (clearCount > 0 || hidesAll ? Change(hidesOthers: true) : nil)
+    }
 
     mutating func store(_ response: CachedResponse) {
-        var change = changes[response.url] ?? Change()
-        change.responses = [response] + change.responses.filter { $0.variant != response.variant }
-        change.writeCount += 1
-        changes[response.url] = change
+        change(response.url) { $0.responses = [response] + $0.responses.filter { $0.variant != response.variant } }
     }
 
     mutating func remove(_ url: String) {
-        changes[url] = Change(hidesOthers: true, writeCount: (changes[url]?.writeCount ?? 0) + 1)
+        change(url) { change in (change.responses, change.hidesOthers) = ([], true) }
     }
 
-    /// A write is done, or has failed.
-    mutating func end(_ url: String) {
-        guard let change = changes[url] else { return }
-        if change.writeCount <= 1 { changes[url] = nil } else { changes[url]?.writeCount -= 1 }
+    private mutating func change(_ url: String, _ change: (inout Change) -> Void) {
+        var new = self[url] ?? Change()
+        byteCount -= new.byteCount
+        change(&new)
+        new.writeCount += 1
+        byteCount += new.byteCount
+        changes[url] = new
     }
+
+    /// A write about a URL is over. What could not be written must not bring back what was there before: that does not count
+    /// until a later write about the URL has removed it.
+    mutating func end(_ url: String, isDone: Bool) {
+        guard var change = changes[url] else { return }
+        change.writeCount -= 1
+        change.hasFailed = !isDone
+        if !isDone {
+            change.hidesOthers = true
+            failureCount += 1
+            if failureCount > Self.failureLimit { hidesAll = true }
+        }
+        guard change.writeCount <= 0 else { return changes[url] = change }
+        byteCount -= change.byteCount
+        changes[url] = isDone ? nil : Change(hidesOthers: true, hasFailed: true)
+    }
+
+    /// Everything is to be removed.
+    mutating func removeAll() {
+        byteCount = 0
+        for url in changes.keys { changes[url]?.responses = [] }
+        for url in changes.keys { changes[url]?.hidesOthers = true }
+        clearCount += 1
+    }
+
+    /// The removal of everything is over.
+    mutating func endRemovingAll(isDone: Bool) {
+        clearCount -= 1
+        hidesAll = !isDone
+    }
+
+    /// Whether it is still to be noted that the responses to a URL were used.
+    mutating func mustNote(_ url: String) -> Bool { notedURLs.insert(url).inserted }
+
+    mutating func hasNoted(_ url: String) { notedURLs.remove(url) }
 }

@@ -31,17 +31,17 @@ struct ResponseRow {
     }
 
     /// The columns in the order of ``columns``.
-    init(_ row: Row) {
-        url = row[0]
-        variant = row[1]
-        status = row[2]
-        fields = row[3]
-        body = row[4]
-        file = row[5]
-        bodyByteCount = row[6]
-        byteCount = row[7]
-        requestDate = Date(timeIntervalSince1970: row[8])
-        responseDate = Date(timeIntervalSince1970: row[9])
+    init(_ row: Row) throws {
+        url = try row.value(at: 0)
+        variant = try row.value(at: 1)
+        status = try row.value(at: 2)
+        fields = try row.value(at: 3)
+        body = Data.fromDatabaseValue(row[4])
+        file = String.fromDatabaseValue(row[5])
+        bodyByteCount = try row.value(at: 6)
+        byteCount = try row.value(at: 7)
+        requestDate = Date(timeIntervalSince1970: try row.value(at: 8))
+        responseDate = Date(timeIntervalSince1970: try row.value(at: 9))
     }
 
     static let columns =

@@ -3,6 +3,7 @@ import AfarDiskCache
 import AfarTestServer
 import AfarTransport
 import Foundation
+import GRDB
 import HTTPTypes
 import TestServers
 import Testing
@@ -122,6 +123,80 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "a").count == 1)
     }
 
+    /// Changes the database behind the store's back.
+    private func change(_ sql: String) throws {
+        try DatabaseQueue(path: folder.url.appending(path: "responses.sqlite").path).write { try $0.execute(sql: sql) }
+    }
+
+    @Test func whatCouldNotBeRemovedDoesNotComeBack() async throws {
+        let errors = Locked(0)
+        let store = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
+        for name in ["a", "b", "c"] { store.store(response(name, variant: "x")) }
+        await store.flush()
+        try change("CREATE TRIGGER no BEFORE DELETE ON response BEGIN SELECT RAISE(ABORT, 'no'); END")
+        store.removeResponses(for: "a")
+        store.store(response("b", variant: "x", body: "new"))
+        await store.flush()
+        #expect(errors.withLock { $0 } == 2 && store.responses(for: "a").isEmpty && store.responses(for: "b").isEmpty)
+        #expect(store.responses(for: "c").count == 1)
+        try change("DROP TRIGGER no")
+        // The next one removes what is left of the others.
+        store.store(response("a", variant: "y"))
+        await store.flush()
+        #expect(store.responses(for: "a").map(\.variant) == ["y"] && store.responses(for: "b").isEmpty)
+        try change("CREATE TRIGGER no BEFORE DELETE ON response BEGIN SELECT RAISE(ABORT, 'no'); END")
+        store.removeAll()
+        await store.flush()
+        #expect(store.responses(for: "c").isEmpty && errors.withLock { $0 } == 3)
+    }
+
+    @Test func damageIsFoundAndTheNextStoreIsANewOne() async throws {
+        let errors = Locked(0)
+        let damaged = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
+        for name in ["a", "b"] { damaged.store(response(name)) }
+        await damaged.flush()
+        try change("UPDATE response SET status = 'two hundred' WHERE url = 'a'")
+        #expect(damaged.responses(for: "a").isEmpty && damaged.responses(for: "b").isEmpty)
+        #expect(throws: (any Error).self) { try damaged.entries() }
+        #expect(errors.withLock { $0 } == 1)
+        let store = try store()
+        #expect(try store.entries().isEmpty)
+        store.store(response("a"))
+        await store.flush()
+        #expect(try self.store().responses(for: "a").count == 1)
+    }
+
+    @Test func anUpdateWritesNoBody() async throws {
+        let store = try store()
+        let body = String(repeating: "x", count: 100_000)
+        let old = response("a", body: body, fields: [.eTag: "1"], date: Date(timeIntervalSince1970: 1e9 + 0.123))
+        store.store(old)
+        await store.flush()
+        let files = folder.files("bodies")
+        let new = response("a", body: body, fields: [.eTag: "2"], date: Date(timeIntervalSince1970: 2e9))
+        store.update(new, inPlaceOf: try #require(store.responses(for: "a").first))
+        await store.flush()
+        let found = try #require(store.responses(for: "a").first)
+        #expect(found.fields == new.fields && found.responseDate == new.responseDate && found.body == new.body)
+        #expect(folder.files("bodies") == files)
+        // What it was to take the place of is gone.
+        store.update(response("a", body: "other"), inPlaceOf: old)
+        await store.flush()
+        #expect(store.responses(for: "a").map(\.body) == [Data("other".utf8)])
+    }
+
+    @Test func whatIsForMemoryIsNotWritten() async throws {
+        let store = try store()
+        store.store(response("a"))
+        store.store(
+            CachedResponse(
+                url: "a", variant: "", status: 200, fields: [:], body: Data(), requestDate: .now, responseDate: .now,
+                isForMemoryOnly: true))
+        #expect(store.responses(for: "a").isEmpty)
+        await store.flush()
+        #expect(try store.entries().isEmpty)
+    }
+
     @Test func aFolderThatCannotBeUsedIsAnError() throws {
         #expect(throws: (any Error).self) { try DiskCacheStore(directory: URL(filePath: "/dev/null/cache")) }
     }
@@ -134,6 +209,8 @@ struct DiskCacheStoreTests {
             try Data("short".utf8).write(to: folder.url.appending(path: "bodies/\(file)"))
         }
         #expect(store.responses(for: "a").isEmpty)
+        await store.flush()
+        #expect(try store.entries().isEmpty && folder.files("bodies").isEmpty)
     }
 
     @Test func aSessionKeepsItsResponsesBetweenRuns() async throws {

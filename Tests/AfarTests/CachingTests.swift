@@ -281,6 +281,61 @@ struct CachingTests {
         await server.stop()
     }
 
+    @Test func anAnswerFromBeforeAChangeIsNotKept() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        server.route("/slow", methods: ["GET"]) { _ in
+            for await _ in changes { break }
+            return ServerResponse.text("old").adding("Cache-Control", "max-age=60")
+        }
+        server.route("/slow", methods: ["POST"]) { _ in .text("done") }
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        let url = server.url("/slow")
+        async let old = text(session, url)
+        while server.requestCount == 0 { await Task.yield() }
+        _ = try await session.request(url, method: .post).serializingString().value
+        change.yield()
+        #expect(try await old == "old")
+        #expect(store.count == 0)
+        change.yield()
+        _ = try await text(session, url)
+        #expect(store.count == 1)
+        change.finish()
+        await server.stop()
+    }
+
+    @Test func whatIsNewerAndNotKeptEndsWhatIsOlder() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        server.route("/growing") { request in
+            let isLarge = request.headers["X-Large"] != nil
+            let text = isLarge ? String(repeating: "x", count: 17 * 1024 * 1024) : "small"
+            return ServerResponse.text(text).adding("Cache-Control", "max-age=60")
+        }
+        let url = server.url("/growing")
+        func send(_ headers: HTTPHeaders, _ handler: (any CachedResponseHandler)? = nil) async throws {
+            let request = session.request(url, headers: headers) { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+            if let handler { request.cacheResponse(using: handler) }
+            _ = try await request.serializingData().value
+        }
+        try await send([:])
+        #expect(store.count == 1)
+        try await send(["X-Large": "1"])
+        #expect(store.count == 0)
+        try await send([:])
+        try await send([:], .doNotCache)
+        #expect(store.count == 0)
+        try await send([:])
+        let stream = session.streamRequest(url, headers: ["X-Large": "1"]) {
+            $0.cachePolicy = .reloadIgnoringLocalCacheData
+        }
+        for await _ in stream.streamTask().streamingData() {}
+        #expect(store.count == 0)
+        await server.stop()
+    }
+
     @Test func theEndOfARedirectIsKept() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()

@@ -22,7 +22,7 @@ extension CachedResponse {
         }
         return CachedResponse(
             url: url, variant: variant, status: status, fields: fields, body: other.data, requestDate: requestDate,
-            responseDate: responseDate)
+            responseDate: responseDate, isForMemoryOnly: other.storagePolicy == .allowedInMemoryOnly)
     }
 }
 

@@ -12,7 +12,7 @@ package final class CacheRevalidation: Sendable {
     }
 
     /// Sends the request of a hop once more, unless the same is on its way.
-    func start(_ hop: Hop, _ store: any CacheStore) {
+    func start(_ hop: Hop, _ cache: CacheStage) {
         let url = hop.exchange.url
         guard running.withLock({ $0.insert(url).inserted }) else { return }
         var exchange = Exchange(
@@ -20,7 +20,7 @@ package final class CacheRevalidation: Sendable {
             options: hop.exchange.options)
         exchange.context = hop.exchange.context
         exchange.context[CachePolicyKey.self] = .revalidate
-        let stages: [any ExchangeStage] = [CacheStage(store, revalidation: nil)] + stages
+        let stages: [any ExchangeStage] = [cache] + stages
         let driver = HopDriver(Hop(exchange), through: stages, over: sender) { _ in (.take(), asking: nil) }
         driver.start { [self] event in take(event, of: driver, url) }
     }

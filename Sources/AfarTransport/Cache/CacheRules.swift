@@ -180,7 +180,8 @@ package enum CacheRules {
         for name in Set(news.map(\.name)).subtracting(untouched) { fields[fields: name] = news[fields: name] }
         return CachedResponse(
             url: response.url, variant: response.variant, status: response.status, fields: fields,
-            body: response.body, requestDate: requestDate, responseDate: responseDate)
+            body: response.body, requestDate: requestDate, responseDate: responseDate,
+            isForMemoryOnly: response.isForMemoryOnly)
     }
 
     /// An entity tag for the weak comparison (RFC 9110, section 8.8.3.2).

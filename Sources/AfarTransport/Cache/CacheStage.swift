@@ -4,7 +4,8 @@ import HTTPTypes
 /// Answers requests from a cache, and keeps what comes over the network (RFC 9111).
 package struct CacheStage: ExchangeStage {
     private let store: any CacheStore
-    private let revalidation: CacheRevalidation?
+    private var revalidation: CacheRevalidation?
+    private let invalidations = CacheInvalidations()
 
     /// The most bytes of a body that are kept.
     static let longestBody = 16 * 1024 * 1024
@@ -15,12 +16,21 @@ package struct CacheStage: ExchangeStage {
         self.revalidation = revalidation
     }
 
-    package func begin(_ hop: Hop) -> (any StageRun)? { Run(hop.exchange, store, revalidation) }
+    package func begin(_ hop: Hop) -> (any StageRun)? { Run(hop.exchange, self) }
+
+    /// The same cache, to ask the server.
+    private var forRevalidation: CacheStage {
+        var stage = self
+        stage.revalidation = nil
+        return stage
+    }
 
     private final class Run: StageRun {
         private struct State {
             /// What the cache has; nil when that is not of use.
             var kept: CachedResponse?
+            /// Whether the cache may have older responses to the URL.
+            var mayHaveOlder = true
             /// Whether the server is asked if that still holds.
             var isValidating = false
             /// Whether the cache has been of no use before.
@@ -35,22 +45,23 @@ package struct CacheStage: ExchangeStage {
         private let request: CacheRequest
         private let policy: CachePolicy
         private let handler: CacheHandlerKey.Handler?
-        private let store: any CacheStore
-        private let revalidation: CacheRevalidation?
+        private let stage: CacheStage
         private let state = InlineLocked(State())
 
-        init(_ exchange: Exchange, _ store: any CacheStore, _ revalidation: CacheRevalidation?) {
+        private var store: any CacheStore { stage.store }
+
+        init(_ exchange: Exchange, _ stage: CacheStage) {
             request = CacheRequest(exchange)
             let context = exchange.context
             policy = context.isEmpty ? .standard : context[CachePolicyKey.self]
             handler = context.isEmpty ? nil : context[CacheHandlerKey.self]
-            self.store = store
-            self.revalidation = revalidation
+            self.stage = stage
         }
 
         func before(_ hop: Hop) -> Reply<Departure> {
             let mustSend = state.withLock { state in
                 (state.requestDate, state.isValidating, state.arrival, state.kept) = (Date(), false, nil, nil)
+                state.mayHaveOlder = true
                 return state.mustSend
             }
             guard !mustSend, policy != .reload, CacheRules.mayUse(request) else { return .now(.send) }
@@ -61,12 +72,14 @@ package struct CacheStage: ExchangeStage {
         private func departure(of hop: Hop) -> Departure {
             let now = Date()
             let limit = hop.exchange.delivery.limit ?? .max
-            let responses = store.responses(for: request.url).filter { Int64($0.body.count) <= limit }
+            let known = store.responses(for: request.url)
+            if known.isEmpty { state.withLock { $0.mayHaveOlder = false } }
+            let responses = known.filter { Int64($0.body.count) <= limit }
             switch CacheRules.decide(request, policy, among: responses, at: now) {
             case .use(let response): return .answer(stored(response, for: hop, at: now))
             case .useAndRevalidate(let response):
-                guard let revalidation else { return validation(of: response, hop) }
-                revalidation.start(hop, store)
+                guard let revalidation = stage.revalidation else { return validation(of: response, hop) }
+                revalidation.start(hop, stage.forRevalidation)
                 return .answer(stored(response, for: hop, at: now))
             case .validate(let response): return validation(of: response, hop)
             case .send:
@@ -96,13 +109,16 @@ package struct CacheStage: ExchangeStage {
                 return (state.kept, state.isValidating, state.requestDate)
             }
             guard let (kept, isValidating, requestDate) = known else { return .now(.pass) }
-            for url in CacheRules.invalidated(by: head, to: request) { store.removeResponses(for: url) }
+            for url in CacheRules.invalidated(by: head, to: request) {
+                stage.invalidations.note(url, at: now)
+                store.removeResponses(for: url)
+            }
             guard let kept else { return .now(.pass) }
             if isValidating, head.status == 304 {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 if CacheRules.mayKeep(updated, for: request) {
-                    store.store(updated)
+                    store.update(updated, inPlaceOf: kept)
                 } else {
                     store.removeResponses(for: request.url)
                 }
@@ -143,19 +159,26 @@ package struct CacheStage: ExchangeStage {
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard let (head, date) = arrival, case .success(let response) = result, response.head === head,
-                request.method == .get, (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
+                request.method == .get
             else { return }
             // Bodies that must not be kept are not copied first.
             let isKeepable =
-                CacheRules.storable(head, Data(), to: request, requestDate: requestDate, responseDate: date) != nil
+                (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
+                && CacheRules.storable(head, Data(), to: request, requestDate: requestDate, responseDate: date) != nil
             guard isKeepable else { return forgetOlder(than: head) }
             let receive: @Sendable (Data) -> Void = { [self] in keep(head, $0, requestDate, date) }
             switch response.body {
-            case .data(let data): if data.count <= CacheStage.longestBody { receive(data) }
-            case .stream(let stream): stream.copy(upTo: CacheStage.longestBody, to: receive)
+            case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
+            case .data: forgetOlder(than: head)
+            case .stream(let stream):
+                // Nobody knows yet whether it will be there whole.
+                forgetOlder(than: head)
+                stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):
-                guard count <= CacheStage.longestBody, let descriptor = hop.exchange.delivery.descriptor else { return }
-                if let data = Data(lastBytes: Int(count), of: descriptor) { receive(data) }
+                guard count <= CacheStage.longestBody, let descriptor = hop.exchange.delivery.descriptor,
+                    let data = Data(lastBytes: Int(count), of: descriptor)
+                else { return forgetOlder(than: head) }
+                receive(data)
             }
         }
 
@@ -166,15 +189,21 @@ package struct CacheStage: ExchangeStage {
                 head, body, to: request, requestDate: requestDate, responseDate: responseDate)
             guard let response else { return }
             switch handler?(response) ?? .now(response) {
-            case .now(let response): if let response { store.store(response) }
-            case .wait(let work): Task { [store] in if let response = await work() { store.store(response) } }
+            case .now(let response): store(response, from: head, requestDate)
+            case .wait(let work): Task { [self] in store(await work(), from: head, requestDate) }
             }
         }
 
-        /// What is kept is older than what must not be. A failure says nothing about that.
+        private func store(_ response: CachedResponse?, from head: ResponseHead, _ requestDate: Date) {
+            guard let response else { return forgetOlder(than: head) }
+            guard !stage.invalidations.containsOne(of: request.url, since: requestDate) else { return }
+            store.store(response)
+        }
+
+        /// What is kept is older than what is not kept. A failure says nothing about that.
         private func forgetOlder(than head: ResponseHead) {
             guard head.status < 400 || [404, 410].contains(head.status) else { return }
-            if state.withLock({ $0.kept }) != nil { store.removeResponses(for: request.url) }
+            if state.withLock({ $0.mayHaveOlder }) { store.removeResponses(for: request.url) }
         }
 
         /// A kept response as an answer, with its age (section 5.1).

@@ -14,6 +14,9 @@ public protocol CacheStore: Sendable {
     /// A store that is full, or cannot write, may forget this or others.
     func store(_ response: CachedResponse)
 
+    /// Keeps a response in the place of another that has the same body: the server has said that it holds.
+    func update(_ response: CachedResponse, inPlaceOf old: CachedResponse)
+
     /// Forgets all responses to a URL. It returns soon; ``responses(for:)`` does not give them from then on.
     func removeResponses(for url: String)
 
@@ -24,4 +27,7 @@ public protocol CacheStore: Sendable {
 extension CacheStore {
     /// True, which is right for every store.
     public var isSlow: Bool { true }
+
+    /// Stores the response, which is right for every store. One whose body takes long to write can do better.
+    public func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) { store(response) }
 }

@@ -18,12 +18,15 @@ public final class CachedResponse: Sendable {
     public let requestDate: Date
     /// When the response's head came, or the response was last found to be valid.
     public let responseDate: Date
+    /// Whether it must not be written to a disk.
+    public let isForMemoryOnly: Bool
     /// What its fields mean, read once.
     package let terms: CacheTerms
 
     /// Makes a response, for stores that bring back what they were given.
     public init(
-        url: String, variant: String, status: Int, fields: HTTPFields, body: Data, requestDate: Date, responseDate: Date
+        url: String, variant: String, status: Int, fields: HTTPFields, body: Data, requestDate: Date,
+        responseDate: Date, isForMemoryOnly: Bool = false
     ) {
         self.url = url
         self.variant = variant
@@ -32,6 +35,7 @@ public final class CachedResponse: Sendable {
         self.body = body
         self.requestDate = requestDate
         self.responseDate = responseDate
+        self.isForMemoryOnly = isForMemoryOnly
         terms = CacheTerms(status: status, fields: fields, requestDate: requestDate, responseDate: responseDate)
     }
 

@@ -28,11 +28,17 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
-        guard response.byteCount <= capacity / 8 else { return removeVariant(response.variant, of: response.url) }
+        // An older response does not outlive a newer one that is too large.
+        guard response.byteCount <= capacity / 8 else { return removeResponses(for: response.url) }
         let dropped = state.withLock { [capacity] state -> [[CachedResponse]] in
             let others = (state.value(for: response.url) ?? []).filter { $0.variant != response.variant }
-            let variants = [response] + others.prefix(Self.variantLimit - 1)
-            var dropped = state.set(variants, cost: variants.reduce(0) { $0 + $1.byteCount }, for: response.url)
+            var variants = [response]
+            var cost = response.byteCount
+            for other in others.prefix(Self.variantLimit - 1) where cost + other.byteCount <= capacity / 4 {
+                variants.append(other)
+                cost += other.byteCount
+            }
+            var dropped = state.set(variants, cost: cost, for: response.url)
             while state.cost > capacity, let least = state.removeLeast() { dropped.append(least) }
             return dropped
         }
@@ -56,12 +62,7 @@ public final class MemoryCacheStore: CacheStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// How many responses to one URL are kept: a `Vary` may name a field that is never the same.
+    /// How many responses to one URL are kept, which are together no more than a quarter of everything: a `Vary` may name a
+    /// field that is never the same.
     private static let variantLimit = 16
-
-    /// An older response does not outlive a newer one that is too large.
-    private func removeVariant(_ variant: String, of url: String) {
-        guard responses(for: url).contains(where: { $0.variant == variant }) else { return }
-        removeResponses(for: url)
-    }
 }

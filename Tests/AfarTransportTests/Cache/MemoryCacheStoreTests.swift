@@ -39,6 +39,10 @@ struct MemoryCacheStoreTests {
         let store = MemoryCacheStore()
         for number in 0..<100 { store.store(response("a", variant: "\(number)")) }
         #expect(store.responses(for: "a").count == 16 && store.responses(for: "a").first?.variant == "99")
+        let small = MemoryCacheStore(capacity: 40_000)
+        small.store(response("b"))
+        for number in 0..<100 { small.store(response("a", variant: "\(number)", bytes: 3000)) }
+        #expect(small.responses(for: "a").count == 2 && small.responses(for: "b").count == 1)
     }
 
     @Test func removingLeavesNothingBehind() {
