@@ -21,8 +21,10 @@ import Measurement
         for (name, store) in [("memory", MemoryCacheStore(capacity: capacity)), ("disk", disk)]
             as [(String, any CacheStore)]
         {
-            for number in 0..<responseCount { store.store(response(number)) }
-            await disk.flush()
+            for number in 0..<responseCount {
+                store.store(response(number))
+                if number % 10_000 == 9_999 { await disk.flush() }
+            }
             for inFlight in [1, 64] { rows.append(try await hits(name, store, inFlight: inFlight)) }
         }
         print("\nRequests that a cache of \(responseCount) responses of 1 kB answers")
@@ -64,7 +66,7 @@ import Measurement
     }
 
     private static func lookups() -> [String] {
-        let store = MemoryCookieStore()
+        let store = MemoryCookieStore(limits: .init(total: cookieCount))
         let urls = (0..<cookieCount / 10).compactMap { URL(string: "http://h\($0).example/").flatMap { CookieURL($0) } }
         for number in 0..<cookieCount {
             let url = urls[number / 10]

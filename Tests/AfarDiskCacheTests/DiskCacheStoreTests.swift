@@ -237,9 +237,7 @@ struct DiskCacheStoreTests {
     }
 
     /// The lines that a probe has printed.
-    private func lines(_ output: URL) -> [Substring] {
-        ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n")
-    }
+    private func lines(_ probe: ChildProcess) -> [Substring] { probe.said.split(separator: "\n") }
 
     /// That every response that is there is whole.
     private func expectWholeBodies() throws {
@@ -257,11 +255,10 @@ struct DiskCacheStoreTests {
     @Test func twoProcessesMayUseOneFolder() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let seconds = ProcessInfo.processInfo.environment["AFAR_CACHE_SECONDS"].flatMap(Double.init) ?? 3
-        let outputs = ["1", "2"].map { folder.url.appending(path: "output-\($0)") }
-        let probes = try outputs.map { try probe(seconds: seconds, output: $0) }
+        let probes = try ["1", "2"].map { try probe(seconds: seconds, output: folder.url.appending(path: $0)) }
         for probe in probes { while probe.isRunning { await Task.yield() } }
-        for output in outputs {
-            let lines = lines(output)
+        for probe in probes {
+            let lines = lines(probe)
             #expect(lines.contains("stored"))
             #expect(!lines.contains { $0 != "stored" }, "\(lines.first { $0 != "stored" } ?? "")")
         }
@@ -271,12 +268,11 @@ struct DiskCacheStoreTests {
     @Test func aProcessThatIsKilledLeavesAStoreThatWorks() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         for number in 0..<50 {
-            let output = folder.url.appending(path: "output-\(number)")
-            let probe = try probe(seconds: 60, output: output)
+            let probe = try probe(seconds: 60, output: folder.url.appending(path: "\(number)"))
             let count = Int.random(in: 1...5)
-            while lines(output).count < count, probe.isRunning { await Task.yield() }
+            while lines(probe).count < count, probe.isRunning { await Task.yield() }
             probe.stop()
-            #expect(!lines(output).contains { $0 != "stored" }, "\(lines(output))")
+            #expect(!lines(probe).contains { $0 != "stored" }, "\(lines(probe))")
         }
         try expectWholeBodies()
     }

@@ -281,6 +281,28 @@ struct CachingTests {
         await server.stop()
     }
 
+    /// Also of one that nobody sees: a kept response is given in its place, or it is the answer to a question beside the request.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: ["no-cache", "max-age=0,stale-while-revalidate=60", "max-age=0,stale-if-error=60"])
+    func theCookieOfAResponseIsStoredWhateverTheCacheMakesOfIt(control: String) async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/set") { _ in
+            let number = counter.next()
+            let status = number == 1 ? 200 : control.contains("error") ? 503 : 304
+            return ServerResponse(status: status).adding("Set-Cookie", "id=\(number)").adding("ETag", "\"1\"")
+                .adding("Cache-Control", control)
+        }
+        let session = session()
+        for _ in 0..<2 {
+            let response = await session.request(server.url("/set")).serializingData(emptyResponseCodes: [200]).response
+            #expect(response.response?.statusCode == 200)
+        }
+        while session.cookieStore?.all.first?.value != "2" { await Task.yield() }
+        await server.stop()
+    }
+
     @Test func anAnswerFromBeforeAChangeIsNotKept() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let (changes, change) = AsyncStream<Void>.makeStream()

@@ -7,6 +7,7 @@ package final class ChildProcess: Sendable {
         "for file in /proc/$$/fd/*; do n=${file##*/}; [ $n -le 2 ] || eval \"exec $n>&-\"; done; exec \"$@\""
 
     private let identifier: pid_t
+    private let output: URL
 
     /// - Parameters:
     ///   - arguments: The program's name and its arguments.
@@ -37,6 +38,14 @@ package final class ChildProcess: Sendable {
             throw TestCertificates.Failure(output: "\(arguments[0]): \(String(cString: strerror(code)))")
         }
         identifier = started
+        self.output = output
+    }
+
+    /// What it, and whoever had the file before, has said until now.
+    package var said: String {
+        // Foundation's ways to read a whole file lose memory when that is empty.
+        let data = try? FileHandle(forReadingFrom: output).readToEnd()
+        return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
     /// Whether it runs still; what has ended is over with the first no.

@@ -139,7 +139,7 @@ public final class SecureServer: Sendable {
         let log = folder.appending(path: "error.log")
         let nginx = try ChildProcess(["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], output: log)
         // It says so when it has all its ports. Whether they answer would not tell: another may have been faster.
-        while (try? String(contentsOf: log, encoding: .utf8))?.contains("using the \"") != true {
+        while !nginx.said.contains("using the \"") {
             guard nginx.isRunning else { return nil }
             await Task.yield()
         }

@@ -30,14 +30,26 @@ public struct FoundationCookieStore: CookieStore {
         return jar.cookies(for: url)
     }
 
-    /// Takes cookies; one whose time is over removes the one that is there.
+    /// Takes cookies; one whose time is over removes the one that is there. A domain that has 50 loses another for each new one.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
-        for cookie in cookies {
-            var jar = jar
-            guard jar.store(cookie, from: url) else { continue }
-            remove { $0.isSameCookie(as: cookie) }
-            if !cookie.isExpired() { HTTPCookie(cookie).map(storage.setCookie) }
+        var jar = jar
+        for cookie in cookies where jar.store(cookie, from: url) {
+            if !cookie.isExpired(), let other = HTTPCookie(cookie) {
+                storage.setCookie(other)
+                makeRoom(for: cookie, in: &jar)
+            } else {
+                remove { $0.identity == cookie.identity }
+            }
         }
+    }
+
+    private func makeRoom(for cookie: Cookie, in jar: inout CookieJar) {
+        let others = jar.all().filter { $0.domain == cookie.domain && $0.identity != cookie.identity }
+        guard others.count >= CookieJar.Limits().perDomain,
+            let victim = others.min(by: { $0.creationDate < $1.creationDate })
+        else { return }
+        jar.remove { $0.identity == victim.identity }
+        remove { $0.identity == victim.identity }
     }
 
     /// Removes the cookies for which the closure returns true.
@@ -51,16 +63,11 @@ public struct FoundationCookieStore: CookieStore {
     public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
 
     private var jar: CookieJar {
-        var jar = CookieJar()
+        // What others have put into the storage is not limited.
+        var jar = CookieJar(limits: .init(perDomain: .max, total: .max))
         for cookie in storage.cookies ?? [] {
             if let cookie = Cookie(cookie) { jar.store(cookie) }
         }
         return jar
-    }
-}
-
-extension Cookie {
-    fileprivate func isSameCookie(as other: Cookie) -> Bool {
-        name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }
 }

@@ -24,11 +24,17 @@ extension SessionConfiguration {
     }
 
     /// What is done about the cookies of each exchange; nil when nothing is.
-    var cookieStage: CookieStage? {
-        guard let cookieStore, httpShouldSetCookies || httpCookieAcceptPolicy != .never else { return nil }
+    ///
+    /// - Parameters:
+    ///   - sends: Whether cookies may be sent.
+    ///   - accepts: Whether cookies may be stored.
+    func cookieStage(sends: Bool = true, accepts: Bool = true) -> CookieStage? {
+        let sends = sends && httpShouldSetCookies
+        let policy = accepts ? httpCookieAcceptPolicy : .never
+        guard let cookieStore, sends || policy != .never else { return nil }
         return CookieStage(
-            cookieStore, rules: CookieRules(publicSuffixes: publicSuffixList), sends: httpShouldSetCookies,
-            accepts: CookieStage.AcceptPolicy(httpCookieAcceptPolicy))
+            cookieStore, rules: CookieRules(publicSuffixes: publicSuffixList), sends: sends,
+            accepts: CookieStage.AcceptPolicy(policy))
     }
 }
 

@@ -56,7 +56,11 @@ package struct CurlCommand {
         for name in suppressedHeaders where headers[name] == nil { words += ["-H", "\(name):"] }
         if isDecoding { words.append("--compressed") }
         if let credential { words += ["-u", redaction.credential("\(credential.user):\(credential.password)")] }
-        if let cookies { words += ["-b", redaction.value(cookies, of: "Cookie")] }
+        if let cookies {
+            let value = redaction.value(cookies, of: "Cookie")
+            // Without a "=" curl would read it from a file.
+            words += cookies.contains("=") ? ["-b", value] : ["-H", "Cookie: \(value)"]
+        }
         words += body.words
         words += redirectWords
         words += options

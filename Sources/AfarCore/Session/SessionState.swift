@@ -87,9 +87,13 @@ final class SessionState: Sendable {
         if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
-        if let cookieStage = configuration.cookieStage { stages.append(cookieStage) }
         if let store = configuration.cacheStore {
+            // A cache knows requests by their cookies, too. What the network sets is stored whatever the cache makes of it.
+            if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
+            if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(CacheStage(store, revalidation: CacheRevalidation(through: innerStages, over: sender)))
+        } else if let cookieStage = configuration.cookieStage() {
+            stages.append(cookieStage)
         }
         self.stages = stages + innerStages
         capabilities = transport.capabilities

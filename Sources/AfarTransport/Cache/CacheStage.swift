@@ -122,8 +122,7 @@ package struct CacheStage: ExchangeStage {
                 } else {
                     store.removeResponses(for: request.url)
                 }
-                // The cookies of the answer are new.
-                let response = stored(updated, for: hop, at: now, isStored: !head.contains(.setCookie))
+                let response = stored(updated, for: hop, at: now)
                 state.withLock { $0.given = response.head }
                 return .now(.replace(response))
             }
@@ -207,14 +206,11 @@ package struct CacheStage: ExchangeStage {
         }
 
         /// A kept response as an answer, with its age (section 5.1).
-        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date, isStored: Bool = true)
-            -> TransportResponse
-        {
+        private func stored(_ response: CachedResponse, for hop: Hop, at now: Date) -> TransportResponse {
             var fields = response.fields
             // As many as 2³¹ when it is older (section 1.2.2).
             fields[.age] = String(Int(min(response.terms.age(at: now), 2_147_483_648)))
-            let head = ResponseHead(
-                status: response.status, fields: fields, url: hop.exchange.url, isStored: isStored)
+            let head = ResponseHead(status: response.status, fields: fields, url: hop.exchange.url, isStored: true)
             var metrics = TransactionMetrics()
             metrics.isFromCache = true
             metrics.fetchStartDate = state.withLock { $0.requestDate }

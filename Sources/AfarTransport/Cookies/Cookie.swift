@@ -52,14 +52,14 @@ public struct Cookie: Sendable, Hashable {
     ///   - sameSite: Whether requests from other sites carry it. The default is nil.
     ///   - creationDate: When it was first set. The default is now.
     /// - Returns: Nil when it could not be sent: name and value are both empty; a control character other than a tab, or a
-    ///   semicolon, stands in one of them or in the path, or `=` in the name; the domain is none, or the path does not begin
-    ///   with `/`.
+    ///   semicolon, stands in one of them or in the path, or `=` in the name, or in the value where there is no name; the
+    ///   domain is none, or the path does not begin with `/`.
     public init?(
         name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/", expires: Date? = nil,
         isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil, creationDate: Date = Date()
     ) {
         guard !name.isEmpty || !value.isEmpty, Self.isSendable(name), Self.isSendable(value), Self.isSendable(path),
-            !name.utf8.contains(UInt8(ascii: "=")), path.utf8.first == UInt8(ascii: "/"),
+            !(name.isEmpty ? value : name).utf8.contains(UInt8(ascii: "=")), path.utf8.first == UInt8(ascii: "/"),
             let domain = CookieDomain(domain)
         else { return nil }
         self.init(

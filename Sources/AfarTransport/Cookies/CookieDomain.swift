@@ -54,6 +54,12 @@ package struct CookieDomain: Hashable, Sendable {
         }
     }
 
+    /// The last two labels of a name: about who it belongs to, where only numbers depend on that.
+    static func site(of name: String) -> Substring {
+        let labels = name.utf8.split(separator: UInt8(ascii: "."))
+        return labels.count > 2 ? name[labels[labels.count - 2].startIndex...] : name[...]
+    }
+
     /// Whether there is a dot between other characters.
     var hasInnerDot: Bool { text.utf8.dropFirst().dropLast().contains(UInt8(ascii: ".")) }
 

@@ -70,28 +70,34 @@ public struct CookieJar: Sendable {
     /// - Returns: Whether anything is different now from before.
     @discardableResult
     public mutating func store(_ cookie: Cookie, from url: CookieURL? = nil, now: Date = Date()) -> Bool {
-        if let url, !url.isSecure, !cookie.isSecure, coversSecureCookie(cookie) { return false }
+        if let url, !url.isSecure, !cookie.isSecure, coversSecureCookie(cookie, now: now) { return false }
         var cookies = domains[cookie.domain] ?? []
         let before = cookies.count
         cookies.removeAll { $0.isExpired(at: now) }
         var new = cookie
         let place = cookies.firstIndex { $0.identity == cookie.identity }
         let old = place.map { cookies.remove(at: $0) }
-        if let old { new.creationDate = old.creationDate }
+        let isChanged = old.map { !$0.isSame(as: cookie, now: now) } ?? !cookie.isExpired(at: now)
+        if let old {
+            new.creationDate = old.creationDate
+            // One whose end moves a little with each response is not a new one each time.
+            if !isChanged { new = old }
+        }
         new.lastAccessDate = now
-        if !cookie.isExpired(at: now) { cookies.append(new) }
+        if !new.isExpired(at: now) { cookies.append(new) }
         Self.evict(&cookies, downTo: limits.perDomain)
         count += cookies.count - before
         domains[cookie.domain] = cookies.isEmpty ? nil : cookies
         if count > limits.total { evict(now: now) }
-        return cookie.isExpired(at: now) ? old != nil : old.map { !$0.isSame(as: new) } ?? true
+        return isChanged
     }
 
     /// "Leave secure cookies alone" (section 5.7): without TLS nobody can say that a cookie comes from its server.
-    private func coversSecureCookie(_ cookie: Cookie) -> Bool {
+    private func coversSecureCookie(_ cookie: Cookie, now: Date) -> Bool {
         let domain = CookieDomain(host: cookie.domain)
         func isCovered(_ other: Cookie) -> Bool {
             other.isSecure && other.name == cookie.name && CookieURL.path(cookie.path, matches: other.path)
+                && !other.isExpired(at: now)
         }
         for above in domain.matchingDomains where domains[String(above)]?.contains(where: isCovered) == true {
             return true
@@ -131,6 +137,16 @@ public struct CookieJar: Sendable {
         }
     }
 
+    /// Removes cookies that were chosen before, but not those that have come in their places since. Returns which are gone.
+    mutating func removeUnchanged(_ victims: [Cookie]) -> Set<Cookie.Identity> {
+        let values = Dictionary(victims.map { ($0.identity, $0.value) }) { $1 }
+        let identities = Set(
+            victims.map(\.domain).flatMap { domains[$0] ?? [] }.filter { values[$0.identity] == $0.value }.map(
+                \.identity))
+        remove(identities)
+        return identities
+    }
+
     /// Removes the cookies that a closure chooses.
     public mutating func remove(where shouldRemove: (Cookie) -> Bool) {
         remove(Set(domains.values.joined().filter(shouldRemove).map(\.identity)))
@@ -141,21 +157,25 @@ public struct CookieJar: Sendable {
 
     /// Makes room in a domain: those that are not secure first, and then those that were not used for longest (section 5.7).
     private static func evict(_ cookies: inout [Cookie], downTo limit: Int) {
-        while cookies.count > limit {
-            let victim = cookies.indices.min { first, second in
-                let (first, second) = (cookies[first], cookies[second])
-                guard first.isSecure == second.isSecure else { return !first.isSecure }
-                return first.lastAccessDate < second.lastAccessDate
-            }
-            guard let victim else { return }
-            cookies.remove(at: victim)
-        }
+        guard cookies.count > limit else { return }
+        let victims = cookies.sorted { first, second in
+            guard first.isSecure == second.isSecure else { return !first.isSecure }
+            return first.lastAccessDate < second.lastAccessDate
+        }.prefix(cookies.count - limit)
+        let identities = Set(victims.map(\.identity))
+        cookies.removeAll { identities.contains($0.identity) }
     }
 
-    /// Makes room among all: those whose time is over, and then those that were not used for longest. A few more than there
-    /// have to be, so that not each new cookie looks through all.
+    /// Makes room among all: those whose time is over, those of a site that has more than an eighth of all, and then those
+    /// that were not used for longest. A few more than there have to be, so that not each new cookie looks through all.
     private mutating func evict(now: Date) {
         remove { $0.isExpired(at: now) }
+        let share = max(1, limits.total / 8)
+        let sites = Dictionary(grouping: domains.values.joined()) { CookieDomain.site(of: $0.domain) }
+        for cookies in sites.values where cookies.count > share {
+            let oldest = cookies.sorted { $0.lastAccessDate < $1.lastAccessDate }.prefix(cookies.count - share)
+            remove(Set(oldest.map(\.identity)))
+        }
         guard count > limits.total else { return }
         let excess = count - limits.total + limits.total / 32
         let oldest = domains.values.joined().sorted { $0.lastAccessDate < $1.lastAccessDate }.prefix(excess)
@@ -173,10 +193,13 @@ extension Cookie {
         return cookie
     }
 
-    /// Whether a store that has one need not write the other.
-    func isSame(as other: Cookie) -> Bool {
-        var other = other
-        (other.creationDate, other.lastAccessDate) = (creationDate, lastAccessDate)
-        return self == other
+    /// Whether a store that has one need not write the other: they agree in all but their dates, and end at about the same
+    /// time, to one part in a hundred.
+    func isSame(as other: Cookie, now: Date) -> Bool {
+        guard identity == other.identity, value == other.value, isSecure == other.isSecure,
+            isHTTPOnly == other.isHTTPOnly, sameSite == other.sameSite
+        else { return false }
+        guard let expires, let end = other.expires else { return expires == other.expires }
+        return abs(end.timeIntervalSince(expires)) <= end.timeIntervalSince(now) / 100
     }
 }

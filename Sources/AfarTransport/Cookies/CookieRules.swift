@@ -45,8 +45,10 @@ public struct CookieRules: Sendable {
             text.utf8.prefix(prefix.utf8.count).map(\.asciiLowercased).elementsEqual(prefix.utf8)
         }
         let (host, secure) = ("__host-", "__secure-")
-        // A server would read the value of a cookie without a name as its name.
-        if cookie.name.isEmpty { return !begins(cookie.value, host) && !begins(cookie.value, secure) }
+        // A server would read the value of a cookie without a name as its name, up to a "=".
+        if cookie.name.isEmpty {
+            return !begins(cookie.value, host) && !begins(cookie.value, secure) && !cookie.value.utf8.contains(0x3D)
+        }
         if begins(cookie.name, host) { return cookie.isSecure && cookie.isHostOnly && hasPath && cookie.path == "/" }
         return !begins(cookie.name, secure) || cookie.isSecure
     }

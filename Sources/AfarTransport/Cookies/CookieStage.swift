@@ -14,6 +14,9 @@ package struct CookieStage: ExchangeStage {
         case onlyFromMainDocumentDomain
     }
 
+    /// How many cookies one response may set; those after them are passed over.
+    private static let limit = 200
+
     private let run: Run
 
     /// - Parameters:
@@ -56,7 +59,9 @@ package struct CookieStage: ExchangeStage {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
             let (url, now) = (CookieURL(hop.exchange.request), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
-            let cookies = head.values(for: .setCookie).compactMap { rules.cookie(from: $0, of: url, now: now) }
+            let cookies = head.values(for: .setCookie).prefix(CookieStage.limit).compactMap {
+                rules.cookie(from: $0, of: url, now: now)
+            }
             if !cookies.isEmpty { store.store(cookies, from: url) }
             return .now(.pass)
         }

@@ -10,7 +10,8 @@ public import Foundation
 /// it, with `.lock` after its name, keeps them apart. curl does not know that lock: let it run before or after.
 ///
 /// Session cookies are kept as curl does, and so are lines that are no cookies. There is no room in the file for
-/// ``Cookie/sameSite`` and for tabs: a cookie with a tab in its name, value or path is not stored.
+/// ``Cookie/sameSite`` and for tabs: a cookie with a tab in its name, value or path is not stored, nor one of a host that ends
+/// with a dot.
 public final class FileCookieStore: CookieStore {
     /// Where the cookies are.
     public let file: URL
@@ -56,17 +57,16 @@ public final class FileCookieStore: CookieStore {
 
     /// Removes the cookies for which the closure returns true.
     public func remove(where shouldRemove: (Cookie) -> Bool) {
-        let identities = Set(all.filter(shouldRemove).map(\.identity))
+        let victims = all.filter(shouldRemove)
         stored.change { content, changes in
-            content.jar.remove(identities)
-            for identity in identities { changes.set(nil, for: identity) }
+            for identity in content.jar.removeUnchanged(victims) { changes.set(nil, for: identity) }
         }
     }
 
     /// Removes all cookies.
     public func removeAll() {
         stored.change { content, changes in
-            content.jar.removeAll()
+            content.removeAll()
             changes.removeAll()
         }
     }
@@ -95,9 +95,16 @@ struct CookieFileContent: StoreContent {
     }
 
     mutating func apply(_ changes: StoreChanges<Cookie.Identity, Cookie>, now: Date) {
-        if changes.removesAll { jar.removeAll() }
+        if changes.removesAll { removeAll() }
         jar.remove(Set(changes.values.compactMap { $0.value == nil ? $0.key : nil }))
-        for case let cookie? in changes.values.values { jar.store(cookie, now: now) }
+        let cookies = changes.values.values.compactMap { $0 }
+        for cookie in cookies.sorted(by: { $0.creationDate < $1.creationDate }) { jar.store(cookie, now: now) }
+    }
+
+    /// Comments stay; another line may be somebody's cookie that cannot be read.
+    mutating func removeAll() {
+        jar.removeAll()
+        otherLines.removeAll { $0.first != UInt8(ascii: "#") }
     }
 
     func bytes(now: Date) -> [UInt8] {

@@ -25,8 +25,8 @@ public final class MemoryCookieStore: CookieStore {
 
     /// Removes the cookies for which the closure returns true.
     public func remove(where shouldRemove: (Cookie) -> Bool) {
-        let identities = Set(all.filter(shouldRemove).map(\.identity))
-        jar.withLock { $0.remove(identities) }
+        let victims = all.filter(shouldRemove)
+        _ = jar.withLock { $0.removeUnchanged(victims) }
     }
 
     /// Removes all cookies.

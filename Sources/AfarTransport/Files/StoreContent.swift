@@ -41,5 +41,5 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         values.merge(later.values) { $1 }
     }
 
-    mutating func keep(where isKept: (Key) -> Bool) { values = values.filter { isKept($0.key) } }
+    mutating func keep(where isKept: (Key) -> Bool) { values = values.filter { $0.value == nil || isKept($0.key) } }
 }

@@ -35,7 +35,7 @@ public final class FileHSTSStore: HSTSStore {
     /// Remembers a host; one whose time is over is forgotten.
     public func store(_ host: HSTSHost) {
         stored.change { content, changes in
-            guard content.hosts[host.name] != host else { return }
+            guard !content.hosts.knows(host) else { return }
             content.hosts.store(host)
             changes.set(host.isExpired() ? nil : host, for: host.name)
         }

@@ -3,7 +3,8 @@ public import Foundation
 /// The known hosts of a store, and the rules about them (RFC 6797, sections 8.1 to 8.3): a value without any I/O, for an
 /// ``HSTSStore`` of your own.
 public struct HSTSHosts: Sendable {
-    /// How many hosts are kept; then those go first that would be forgotten first.
+    /// How many hosts are kept; then those of a site that has more than an eighth go first, and those that would be forgotten
+    /// first.
     public static let limit = 10_000
 
     private var hosts: [String: HSTSHost] = [:]
@@ -38,11 +39,20 @@ public struct HSTSHosts: Sendable {
         hosts[host.name] = host.isExpired(at: now) ? nil : host
         guard hosts.count > Self.limit else { return }
         hosts = hosts.filter { !$0.value.isExpired(at: now) }
-        let excess = hosts.count - Self.limit
-        guard excess > 0 else { return }
-        for host in hosts.values.sorted(by: { $0.expires < $1.expires }).prefix(excess + Self.limit / 32) {
-            hosts[host.name] = nil
-        }
+        let sites = Dictionary(grouping: hosts.values) { CookieDomain.site(of: $0.name) }
+        for hosts in sites.values where hosts.count > Self.limit / 8 { forget(hosts.count - Self.limit / 8, of: hosts) }
+        if hosts.count > Self.limit { forget(hosts.count - Self.limit + Self.limit / 32, of: hosts.values) }
+    }
+
+    private mutating func forget(_ count: Int, of known: some Collection<HSTSHost>) {
+        for host in known.sorted(by: { $0.expires < $1.expires }).prefix(count) { hosts[host.name] = nil }
+    }
+
+    /// Whether nothing new is said of a host: it is known, and to be forgotten at about the same time, to one part in a hundred.
+    func knows(_ host: HSTSHost, now: Date = Date()) -> Bool {
+        guard let known = hosts[host.name] else { return host.isExpired(at: now) }
+        return known.includesSubdomains == host.includesSubdomains
+            && abs(host.expires.timeIntervalSince(known.expires)) <= host.expires.timeIntervalSince(now) / 100
     }
 
     /// What is known of a host itself.

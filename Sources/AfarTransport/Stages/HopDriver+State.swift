@@ -29,7 +29,6 @@ extension HopDriver {
             if informed == levels.count {
                 if levels.isEmpty { levels.reserveCapacity(Self.usualCount) }
                 var stage = levels.last.map { $0.stage + 1 } ?? 0
-                if levels.isEmpty { levels.reserveCapacity(stages.count) }
                 while stage < stages.count, informed == levels.count {
                     if let run = stages[stage].begin(hop) { levels.append(Level(stage: stage, run: run, hop: hop)) }
                     stage += 1

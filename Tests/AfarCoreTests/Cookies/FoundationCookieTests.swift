@@ -67,4 +67,21 @@ struct FoundationCookieTests {
         store.removeAll()
         #expect(store.isEmpty)
     }
+
+    @Test func whatOthersHavePutThereIsSent() throws {
+        let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        let store = FoundationCookieStore(storage)
+        for number in 0..<60 {
+            storage.setCookie(
+                try #require(
+                    HTTPCookie(properties: [.name: "c\(number)", .value: "1", .domain: "a.test", .path: "/"])))
+        }
+        let url = try #require(URL(string: "https://a.test/").flatMap(CookieURL.init))
+        #expect(store.cookies(for: url).count == 60 && store.all.count == 60)
+        // A server adds no more to that.
+        for number in 0..<20 {
+            store.store([try #require(CookieRules().cookie(from: "n\(number)=1", of: url))], from: url)
+        }
+        #expect(store.all.count == 60 && store.all.filter { $0.name.hasPrefix("n") }.count == 20)
+    }
 }

@@ -174,6 +174,13 @@ import Testing
         #expect(request.cURLDescription().contains(" -b a=s3cret "))
         #expect(request.cURLDescription(redactingSecrets: true).contains(" -b '***' "))
         #expect(!request.cURLDescription(redactingSecrets: true).contains("s3cret"))
+        // Without a name it would be the name of a file.
+        session.cookieStore?.removeAll()
+        _ = try await text(server.url("/set?s3cret;Path=/"), session)
+        let nameless = session.request(server.url("/get/a"))
+        _ = try await nameless.serializingString().value
+        #expect(nameless.cURLDescription().contains(" -H 'Cookie: s3cret' "))
+        #expect(!nameless.cURLDescription(redactingSecrets: true).contains("s3cret"))
         let own = session.request(server.url("/get/a"), headers: ["Cookie": "x=1"])
         _ = try await own.serializingString().value
         #expect(!own.cURLDescription().contains(" -b "))

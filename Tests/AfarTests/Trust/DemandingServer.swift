@@ -20,9 +20,7 @@ final class DemandingServer {
                     "-cert", certificates.file("good.crt").path, "-key", certificates.file("good.key").path,
                 ], output: log)
             while server.isRunning {
-                if try String(contentsOf: log, encoding: .utf8).contains("ACCEPT"),
-                    let url = URL(string: "https://localhost:\(port)/")
-                {
+                if server.said.contains("ACCEPT"), let url = URL(string: "https://localhost:\(port)/") {
                     (self.server, self.url) = (server, url)
                     return
                 }
@@ -38,8 +36,8 @@ final class DemandingServer {
     }
 
     /// The subjects of the certificates that clients have shown until now.
-    func clientsSeen() throws -> [String] {
-        try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
-            .filter { $0.hasPrefix("depth=0 ") }.map { String($0.dropFirst("depth=0 ".count)) }
+    var clientsSeen: [String] {
+        server.said.split(separator: "\n").filter { $0.hasPrefix("depth=0 ") }
+            .map { String($0.dropFirst("depth=0 ".count)) }
     }
 }

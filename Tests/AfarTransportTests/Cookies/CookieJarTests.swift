@@ -132,6 +132,12 @@ struct CookieJarTests {
         #expect(try set(other, from: "http://example.com/", at: 1, in: &jar))
     }
 
+    @Test func aSecureCookieThatIsOverCoversNothing() throws {
+        var jar = CookieJar()
+        try set("a=1; Secure; Max-Age=60", in: &jar)
+        #expect(try set("a=2", from: "http://a.example.com/", at: 61, in: &jar))
+    }
+
     @Test func theProgramItselfMaySetAnything() throws {
         var jar = CookieJar()
         try set("a=1; Secure", in: &jar)
@@ -178,6 +184,29 @@ struct CookieJarTests {
         #expect(jar.count > 2_800)
         #expect(try sent(to: "https://h3099.test/", at: 4_000, from: &jar) == "a=1")
         #expect(try sent(to: "https://h0.test/", at: 4_000, from: &jar) == "")
+    }
+
+    @Test func oneSiteDoesNotPushOutTheOthers() throws {
+        var jar = CookieJar()
+        for number in 0..<1_000 { try set("a=1", from: "https://h\(number).test/", in: &jar) }
+        for host in 0..<100 {
+            for number in 0..<50 {
+                try set("c\(number)=x", from: "https://x\(host).y.evil.test/", at: TimeInterval(host), in: &jar)
+            }
+        }
+        for number in 0..<1_000 {
+            #expect(try sent(to: "https://h\(number).test/", at: 100, from: &jar) == "a=1")
+        }
+        #expect(jar.count <= 3_000)
+    }
+
+    @Test func anEndThatMovesALittleIsNoChange() throws {
+        var jar = CookieJar()
+        try set("a=1; Max-Age=1000", in: &jar)
+        for seconds in 1...10 { #expect(try !set("a=1; Max-Age=1000", at: Double(seconds), in: &jar)) }
+        #expect(try set("a=1; Max-Age=1000", at: 11, in: &jar))
+        #expect(try set("a=1; Max-Age=500", at: 11, in: &jar) && set("a=2; Max-Age=500", at: 11, in: &jar))
+        #expect(jar.all(now: .start + 12).first?.expires == .start + 511)
     }
 
     @Test func aLookUpLooksAtTheHostsDomainsOnly() throws {

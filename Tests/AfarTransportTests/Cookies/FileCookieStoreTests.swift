@@ -59,6 +59,29 @@ struct FileCookieStoreTests {
         #expect(scratch.mode == "none")
     }
 
+    @Test func removingAllLeavesNoSecret() throws {
+        try Data("# A note\na.b\tFALSE\t/\tFALSE\t0\tn\tsecret\u{7}\n".utf8).write(to: scratch.url)
+        let store = try FileCookieStore(file: scratch.url)
+        store.removeAll()
+        try store.flush()
+        let text = try String(contentsOf: scratch.url, encoding: .utf8)
+        #expect(text.contains("# A note") && !text.contains("secret"))
+    }
+
+    @Test func aCookieThatHasComeSinceIsNotRemovedInAnothersPlace() throws {
+        let stores: [any CookieStore] = [try FileCookieStore(file: scratch.url), MemoryCookieStore()]
+        for store in stores {
+            store.store(try cookie("a", "old"))
+            store.store(try cookie("b"))
+            let new = try cookie("a", "new")
+            store.remove { cookie in
+                store.store(new)
+                return cookie.name == "a"
+            }
+            #expect(Set(store.all.map(\.pair)) == ["a=new", "b=1"])
+        }
+    }
+
     @Test func whatOthersHaveWrittenStays() throws {
         let (one, two) = (try FileCookieStore(file: scratch.url), try FileCookieStore(file: scratch.url))
         one.store(try cookie("a"))

@@ -24,6 +24,20 @@ struct FileHSTSStoreTests {
         #expect(try FileHSTSStore(file: scratch.url).all.isEmpty)
     }
 
+    @Test func nothingIsWrittenWhenNothingIsNew() throws {
+        let store = try FileHSTSStore(file: scratch.url)
+        store.store(try #require(HSTSHost(name: "one.test", expires: .now + 100_000)))
+        try store.flush()
+        try FileManager.default.removeItem(at: scratch.url)
+        store.store(try #require(HSTSHost(name: "one.test", expires: .now + 100_010)))
+        store.store(try #require(HSTSHost(name: "two.test", expires: .distantPast)))
+        try store.flush()
+        #expect(scratch.mode == "none")
+        store.store(try #require(HSTSHost(name: "one.test", expires: .now + 200_000)))
+        try store.flush()
+        #expect(scratch.mode == "600")
+    }
+
     @Test func whatOthersHaveWrittenStays() throws {
         let (one, two) = (try FileHSTSStore(file: scratch.url), try FileHSTSStore(file: scratch.url))
         one.store(try #require(HSTSHost(name: "one.test")))

@@ -57,4 +57,15 @@ struct HSTSHostsTests {
         #expect(count <= HSTSHosts.limit && count > HSTSHosts.limit * 9 / 10)
         #expect(!hosts.contains("h0.test", now: .start))
     }
+
+    @Test func oneSiteDoesNotPushOutTheOthers() throws {
+        var hosts = HSTSHosts()
+        for number in 0..<1_000 {
+            hosts.store(try #require(HSTSHost(name: "h\(number).test", expires: .start + 1_000)), now: .start)
+        }
+        for number in 0..<HSTSHosts.limit {
+            hosts.store(try #require(HSTSHost(name: "h\(number).evil.test", expires: .distantFuture)), now: .start)
+        }
+        #expect((0..<1_000).allSatisfy { hosts.contains("h\($0).test", now: .start) })
+    }
 }
