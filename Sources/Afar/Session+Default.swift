@@ -35,6 +35,8 @@ extension Session {
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
     ///   - eventMonitors: Observe the events of every request. The default is none.
+    ///   - stages: Take part in every exchange with a server, redirects and answers to challenges included, in this order.
+    ///     The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is this machine's own.
     public convenience init(
@@ -50,6 +52,7 @@ extension Session {
         redirectHandler: (any RedirectHandler)? = nil,
         cachedResponseHandler: (any CachedResponseHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
+        stages: [any ExchangeStage] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
         var configuration = configuration
@@ -59,7 +62,7 @@ extension Session {
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
             serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
-            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors,
+            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors, stages: stages,
             transport: platformTransport(for: configuration), connectivity: connectivity)
     }
 
@@ -67,7 +70,7 @@ extension Session {
     /// connections per host.
     ///
     /// Its `protocolClasses` need `URLSessionTransport`: where that is not this platform's transport (on Linux), give it to
-    /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:eventMonitors:transport:connectivity:)``
+    /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:cachedResponseHandler:eventMonitors:stages:transport:connectivity:)``
     /// together with `SessionConfiguration(configuration)`, or requests fail before they are sent.
     ///
     /// - Parameters:
@@ -83,6 +86,8 @@ extension Session {
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
     ///   - eventMonitors: Observe the events of every request. The default is none.
+    ///   - stages: Take part in every exchange with a server, redirects and answers to challenges included, in this order.
+    ///     The default is none.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is this machine's own.
     @_disfavoredOverload
@@ -99,6 +104,7 @@ extension Session {
         redirectHandler: (any RedirectHandler)? = nil,
         cachedResponseHandler: (any CachedResponseHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
+        stages: [any ExchangeStage] = [],
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
         self.init(
@@ -106,7 +112,7 @@ extension Session {
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
             serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
-            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors,
+            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors, stages: stages,
             connectivity: connectivity)
     }
 }

@@ -358,6 +358,135 @@ struct CachingTests {
         await server.stop()
     }
 
+    // MARK: Requests at the same time
+
+    /// A server whose `/gated` answers each request with its number when the test says so.
+    private final class Gate: Sendable {
+        private struct State {
+            var arrived = 0
+            var opened = 0
+            var waiting: [CheckedContinuation<Void, Never>] = []
+        }
+
+        let server: TestServer
+        private let state = Locked(State())
+
+        init(_ fields: [String: String]) async throws {
+            server = try await TestServer.start()
+            server.route("/gated") { [self] _ in
+                let number = await enter()
+                return fields.reduce(.text("\(number)")) { $0.adding($1.key, $1.value) }
+            }
+        }
+
+        /// How many requests have come.
+        var arrived: Int { state.withLock { $0.arrived } }
+
+        private func enter() async -> Int {
+            let number = state.withLock { state in
+                state.arrived += 1
+                return state.arrived
+            }
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    guard state.opened == 0 else {
+                        state.opened -= 1
+                        return true
+                    }
+                    state.waiting.append(continuation)
+                    return false
+                }
+                if isOpen { continuation.resume() }
+            }
+            return number
+        }
+
+        /// Lets so many requests be answered.
+        func open(for count: Int) {
+            let continuations = state.withLock { state in
+                let ready = Array(state.waiting.prefix(count))
+                state.waiting.removeFirst(ready.count)
+                state.opened += count - ready.count
+                return ready
+            }
+            for continuation in continuations { continuation.resume() }
+        }
+
+        func wait(for count: Int) async { while arrived < count { await Task.yield() } }
+    }
+
+    private func coalescing(_ store: any CacheStore = MemoryCacheStore()) -> Session {
+        session(.curl, store) { $0.coalescesRequests = true }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func requestsLikeOneThatIsOnItsWayWaitForIt() async throws {
+        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let session = coalescing()
+        let url = gate.server.url("/gated")
+        let requests = (0..<20).map { _ in session.request(url).serializingString() }
+        await gate.wait(for: 1)
+        let other = session.request(url, headers: ["X-Other": "1"]).serializingString()
+        await gate.wait(for: 2)
+        gate.open(for: 2)
+        var texts: Set<String> = []
+        for request in requests { texts.insert(try await request.value) }
+        #expect(texts.count == 1)
+        _ = try await other.value
+        #expect(gate.arrived == 2)
+        await gate.server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whenTheFirstIsCancelledTheNextIsSent() async throws {
+        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let session = coalescing()
+        let url = gate.server.url("/gated")
+        let first = session.request(url)
+        let failing = first.serializingString()
+        await gate.wait(for: 1)
+        let others = (0..<5).map { _ in session.request(url) }
+        let tasks = others.map { $0.serializingString() }
+        // One that waits may be cancelled, too.
+        others[4].cancel()
+        #expect(await tasks[4].response.error?.isExplicitlyCancelledError == true)
+        first.cancel()
+        #expect(await failing.response.error?.isExplicitlyCancelledError == true)
+        await gate.wait(for: 2)
+        gate.open(for: 2)
+        for task in tasks.prefix(4) { #expect(try await task.value == "2") }
+        #expect(gate.arrived == 2)
+        await gate.server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoWaitsHasItsOwnTimeout() async throws {
+        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let store = MemoryCacheStore()
+        let session = session(.curl, store) { configuration in
+            configuration.coalescesRequests = true
+            configuration.timeoutIntervalForResource = 0.3
+        }
+        let tasks = (0..<3).map { _ in session.request(gate.server.url("/gated")).serializingString() }
+        for task in tasks {
+            let error = await task.response.error
+            #expect((error?.underlyingError as? URLError)?.code == .timedOut, "\(String(describing: error))")
+        }
+        gate.open(for: gate.arrived)
+        await gate.server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatMayNotBeKeptIsEachRequestsOwn() async throws {
+        let gate = try await Gate(["Cache-Control": "no-store"])
+        let session = coalescing()
+        let tasks = (0..<5).map { _ in session.request(gate.server.url("/gated")).serializingString() }
+        await gate.wait(for: 1)
+        gate.open(for: 1)
+        await gate.wait(for: 5)
+        gate.open(for: 4)
+        var texts: Set<String> = []
+        for task in tasks { texts.insert(try await task.value) }
+        #expect(texts.count == 5)
+        await gate.server.stop()
+    }
+
     @Test func theEndOfARedirectIsKept() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()

@@ -14,17 +14,26 @@ func withCancellableCallback<Answer: Sendable>(
 }
 
 /// Runs user code in a task of its own, which is cancelled with this one, and waits for it no longer than that.
+func withCancellableTask<Answer: Sendable>(
+    ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
+    _ work: @escaping @Sendable () async -> Answer
+) async -> Answer {
+    let outcome = Deferred<Answer>()
+    let task = Task { outcome.fulfil(await work()) }
+    return await withTaskCancellationHandler {
+        await outcome.value
+    } onCancel: {
+        task.cancel()
+        outcome.fulfil(cancelled())
+    }
+}
+
+/// The same for code that may fail.
 ///
 /// - Throws: What the code throws, or `CancellationError`.
 func withCancellableTask(_ work: @escaping @Sendable () async throws -> Void) async throws {
-    let outcome = Deferred<Result<Void, any Error>>()
-    let task = Task { outcome.fulfil(await Result(catching: work)) }
-    try await withTaskCancellationHandler {
-        try await outcome.value.get()
-    } onCancel: {
-        task.cancel()
-        outcome.fulfil(.failure(CancellationError()))
-    }
+    let result = await withCancellableTask(ifCancelled: .failure(CancellationError())) { await Result(catching: work) }
+    try result.get()
 }
 
 extension Result where Failure == any Error {

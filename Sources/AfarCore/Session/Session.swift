@@ -39,6 +39,8 @@ open class Session: @unchecked Sendable {
     ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
     ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
     ///   - eventMonitors: Observe the events of every request. The default is none.
+    ///   - stages: Take part in every exchange with a server, redirects and answers to challenges included, in this order.
+    ///     The default is none.
     ///   - transport: What carries the requests.
     ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
     ///     its idle connections when the network has changed. The default is nil: connectivity is not observed.
@@ -55,6 +57,7 @@ open class Session: @unchecked Sendable {
         redirectHandler: (any RedirectHandler)? = nil,
         cachedResponseHandler: (any CachedResponseHandler)? = nil,
         eventMonitors: [any EventMonitor] = [],
+        stages: [any ExchangeStage] = [],
         transport: any Transport,
         connectivity: (any ConnectivityProvider)? = nil
     ) {
@@ -63,7 +66,7 @@ open class Session: @unchecked Sendable {
             queues: SessionQueues(root: rootQueue, request: requestQueue, serialization: serializationQueue),
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, interceptor: interceptor,
             serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
-            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
+            cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors, stages: stages)
         state.owner = self
     }
 

@@ -108,6 +108,10 @@ public struct SessionConfiguration: Sendable {
     /// kept. It is a private cache, for what one user may see; requests with different `Authorization` fields get different
     /// responses, unless the server calls them public.
     public var cacheStore: (any CacheStore)?
+    /// Whether a GET waits while another like it, to the same URL with the same header fields, is on its way, and is answered with
+    /// what that one brings for ``cacheStore``. When that one fails or is cancelled, the next is sent; when its response may not be
+    /// kept, all are. The default is false: each is sent at once.
+    public var coalescesRequests = false
     /// How requests use the cache whose `URLRequest` says nothing else. The default is that of HTTP's rules.
     public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// Foundation's cache, where that is what ``cacheStore`` keeps responses in; nil otherwise.

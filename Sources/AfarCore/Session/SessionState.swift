@@ -58,7 +58,8 @@ final class SessionState: Sendable {
         serverTrustManager: ServerTrustManager?,
         redirectHandler: (any RedirectHandler)?,
         cachedResponseHandler: (any CachedResponseHandler)?,
-        eventMonitors: [any EventMonitor]
+        eventMonitors: [any EventMonitor],
+        stages ownStages: [any ExchangeStage]
     ) {
         self.configuration = configuration
         self.transport = transport
@@ -74,9 +75,8 @@ final class SessionState: Sendable {
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
         sender = ExchangeSender(transport)
         let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
-        var innerStages: [any ExchangeStage] = [
-            ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager))
-        ]
+        var innerStages: [any ExchangeStage] = ownStages.map(CancellableStage.init)
+        innerStages.append(ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)))
         if let store = configuration.hstsStore { innerStages.append(HSTSStage(store)) }
         if configuration.waitsForConnectivity, let connectivity {
             innerStages.append(
@@ -91,7 +91,10 @@ final class SessionState: Sendable {
             // A cache knows requests by their cookies, too. What the network sets is stored whatever the cache makes of it.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
-            stages.append(CacheStage(store, revalidation: CacheRevalidation(through: innerStages, over: sender)))
+            stages.append(
+                CacheStage(
+                    store, revalidation: CacheRevalidation(through: innerStages, over: sender),
+                    coalesces: configuration.coalescesRequests))
         } else if let cookieStage = configuration.cookieStage() {
             stages.append(cookieStage)
         }

@@ -73,7 +73,7 @@ final class EasyHandle {
     /// Starts with no failure.
     func clearError() {
         errorText.pointee = 0
-        handshake?.undecidedChain = nil
+        handshake?.undecided = nil
     }
 
     /// Takes from libcurl what belongs to the transfer, and gives the look-up that it is at all the time that it needs.

@@ -9,8 +9,8 @@ import Foundation
 /// Watches over TLS handshakes: ends one before the client says who it is to a server that nobody has accepted, and logs
 /// keys. It belongs to one loop's thread.
 final class Handshake {
-    /// What the server presented where a handshake was ended, for somebody to decide on.
-    @exclusivity(unchecked) var undecidedChain: PresentedChain?
+    /// What the server presented where a handshake was ended, for somebody to decide on, and what was agreed on by then.
+    @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSConnection.Agreement?)?
     private let security: ConnectionSecurity?
     private let keyLog: KeyLog?
 
@@ -63,7 +63,7 @@ final class Handshake {
             guard let security, !connection.isTrusted(under: security) else { return true }
             let chain = connection.presentedChain
             guard !security.accepts(chain) else { return true }
-            undecidedChain = chain
+            undecided = (chain, connection.agreement)
             return false
         }
     #else

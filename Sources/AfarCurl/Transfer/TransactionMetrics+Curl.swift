@@ -46,7 +46,7 @@ extension TransactionMetrics {
         countOfRequestBodyBytesSent = handle.offset(CURLINFO_SIZE_UPLOAD_T)
         countOfResponseBodyBytesReceived = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
         countOfRequestBodyBytesBeforeEncoding = transfer.bodyByteCount
-        if let agreement = transfer.agreement {
+        if let agreement = transfer.agreement ?? transfer.handle?.handshake?.undecided?.agreement {
             (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
             (tlsCipherSuite, tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
         }

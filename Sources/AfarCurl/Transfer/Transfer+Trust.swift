@@ -19,7 +19,7 @@ extension Transfer {
     }
 
     /// Why the handshake ended where the client was to say who it is; nil when it did not end there.
-    var handshakeFault: Fault? { handle?.handshake?.undecidedChain.map(undecided) }
+    var handshakeFault: Fault? { handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {
         Fault(

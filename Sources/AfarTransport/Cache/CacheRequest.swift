@@ -45,6 +45,12 @@ package struct CacheRequest: Sendable {
         return origin.text + target.path
     }
 
+    /// What two requests have in common that are alike in all that could tell their responses apart.
+    package var identity: String {
+        let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        return ([url] + fields).joined(separator: "\n")
+    }
+
     /// The values of a field as they are sent.
     package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }
 

@@ -6,14 +6,18 @@ package struct CacheStage: ExchangeStage {
     private let store: any CacheStore
     private var revalidation: CacheRevalidation?
     private let invalidations = CacheInvalidations()
+    private let fetches: CoalescedFetches?
 
     /// The most bytes of a body that are kept.
     static let longestBody = 16 * 1024 * 1024
 
-    /// - Parameter revalidation: How the server is asked beside a request; nil to answer with nothing stale.
-    package init(_ store: any CacheStore, revalidation: CacheRevalidation?) {
+    /// - Parameters:
+    ///   - revalidation: How the server is asked beside a request; nil to answer with nothing stale.
+    ///   - coalesces: Whether requests wait for what others like them fetch.
+    package init(_ store: any CacheStore, revalidation: CacheRevalidation?, coalesces: Bool = false) {
         self.store = store
         self.revalidation = revalidation
+        fetches = coalesces ? CoalescedFetches() : nil
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? { Run(hop.exchange, self) }
@@ -40,6 +44,8 @@ package struct CacheStage: ExchangeStage {
             var arrival: (head: ResponseHead, date: Date)?
             /// The answer to a validation, which has come partly over the network.
             var given: ResponseHead?
+            /// Whether other requests wait for what this one fetches.
+            var isFetching = false
         }
 
         private let request: CacheRequest
@@ -65,8 +71,31 @@ package struct CacheStage: ExchangeStage {
                 return state.mustSend
             }
             guard !mustSend, policy != .reload, CacheRules.mayUse(request) else { return .now(.send) }
+            if let fetches = stage.fetches, policy == .standard, request.method == .get {
+                return .wait { [self] in await departure(of: hop, joining: fetches) }
+            }
             guard store.isSlow else { return .now(departure(of: hop)) }
             return .wait { [self] in departure(of: hop) }
+        }
+
+        /// Asks the server only if no request like this one does so already.
+        private func departure(of hop: Hop, joining fetches: CoalescedFetches) async -> Departure {
+            while true {
+                let departure = departure(of: hop)
+                switch departure {
+                case .answer, .fail: return departure
+                case .send, .change: break
+                }
+                switch await fetches.join(request.identity, for: hop.timeLeft) {
+                case nil:
+                    state.withLock { $0.isFetching = true }
+                    return departure
+                case .failed: continue
+                // What could not be kept is each one's own.
+                case .answered: return self.departure(of: hop)
+                case .abandoned: return departure
+                }
+            }
         }
 
         private func departure(of hop: Hop) -> Departure {
@@ -156,6 +185,18 @@ package struct CacheStage: ExchangeStage {
         }
 
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
+            keepArrival(of: hop, result)
+            let wasFetching = state.withLock { state in
+                defer { state.isFetching = false }
+                return state.isFetching
+            }
+            guard wasFetching else { return }
+            var outcome = CoalescedFetches.Outcome.answered
+            if case .failure = result { outcome = .failed }
+            stage.fetches?.end(request.identity, with: outcome)
+        }
+
+        private func keepArrival(of hop: Hop, _ result: Result<TransportResponse, any Error>?) {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard let (head, date) = arrival, case .success(let response) = result, response.head === head,
                 request.method == .get

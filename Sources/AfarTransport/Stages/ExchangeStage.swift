@@ -1,9 +1,10 @@
 /// What may be done about the requests and responses between a request of a session and its transport: redirects are
-/// followed, challenges answered, a network waited for.
+/// followed, challenges answered, cookies sent, a network waited for.
 ///
-/// Stages are in an order (``SessionState/stages``): a request passes from the first to the last, and a response's head
-/// or a failure back. ``HopDriver`` runs them.
-package protocol ExchangeStage: Sendable {
+/// Stages are in an order: a request passes from the first to the last, and a response's head or a failure back. Those that are
+/// given to a session come after its own redirects, authentication, cookies and cache, so they see each request that goes out, and
+/// before what secures its connection.
+public protocol ExchangeStage: Sendable {
     /// Takes part in an exchange that begins with a hop; nil when there is nothing to do for it, which costs nothing.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
@@ -11,8 +12,8 @@ package protocol ExchangeStage: Sendable {
 /// One stage's part in an exchange.
 ///
 /// A head and a failure may be reported where the transport reads the network: what is answered ``Reply/now(_:)`` there
-/// is quick and runs nobody else's code.
-package protocol StageRun: Sendable {
+/// is quick, as all transfers of that thread wait for it. Any thread may call, for one exchange one at a time.
+public protocol StageRun: Sendable {
     /// A request is about to be sent. It may be changed, answered without the network, or kept.
     func before(_ hop: Hop) -> Reply<Departure>
 
@@ -33,7 +34,8 @@ package protocol StageRun: Sendable {
 }
 
 /// An answer of a stage's.
-package enum Reply<Answer: Sendable>: Sendable {
+public enum Reply<Answer: Sendable>: Sendable {
+    /// The answer.
     case now(Answer)
     /// It takes time, or somebody else's code. The closure is run in a task of the request's, and only there may it wait.
     case wait(@Sendable () async -> Answer)
@@ -41,28 +43,33 @@ package enum Reply<Answer: Sendable>: Sendable {
 
 /// What a stage says to a request that is about to be sent. As of all answers, what is large of it is kept apart, since
 /// most say nothing.
-package enum Departure: Sendable {
+public enum Departure: Sendable {
+    /// It is sent as it is.
     case send
     /// The stages after this one and the transport get another request.
     indirect case change(Exchange)
     /// No need to ask the network.
     indirect case answer(TransportResponse)
+    /// It is not sent.
     case fail(any Error)
 }
 
 /// What a stage says to a response.
-package enum Disposition: Sendable {
+public enum Disposition: Sendable {
     /// It is no business of this stage's.
     case pass
     /// Another request is sent in its stead. Nobody sees the response.
     indirect case follow(Exchange, Reason)
     /// Another response is returned in its stead.
     indirect case replace(TransportResponse)
+    /// The exchange ends with an error.
     case fail(any Error)
 
     /// Why another request is sent.
-    package enum Reason: Sendable {
+    public enum Reason: Sendable {
+        /// The server has led elsewhere.
         indirect case redirect(Redirect)
+        /// The server wants to know who is asking.
         case challenge
         /// The server was asked whether a kept response holds, and has spoken of another.
         case validation
@@ -70,16 +77,25 @@ package enum Disposition: Sendable {
 }
 
 /// What a stage says to a failure.
-package enum Rescue: Sendable {
+public enum Rescue: Sendable {
+    /// It stays a failure, of this error.
     case fail(any Error)
     /// The request is sent once more.
     case again
+    /// A response is returned after all.
     indirect case answer(TransportResponse)
 }
 
 extension StageRun {
-    package func before(_ hop: Hop) -> Reply<Departure> { .now(.send) }
-    package func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { .now(.pass) }
-    package func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { .now(.fail(error)) }
-    package func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {}
+    /// Sends the request as it is.
+    public func before(_ hop: Hop) -> Reply<Departure> { .now(.send) }
+
+    /// Passes.
+    public func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { .now(.pass) }
+
+    /// Leaves it at the error.
+    public func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { .now(.fail(error)) }
+
+    /// Does nothing.
+    public func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {}
 }

@@ -3,16 +3,17 @@ import HTTPTypes
 
 /// One request on its way to one response, as a stage and a transport see it. An exchange takes several when redirects are
 /// followed, challenges answered, or failures made good. It is handed about in place of its exchange, which costs to copy.
-package final class Hop: @unchecked Sendable {
+public final class Hop: @unchecked Sendable {
     // Sendable because what changes does so only before a transport has the hop.
 
-    package let exchange: Exchange
+    /// The exchange, as the stages before have left it.
+    public let exchange: Exchange
     /// Why it is sent in the stead of another; nil for the first one.
-    package let reason: Disposition.Reason?
+    public let reason: Disposition.Reason?
     /// How many redirects led here.
-    package let redirectCount: Int
+    public let redirectCount: Int
     /// Whether one of them led to another origin.
-    package let hasLeftOrigin: Bool
+    public let hasLeftOrigin: Bool
     /// What is left for the hop of the total timeout, in seconds, when it is sent.
     @exclusivity(unchecked) package private(set) var totalTimeout: TimeInterval
     /// Who sees what happens.
@@ -60,7 +61,7 @@ package final class Hop: @unchecked Sendable {
     }
 
     /// What is left of the total timeout, which is for all hops of the exchange together; zero when it has passed.
-    package var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
+    public var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
     /// For transports: what is to be done with a response whose head has come.
     package func headArrived(_ head: ResponseHead) -> HeadVerdict { verdict?(head) ?? .take() }

@@ -28,22 +28,23 @@ public final class ResponseHead: Sendable {
     public let httpVersion: String
     /// The URL that was asked, as text.
     public let url: String
-    /// Whether it comes from a cache, and not from the server that was asked.
-    package let isStored: Bool
+    /// Whether it comes from a cache, and not from the server that was asked. Such a response sets no cookies.
+    public let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
 
-    /// Makes a head from parsed fields, for transports that have no raw bytes.
-    public convenience init(
-        status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String
-    ) {
-        self.init(status: status, httpVersion: httpVersion, fields: fields, url: url, isStored: false)
-    }
-
-    /// Makes a head from parsed fields.
+    /// Makes a head from parsed fields, for transports and stages that have no raw bytes.
     ///
-    /// - Parameter isStored: Whether it comes from a cache.
-    package init(status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields, url: String, isStored: Bool) {
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - httpVersion: The version. The default is "HTTP/1.1".
+    ///   - fields: The header fields. The default is none.
+    ///   - url: The URL that was asked.
+    ///   - isStored: Whether it comes from a cache. The default is false.
+    public init(
+        status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String,
+        isStored: Bool = false
+    ) {
         self.status = status
         self.httpVersion = httpVersion
         self.url = url

@@ -7,18 +7,6 @@ import Foundation
 #endif
 
 enum CachingSamples {
-    static func cookies() {
-        let session = Session(configuration: .default)
-        let cookies = session.cookieStore?.all ?? []
-        for cookie in cookies { print(cookie.name, cookie.domain) }
-    }
-
-    static func cookieFile() throws -> SessionConfiguration {
-        var configuration = SessionConfiguration.default
-        configuration.cookieStore = try FileCookieStore(file: URL(filePath: "cookies.txt"))
-        return configuration
-    }
-
     static func memory() -> Session {
         var configuration = SessionConfiguration.default
         configuration.cacheStore = MemoryCacheStore(capacity: 32 * 1024 * 1024)
@@ -38,9 +26,5 @@ enum CachingSamples {
         configuration.cacheStore = store
         // …
         await store.flush()
-    }
-
-    static func httpsOnly(_ configuration: inout SessionConfiguration) {
-        configuration.hstsStore = MemoryHSTSStore()
     }
 }

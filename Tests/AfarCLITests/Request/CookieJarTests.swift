@@ -1,0 +1,27 @@
+import AfarTestServer
+import Foundation
+import Testing
+
+/// `--cookie-jar`; that it keeps cookies between runs, the guide shows.
+struct CookieJarTests {
+    @Test func theCurlCommandUsesTheSameFile() async throws {
+        let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", "jar.txt", "--curl")
+        #expect(outcome.text.contains(" --cookie jar.txt --cookie-jar jar.txt "))
+    }
+
+    @Test func whatIsNoFileIsAnErrorOfUsage() async throws {
+        let directory = try ScratchDirectory()
+        let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", directory.url.path)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("is no regular file"))
+    }
+
+    @Test func aFileThatCannotBeWrittenIsReported() async throws {
+        let server = try await TestServer.start()
+        let url = server.url("/cookies/set?a=1").absoluteString
+        let outcome = try await Tool.run("get", url, "--cookie-jar", "/nowhere/jar.txt")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.contains("the cookies are not saved: /nowhere/jar.txt cannot be written"))
+        await server.stop()
+    }
+}

@@ -1,0 +1,191 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Stages of a session's user, over the real transports.
+@Suite(.timeLimit(.minutes(1))) struct StageTests {
+    /// Does what closures say, and counts.
+    private final class Stage: ExchangeStage, StageRun {
+        private let departure: @Sendable (Hop) -> Reply<Departure>
+        private let disposition: @Sendable (ResponseHead, Hop) -> Reply<Disposition>
+        private let rescue: @Sendable (any Error) -> Reply<Rescue>
+        let begun = Locked<[String]>([])
+        let ends = Locked<[String]>([])
+
+        init(
+            departure: @escaping @Sendable (Hop) -> Reply<Departure> = { _ in .now(.send) },
+            disposition: @escaping @Sendable (ResponseHead, Hop) -> Reply<Disposition> = { _, _ in .now(.pass) },
+            rescue: @escaping @Sendable (any Error) -> Reply<Rescue> = { .now(.fail($0)) }
+        ) {
+            (self.departure, self.disposition, self.rescue) = (departure, disposition, rescue)
+        }
+
+        func begin(_ hop: Hop) -> (any StageRun)? { self }
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            begun.withLock { $0.append(hop.exchange.request.path ?? "") }
+            return departure(hop)
+        }
+
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { disposition(head, hop) }
+
+        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { rescue(error) }
+
+        func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
+            let text =
+                switch result {
+                case .success(let response): "\(response.head.status)"
+                case .failure: "failure"
+                case nil: "followed"
+                }
+            ends.withLock { $0.append(text) }
+        }
+    }
+
+    private func session(
+        _ kind: TransportKind, _ stages: [any ExchangeStage],
+        _ configure: (inout SessionConfiguration) -> Void = { _ in }
+    ) -> Session {
+        var configuration = SessionConfiguration.default
+        configure(&configuration)
+        return Session(configuration: configuration, stages: stages, transport: kind.make(configuration))
+    }
+
+    private func signed(_ name: String) -> Stage {
+        Stage(departure: { hop in
+            .wait {
+                await Task.yield()
+                var exchange = hop.exchange
+                let count = exchange.request.headerFields[values: .cacheControl].count
+                exchange.request.headerFields.append(HTTPField(name: .cacheControl, value: "\(name)=\(count)"))
+                return .change(exchange)
+            }
+        })
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func everyRequestThatGoesOutPassesThemInOrder(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        server.route("/signed") { .text($0.headers.values(of: "Cache-Control").joined(separator: ", ")) }
+        let (first, second) = (signed("a"), signed("b"))
+        let session = session(kind, [first, second])
+        let url = server.url("/redirect-to?url=/signed")
+        #expect(try await session.request(url).serializingString().value == "a=0, b=1")
+        #expect(first.begun.withLock { $0 } == ["/redirect-to?url=/signed", "/signed"])
+        #expect(second.begun.withLock { $0.count } == 2)
+        // The second ends before the first does.
+        #expect(first.ends.withLock { $0 } == ["followed", "200"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func oneMayAnswerInPlaceOfTheServer(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let stage = Stage(
+            departure: { hop in
+                guard hop.exchange.request.path == "/own" else { return .now(.send) }
+                let head = ResponseHead(status: 418, fields: [.server: "own"], url: hop.exchange.url)
+                return .now(.answer(TransportResponse(head: head, body: .data(Data("tea".utf8)))))
+            },
+            disposition: { head, hop in
+                guard head.status == 503 else { return .now(.pass) }
+                let head = ResponseHead(status: 200, url: hop.exchange.url)
+                return .wait { .replace(TransportResponse(head: head, body: .data(Data("well".utf8)))) }
+            })
+        let session = session(kind, [stage])
+        let own = await session.request(server.url("/own")).serializingString().response
+        #expect(own.value == "tea" && own.response?.statusCode == 418 && server.requestCount == 0)
+        #expect(try await session.request(server.url("/status/503")).validate().serializingString().value == "well")
+        var bytes = Data()
+        for await data in session.streamRequest(server.url("/own")).streamTask().streamingData() {
+            bytes.append(data.value ?? Data())
+        }
+        #expect(bytes == Data("tea".utf8))
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func oneMayHaveARequestSentAgain(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let count = Locked(0)
+        server.route("/wavering") { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number < 3 ? ServerResponse(status: 503) : .text("at last")
+        }
+        let stage = Stage(disposition: { head, hop in
+            .now(head.status == 503 ? .follow(hop.exchange, .validation) : .pass)
+        })
+        let session = session(kind, [stage])
+        #expect(try await session.request(server.url("/wavering")).serializingString().value == "at last")
+        #expect(stage.ends.withLock { $0 } == ["followed", "followed", "200"])
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases) func oneMayMakeAFailureGood(kind: TransportKind) async throws {
+        let port = try ClosedPort().number
+        let stage = Stage(rescue: { error in
+            guard (error as? TransportError)?.code == .cannotConnect else { return .now(.fail(error)) }
+            let head = ResponseHead(status: 200, url: "")
+            return .wait { .answer(TransportResponse(head: head, body: .data(Data("kept".utf8)))) }
+        })
+        let session = session(kind, [stage])
+        #expect(try await session.request("http://127.0.0.1:\(port)/").serializingString().value == "kept")
+    }
+
+    private struct Closed: Error {}
+
+    @Test(arguments: TransportKind.allCases) func anErrorOfOnesIsTheRequests(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let stages = [
+            Stage(departure: { _ in .now(.fail(Closed())) }), Stage(disposition: { _, _ in .now(.fail(Closed())) }),
+        ]
+        for stage in stages {
+            let session = session(kind, [stage])
+            let error = await session.request(server.url("/get")).serializingString().response.error
+            #expect(error?.underlyingError is Closed, "\(String(describing: error))")
+            #expect(stage.ends.withLock { $0 } == ["failure"])
+        }
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func oneThatDoesNotHeedTheCancelHoldsNoRequest(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let (waits, wait) = AsyncStream<Void>.makeStream()
+        let end = Locked<CheckedContinuation<Void, Never>?>(nil)
+        let stage = Stage(departure: { _ in
+            .wait {
+                await withCheckedContinuation { continuation in
+                    end.withLock { $0 = continuation }
+                    wait.yield()
+                }
+                return .send
+            }
+        })
+        let session = session(kind, [stage])
+        let request = session.request(server.url("/get"))
+        async let response = request.serializingString().response
+        for await _ in waits { break }
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        end.withLock { $0?.resume() }
+        #expect(server.requestCount == 0)
+        await server.stop()
+    }
+
+    @Test func whatACacheAnswersDoesNotPassThem() async throws {
+        let server = try await TestServer.start()
+        let stage = Stage()
+        let session = session(.curl, [stage]) { $0.cacheStore = MemoryCacheStore() }
+        for _ in 0..<3 { _ = try await session.request(server.url("/cache/60")).serializingData().value }
+        #expect(stage.begun.withLock { $0.count } == 1)
+        await server.stop()
+    }
+}
