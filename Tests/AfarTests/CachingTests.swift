@@ -420,7 +420,7 @@ struct CachingTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func requestsLikeOneThatIsOnItsWayWaitForIt() async throws {
-        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let gate = try await Gate(["Cache-Control": "max-age=60", "Vary": "X-Other"])
         let session = coalescing()
         let url = gate.server.url("/gated")
         let requests = (0..<20).map { _ in session.request(url).serializingString() }
@@ -639,6 +639,97 @@ struct CachingTests {
         #expect(configuration.cacheStore == nil)
         #expect(SessionConfiguration(URLSessionConfiguration.default).cacheStore == nil)
         await server.stop()
+    }
+
+    @Test func aURLCacheIsAskedForThatURLOnly() async throws {
+        let store = URLCacheStore(URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil))
+        func response(_ url: String, bytes: Int = 10) -> CachedResponse {
+            CachedResponse(
+                url: url, variant: "", status: 200, fields: [:], body: Data(count: bytes), requestDate: .now,
+                responseDate: .now)
+        }
+        let first = response("http://cache.example/a?b=1")
+        store.store(first)
+        #expect(store.responses(for: first.url).first === first)
+        for other in ["https://cache.example/a?b=1", "http://cache.example/a?b=2", "http://cache.example/a"] {
+            #expect(store.responses(for: other).isEmpty, "\(other)")
+        }
+        // One that was renewed is evicted once.
+        for _ in 0..<3 { store.store(response("http://cache.example/renewed", bytes: 10_000)) }
+        for number in 0..<50 { store.store(response("http://cache.example/\(number)", bytes: 10_000)) }
+        #expect(store.responses(for: "http://cache.example/49").count == 1)
+    }
+
+    @Test func whoWantsNothingFromTheNetworkGetsNothing() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let url = server.url("/counted")
+        var own = try URLRequest(url: url, method: .post)
+        own.cachePolicy = .returnCacheDataDontLoad
+        var ranged = try URLRequest(url: url, method: .get, headers: ["Range": "bytes=0-1"])
+        ranged.cachePolicy = .returnCacheDataDontLoad
+        let caching = session()
+        for request in [own, ranged] {
+            let error = await caching.request(request).serializingData().response.error
+            #expect((error?.underlyingError as? URLError)?.code == .resourceUnavailable)
+        }
+        let plain = TransportKind.curl.session { $0.requestCachePolicy = .returnCacheDataDontLoad }
+        let error = await plain.request(url).serializingData().response.error
+        #expect((error?.underlyingError as? URLError)?.code == .resourceUnavailable)
+        #expect(server.requestCount == 0)
+        await server.stop()
+    }
+
+    @Test func whatIsToComeFromTheServerItselfSaysSoWithoutACacheToo() async throws {
+        let server = try await TestServer.start()
+        server.route("/control") { .text($0.headers["Cache-Control"] ?? "none") }
+        let session = TransportKind.curl.session()
+        let text = try await session.request(server.url("/control")) {
+            $0.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+        }.serializingString().value
+        #expect(text == "no-cache")
+        await server.stop()
+    }
+
+    @Test func aHandlerMayBeSetAfterTheRequestHasBegun() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let store = MemoryCacheStore()
+        let session = session(.curl, store)
+        let task = session.request(server.url("/counted")).cacheResponse(using: .cache).serializingString()
+        _ = try await task.value
+        // What needs nobody's code is done before the response is handed over.
+        #expect(store.count == 1)
+        let request = session.request(server.url("/counted?late"))
+        let late = request.serializingString()
+        request.cacheResponse(using: .doNotCache)
+        _ = try await late.value
+        #expect(store.count == 1)
+        await server.stop()
+    }
+
+    @Test func aDownloadIsKeptWhereTheHandlerKeepsAll() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        for (cacher, count) in [(ResponseCacher.cache, 1), (.doNotCache, 0), (.init(behavior: .modify { $1 }), 0)] {
+            let store = MemoryCacheStore()
+            var configuration = SessionConfiguration.default
+            configuration.cacheStore = store
+            let session = Session(
+                configuration: configuration, cachedResponseHandler: cacher,
+                transport: TransportKind.curl.make(configuration))
+            _ = try await session.download(server.url("/counted")).serializingDownloadedFileURL().value
+            #expect(store.count == count)
+        }
+        await server.stop()
+    }
+
+    @Test func theSessionsConfigurationOfFoundationsHasTheCache() {
+        let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+        var configuration = SessionConfiguration.default
+        configuration.urlCache = cache
+        configuration.requestCachePolicy = .returnCacheDataElseLoad
+        let session = Session(configuration: configuration)
+        #expect(session.sessionConfiguration.urlCache === cache)
+        #expect(session.sessionConfiguration.requestCachePolicy == .returnCacheDataElseLoad)
+        #expect(Session(configuration: .default).sessionConfiguration.urlCache == nil)
     }
 
     // MARK: Many at once

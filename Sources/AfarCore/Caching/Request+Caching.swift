@@ -8,7 +8,7 @@ import HTTPTypes
 
 extension Request {
     /// Sets who decides what a cache keeps of this request's response, in place of the session's handler. Only the last one
-    /// set counts. Set it before the request starts.
+    /// set counts. Set it before the response is there.
     ///
     /// - Parameter handler: Asked when the response is there; see ``CachedResponseHandler``.
     @discardableResult
@@ -23,34 +23,39 @@ extension Request {
     /// Tells an exchange how it uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {
         let own = urlRequest.cachePolicy
+        let policy = own == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : own
+        if policy == .reloadIgnoringLocalAndRemoteCacheData,
+            exchange.request.headerFields[.cacheControl] == nil
+        {
+            exchange.request.headerFields[.cacheControl] = "no-cache"
+        }
         guard session.usesCache else {
-            guard own == .returnCacheDataDontLoad else { return }
+            guard policy == .returnCacheDataDontLoad else { return }
             throw TransportError(
                 .notCached, phase: .queued, url: exchange.url,
                 message:
                     "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)"
             )
         }
-        let policy = own == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : own
         if policy != .useProtocolCachePolicy { exchange.context[CachePolicyKey.self] = CachePolicy(policy) }
-        if policy == .reloadIgnoringLocalAndRemoteCacheData,
-            exchange.request.headerFields[.cacheControl] == nil
-        {
-            exchange.request.headerFields[.cacheControl] = "no-cache"
-        }
-        guard cachedResponseHandler != nil || session.cachedResponseHandler != nil || events != nil else { return }
+        // A handler may be set until the response is there.
         exchange.context[CacheHandlerKey.self] = { [self] response in keepable(response) }
     }
 
     /// What is kept of a response, nil for nothing.
     private func keepable(_ response: CachedResponse) -> Reply<CachedResponse?> {
         let handler = cachedResponseHandler ?? session.cachedResponseHandler
-        guard let task = lastTask as? URLSessionDataTask, let proposal = response.cachedURLResponse else {
-            // Who cannot be asked has not agreed.
-            return .now(handler == nil ? response : nil)
+        let task = lastTask as? URLSessionDataTask
+        let proposal = task == nil || handler == nil && events == nil ? nil : response.cachedURLResponse
+        if let task, let proposal { events?.urlSession(.shared, dataTask: task, willCacheResponse: proposal) }
+        switch (handler as? ResponseCacher)?.behavior {
+        case .cache: return .now(response)
+        case .doNotCache: return .now(nil)
+        case .modify, nil: break
         }
-        events?.urlSession(.shared, dataTask: task, willCacheResponse: proposal)
         guard let handler else { return .now(response) }
+        // Who cannot be asked, about a download say, has not agreed.
+        guard let task, let proposal else { return .now(nil) }
         return .wait {
             let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
                 handler.dataTask(task, willCacheResponse: proposal, completion: answer)

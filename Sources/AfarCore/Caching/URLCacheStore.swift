@@ -5,9 +5,12 @@
     public import Foundation
 #endif
 
-/// Keeps responses in the memory of a `URLCache`, one for each URL.
+/// Keeps responses in the memory of a `URLCache`: one for each URL, and on Linux one for all URLs that differ in scheme and query
+/// only, since Foundation tells those not apart.
 public final class URLCacheStore: CacheStore, @unchecked Sendable {
     // Sendable because the cache may be used from any thread.
+
+    private let storing = Locked(())
 
     /// Where the responses are.
     public let cache: URLCache
@@ -23,17 +26,21 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
         // Others may put theirs into the same cache, and know nothing of who may see what.
-        return (entry.userInfo?[Self.key] as? CachedResponse).map { [$0] } ?? []
+        guard let response = entry.userInfo?[Self.key] as? CachedResponse, response.url == url else { return [] }
+        return [response]
     }
 
     /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
         guard let request = Self.request(for: response.url), let entry = response.cachedURLResponse else { return }
-        cache.storeCachedResponse(
-            CachedURLResponse(
-                response: entry.response, data: entry.data, userInfo: [Self.key: response],
-                storagePolicy: .allowedInMemoryOnly),
-            for: request)
+        let keyed = CachedURLResponse(
+            response: entry.response, data: entry.data, userInfo: [Self.key: response],
+            storagePolicy: .allowedInMemoryOnly)
+        storing.withLock { [cache] _ in
+            // On Linux one that takes another's place would be counted twice, and end the process when it is evicted.
+            cache.removeCachedResponse(for: request)
+            cache.storeCachedResponse(keyed, for: request)
+        }
     }
 
     /// Forgets the responses to a URL.

@@ -16,6 +16,8 @@ extension Session {
         copy.httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
         copy.headers = configuration.headers
         copy.urlCredentialStorage = (configuration.credentialProvider as? URLCredentialStorageProvider)?.storage
+        copy.urlCache = configuration.urlCache
+        copy.requestCachePolicy = configuration.requestCachePolicy
         copy.httpCookieStorage = configuration.httpCookieStorage
         copy.httpShouldSetCookies = configuration.httpShouldSetCookies
         copy.httpCookieAcceptPolicy = configuration.httpCookieAcceptPolicy

@@ -119,10 +119,8 @@ package enum CacheRules {
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)
-        guard isExplicit || CacheTerms.heuristicStatuses.contains(status) else { return false }
-        // Of what is never fresh and cannot be asked about nothing comes.
-        return terms.hasValidator || terms.freshnessLifetime > 0 || control.staleIfError != nil
-            || control.staleWhileRevalidate != nil
+        // What is never fresh and cannot be asked about is for those who take what is kept, however old.
+        return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
     /// The fields that are kept (section 3.1).

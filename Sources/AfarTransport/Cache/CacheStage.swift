@@ -70,7 +70,8 @@ package struct CacheStage: ExchangeStage {
                 state.mayHaveOlder = true
                 return state.mustSend
             }
-            guard !mustSend, policy != .reload, CacheRules.mayUse(request) else { return .now(.send) }
+            guard !mustSend, policy != .reload else { return .now(.send) }
+            guard CacheRules.mayUse(request) else { return .now(policy == .cacheOnly ? notCached(hop) : .send) }
             if let fetches = stage.fetches, policy == .standard, request.method == .get {
                 return .wait { [self] in await departure(of: hop, joining: fetches) }
             }
@@ -114,12 +115,15 @@ package struct CacheStage: ExchangeStage {
             case .send:
                 state.withLock { $0.kept = responses.first { CacheRules.matches(request, $0) } }
                 return .send
-            case .unavailable where policy == .cacheOnly:
-                return .fail(hop.failure(.notCached, "the cache has no response, and nothing else is wanted"))
+            case .unavailable where policy == .cacheOnly: return notCached(hop)
             case .unavailable:
                 let head = ResponseHead(status: 504, fields: HTTPFields(), url: hop.exchange.url, isStored: true)
                 return .answer(TransportResponse(head: head, body: .data(Data())))
             }
+        }
+
+        private func notCached(_ hop: Hop) -> Departure {
+            .fail(hop.failure(.notCached, "the cache has no response, and nothing else is wanted"))
         }
 
         private func validation(of response: CachedResponse, _ hop: Hop) -> Departure {

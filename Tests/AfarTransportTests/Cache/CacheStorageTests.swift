@@ -46,11 +46,19 @@ struct CacheStorageTests {
         #expect(!isKept([fresh, tag], status: status))
     }
 
-    @Test func whatCouldNeverServeIsNotKept() {
-        #expect(!isKept([]))
-        #expect(!isKept([("Cache-Control", "max-age=0")]))
-        #expect(isKept([("Cache-Control", "max-age=0"), tag]))
-        #expect(isKept([("Cache-Control", "max-age=0, stale-if-error=60")]))
+    /// For those who take what is kept however old.
+    @Test func whatIsNeverFreshIsKeptToo() throws {
+        for texts in [
+            [], [("Cache-Control", "max-age=0")], [("Cache-Control", "private")], [("Cache-Control", "no-cache")],
+        ] {
+            let kept = try #require(CacheExchange.kept(texts))
+            let request = CacheExchange.request()
+            func decision(_ policy: CachePolicy) -> String {
+                CacheRules.decide(request, policy, among: [kept], at: CacheExchange.start).name
+            }
+            #expect(decision(.standard) == "send" && decision(.revalidate) == "send")
+            #expect(decision(.cacheElseLoad) == "use" && decision(.cacheOnly) == "use")
+        }
     }
 
     @Test func fieldsForOneConnectionAreNotKept() throws {
