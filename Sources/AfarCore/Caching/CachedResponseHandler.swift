@@ -8,7 +8,8 @@
 ///
 /// It is asked about what the rules of HTTP allow to be kept, when the whole of it is there; without one, all of that is
 /// kept. It may be asked for several requests at once. Of downloads, which are no data tasks, nothing is kept where there is one
-/// other than ``ResponseCacher/cache``. A 304 renews what is kept without a question. A session without ``SessionConfiguration/cacheStore`` asks nobody. ``ResponseCacher`` is one for the common cases.
+/// other than ``ResponseCacher/cache``. A 304 renews what is kept without a question. A session without
+/// ``SessionConfiguration/cacheStore`` asks nobody. ``ResponseCacher`` is one for the common cases.
 public protocol CachedResponseHandler: Sendable {
     /// Decides about one response.
     ///

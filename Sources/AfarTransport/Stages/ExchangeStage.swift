@@ -58,7 +58,7 @@ public enum Departure: Sendable {
 public enum Disposition: Sendable {
     /// It is no business of this stage's.
     case pass
-    /// Another request is sent in its stead. Nobody sees the response.
+    /// Another request is sent in its stead. Nobody sees the response. Only the total timeout sets an end to how often.
     indirect case follow(Exchange, Reason)
     /// Another response is returned in its stead.
     indirect case replace(TransportResponse)
@@ -80,7 +80,7 @@ public enum Disposition: Sendable {
 public enum Rescue: Sendable {
     /// It stays a failure, of this error.
     case fail(any Error)
-    /// The request is sent once more.
+    /// The request is sent once more. Only the total timeout sets an end to how often.
     case again
     /// A response is returned after all.
     indirect case answer(TransportResponse)
