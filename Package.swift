@@ -263,6 +263,10 @@ let package = Package(
         .executableTarget(name: "AuthenticationProbe", dependencies: ["Afar"], path: "Tests/AuthenticationProbe"),
         .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
         .testTarget(
+            name: "NetworkTests",
+            dependencies: ["Afar", "AfarTestServer", "AfarTransport", "AfarURLSession", "TestServers"]
+        ),
+        .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "Afar", "AfarCore", "AfarDiskCache", "AfarLogging", "AfarNetworkActivity", "AfarTesting",

@@ -57,6 +57,9 @@ extension Session {
     ) {
         var configuration = configuration
         configuration.publicSuffixList = configuration.publicSuffixList ?? SystemPublicSuffixList.shared
+        #if canImport(AfarCurl)
+            configuration.network = configuration.network ?? .environment
+        #endif
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,

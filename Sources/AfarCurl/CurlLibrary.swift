@@ -7,6 +7,15 @@ struct CurlLibrary {
 
     /// "7.88.1", say.
     let version: String
+    /// Whether it speaks HTTP/2, and HTTP/3.
+    let speaksHTTP2: Bool
+    let speaksHTTP3: Bool
+    /// Whether a stream of HTTP/2 may stand still without the others of its connection: not before 8.17.
+    let pausesStreams: Bool
+    /// Whether bodies of any length can be sent over HTTP/2: before 8.0, libcurl spins when the server's window is full.
+    let sendsLongBodiesOverHTTP2: Bool
+    /// Whether connections of HTTP/2 without TLS can be used again: not before 8.0.
+    let reusesPlainHTTP2: Bool
     /// The content codings that it decodes, best first.
     let contentCodings: [String]
     /// Whether it speaks NTLM and, by GSS-API, Negotiate.
@@ -25,6 +34,8 @@ struct CurlLibrary {
             authenticatesConnections = false
             certificateBundle = nil
             isOnOpenSSL = false
+            (speaksHTTP2, speaksHTTP3, pausesStreams) = (false, false, false)
+            (sendsLongBodiesOverHTTP2, reusesPlainHTTP2) = (false, false)
             return
         }
         version = String(cString: info.version)
@@ -36,6 +47,12 @@ struct CurlLibrary {
         authenticatesConnections = info.features & schemes == schemes
         certificateBundle = Self.certificateBundle()
         isOnOpenSSL = info.ssl_version.map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
+        // What was agreed on in a handshake, OpenSSL is asked.
+        speaksHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
+        speaksHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
+        pausesStreams = info.version_num >= 0x08_11_00
+        sendsLongBodiesOverHTTP2 = info.version_num >= 0x08_00_00
+        reusesPlainHTTP2 = info.version_num >= 0x08_00_00
     }
 
     private static func certificateBundle() -> URL? {

@@ -2,7 +2,7 @@ public import AfarTransport
 import CLibcurl
 import Foundation
 
-/// The transport on libcurl: HTTP/1.1 over TCP and TLS, with kept connections, driven by one thread for each four processors,
+/// The transport on libcurl: HTTP/1.1 and HTTP/2 over TCP and TLS, with kept connections, driven by one thread for each four processors,
 /// one at least.
 ///
 /// Connections belong to their transport; sessions that share a transport share them. All methods may be called
@@ -29,8 +29,11 @@ public final class CurlTransport: CallbackTransport {
         var features: TransportCapabilities.Features = [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate,
+            .networkSettings,
         ]
         if library.authenticatesConnections { features.insert(.connectionAuthentication) }
+        if library.speaksHTTP2 { features.insert(.http2) }
+        if library.speaksHTTP3 { features.insert(.http3) }
         if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
         capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: library.contentCodings)
         self.configuration = configuration

@@ -47,6 +47,9 @@ static inline CURLcode afar_set_pointer(CURL *easy, CURLoption option, void *val
 static inline CURLcode afar_set_header_list(CURL *easy, struct curl_slist *list) {
     return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);
 }
+static inline CURLcode afar_set_list(CURL *easy, CURLoption option, struct curl_slist *list) {
+    return curl_easy_setopt(easy, option, list);
+}
 static inline CURLcode afar_set_header_function(CURL *easy, curl_write_callback function, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
@@ -91,6 +94,15 @@ static inline CURLcode afar_set_resolver_start_function(
 }
 
 // Macros that Swift cannot read.
+static inline long afar_http_version_3_only(void) {
+#if LIBCURL_VERSION_NUM >= 0x075800
+    return CURL_HTTP_VERSION_3ONLY;
+#else
+    return CURL_HTTP_VERSION_3;
+#endif
+}
+static inline long afar_multiplex(void) { return CURLPIPE_MULTIPLEX; }
+static inline long afar_auth_basic(void) { return (long)CURLAUTH_BASIC; }
 static inline long afar_auth_negotiate(void) { return (long)CURLAUTH_NEGOTIATE; }
 static inline long afar_auth_ntlm(void) { return (long)CURLAUTH_NTLM; }
 

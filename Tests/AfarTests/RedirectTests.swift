@@ -112,7 +112,9 @@ struct RedirectTests {
             let echo = try await request.validate().serializingDecodable(Echo.self).value
             let first = try #require(server.lastRequest(path: "/redirect-to"))
             for name in secrets {
-                #expect(first.headers[name] == "hush", "\(status) \(name)")
+                // libcurl's transport keeps what is for a proxy from every server.
+                let isSent = kind != .curl || name != "proxy-authorization"
+                #expect((first.headers[name] == "hush") == isSent, "\(status) \(name)")
                 #expect(echo.headers[name] == nil, "\(status) \(name)")
             }
             #expect(echo.headers["x-open"] == "plain")

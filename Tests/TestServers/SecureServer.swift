@@ -15,6 +15,7 @@ public final class SecureServer: Sendable {
         let certificate: String
         let stapledResponse: String?
         let clients: Clients
+        let speaksHTTP2: Bool
 
         /// Whether clients are asked who they are.
         public enum Clients: String, Sendable {
@@ -27,10 +28,15 @@ public final class SecureServer: Sendable {
         ///   - certificate: The certificate's name, by ``TestCertificates``.
         ///   - stapledResponse: The name of an OCSP response.
         ///   - clients: Whether clients are asked for certificates of the authority's.
-        public init(_ certificate: String, stapling stapledResponse: String? = nil, clients: Clients = .notAsked) {
+        ///   - speaksHTTP2: Whether it offers HTTP/2 beside HTTP/1.1.
+        public init(
+            _ certificate: String, stapling stapledResponse: String? = nil, clients: Clients = .notAsked,
+            speaksHTTP2: Bool = false
+        ) {
             self.certificate = certificate
             self.stapledResponse = stapledResponse
             self.clients = clients
+            self.speaksHTTP2 = speaksHTTP2
         }
     }
 
@@ -107,7 +113,7 @@ public final class SecureServer: Sendable {
             }
             return """
                 server {
-                  listen 127.0.0.1:\(ports[name] ?? 0) ssl;
+                  listen 127.0.0.1:\(ports[name] ?? 0) ssl\(site.speaksHTTP2 ? " http2" : "");
                   ssl_certificate \(files).pem; ssl_certificate_key \(files).key; \(stapling ?? "")
                   ssl_verify_client \(site.clients.rawValue);
                   location / { return 200 "$connection $client $ssl_session_reused\\n"; }
@@ -122,7 +128,8 @@ public final class SecureServer: Sendable {
             http {
               \(temporary.joined(separator: " "))
               log_format bytes "$server_port $request_length"; access_log \(folder.path)/access.log bytes;
-              keepalive_requests 1000000; default_type text/plain;
+              \(settings.contains("keepalive_requests") ? "" : "keepalive_requests 1000000;")
+              default_type text/plain;
               ssl_ciphers DEFAULT@SECLEVEL=0; ssl_session_cache shared:tls:1m;
               ssl_client_certificate \(certificates.authority.path);
               map $ssl_client_s_dn $client { default $ssl_client_s_dn; "" none; }

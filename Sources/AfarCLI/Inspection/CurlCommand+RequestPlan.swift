@@ -13,7 +13,17 @@ extension CurlCommand {
         let timeout = sending.timeout.map { ["--max-time", Self.seconds($0)] } ?? []
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
-        self.options = timeout + retries + cookies + Self.options(sending.security, for: plan.url) + options
+        self.options =
+            timeout + retries + cookies + Self.options(sending.network) + Self.options(sending.security, for: plan.url)
+            + options
+    }
+
+    private static func options(_ network: NetworkOptions) -> [String] {
+        let proxy = network.proxy.map { ["--proxy", $0 == "none" ? "" : Redaction.standard.url($0)] } ?? []
+        let socket = network.unixSocket.map { ["--unix-socket", $0] } ?? []
+        let interface = network.interface.map { ["--interface", $0] } ?? []
+        let version = network.http.map { [$0.curlOption] } ?? []
+        return version + proxy + socket + network.connectTo.flatMap { ["--connect-to", $0] } + interface
     }
 
     /// Without a password, for which curl asks.

@@ -43,6 +43,8 @@ extension Failure {
             self.init(.connection, "The host \(host) was not found. Check its spelling, and your network.")
         case .cannotConnect:
             self.init(.connection, "Could not connect to \(host): \(reason). Is a server running there?")
+        case .proxyFailed:
+            self.init(.connection, "\(host) cannot be reached: \(error.message). Choose another with --proxy, or none.")
         case .notConnected:
             self.init(.connection, "\(host) cannot be reached: \(reason). Check your network.")
         case .secureConnectionFailed:

@@ -40,6 +40,8 @@ struct SendingOptions: ParsableArguments {
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
 
+    @OptionGroup(title: "Network") var network: NetworkOptions
+
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
     func validate() throws {
@@ -77,6 +79,8 @@ struct SendingOptions: ParsableArguments {
         configuration.publicSuffixList = SystemPublicSuffixList.shared
         if let cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
         if let cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
+        if let http = network.http { configuration.httpVersion = http.version }
+        configuration.network = try network.settings(readsEnvironment: transport.isOnLibcurl)
         try security.apply(to: &configuration, url: url)
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,

@@ -132,8 +132,11 @@ extension RequestPipeline {
     /// The first hop, with what the stages are to know of the request, and who watches it: all that its owner may have said
     /// while it waited.
     private func makeHop(for urlRequest: URLRequest) throws -> Hop {
-        let (end, handler, credential) = request.mutable.withLock { ($0.end, $0.redirectHandler, $0.credential) }
+        let (end, handler, credential, options) = request.mutable.withLock {
+            ($0.end, $0.redirectHandler, $0.credential, $0.options)
+        }
         guard end == nil, var exchange = exchange.take() else { throw end ?? .explicitlyCancelled }
+        options?.options.apply(to: &exchange.options)
         try context.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: request)
         if let policy = request.redirectPolicy(for: urlRequest, by: handler) {

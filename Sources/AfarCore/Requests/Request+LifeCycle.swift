@@ -54,16 +54,17 @@ extension Request {
 
     /// Starts the one task of this request, once.
     func startPipeline() {
-        let pipeline = mutable.withLock { state -> RequestPipeline? in
+        let started = mutable.withLock { state -> (RequestPipeline, hasOptions: Bool)? in
             guard !state.isStarted else { return nil }
             state.isStarted = true
             state.startTime = Date.timeIntervalSinceReferenceDate
             let pipeline = RequestPipeline(self)
             state.pipeline = pipeline
-            return pipeline
+            return (pipeline, state.options != nil)
         }
-        guard let pipeline else { return }
+        guard let (pipeline, hasOptions) = started else { return }
         if let end = session.start(self) { self.end(with: end) }
+        if hasOptions { keepDeadline() }
         if session.delegate.takesPart(in: self) { letDelegateTakePart() }
         pipeline.start(atOnce: isPlain && !isIntercepted && session.queues.request == nil)
     }

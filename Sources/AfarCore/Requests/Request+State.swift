@@ -64,6 +64,8 @@ extension Request {
         /// The last redirect of the attempt that runs, as far as it was reported.
         var redirect: Redirect?
         var credential: URLCredential?
+        var options: RequestOptions.Box?
+        var deadlineTimer: Task<Void, Never>?
         var head: ResponseHead?
         var headListeners: [HeadListener] = []
         /// When the listeners have said what they say to the head; nil before they are asked.

@@ -139,7 +139,8 @@ public class Request: @unchecked Sendable {
     /// the request. May be called more than once.
     func cleanUp() {
         mutable.release { state in
-            (
+            state.deadlineTimer?.cancel()
+            return (
                 Swift.exchange(&state.headListeners, with: []), state.sending?.takeHandler(),
                 state.receiving?.takeHandler(), state.pipeline.take(), state.borrower.take()
             )

@@ -1,3 +1,4 @@
+import AfarTransport
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -21,11 +22,18 @@ extension SessionConfiguration {
                 + "Use a configuration without an identifier, such as URLSessionConfiguration.default")
     }
 
-    func checkProxies(for transport: any Transport) throws {
-        guard hasProxies, !transport.capabilities.features.contains(.proxies) else { return }
-        throw unsupported(
-            "the configuration has a connectionProxyDictionary, and the \(transport.capabilities.name) transport would "
-                + "connect without a proxy. Give it to URLSessionTransport(configuration:) too, or leave it out")
+    /// ``network``, or else the proxies of Foundation's configuration, of which a transport may know by itself.
+    func networkSettings(for transport: any Transport) throws -> NetworkSettings? {
+        let features = transport.capabilities.features
+        guard let foundationProxies, !features.contains(.proxies) else { return network }
+        guard features.contains(.networkSettings), case .settings(let proxies) = foundationProxies else {
+            throw unsupported(
+                "the configuration has a connectionProxyDictionary, and the \(transport.capabilities.name) transport would "
+                    + "connect without a proxy. Give it to URLSessionTransport(configuration:) too, or leave it out")
+        }
+        var settings = network ?? NetworkSettings()
+        settings.proxies = proxies
+        return settings
     }
 
     func checkTLSSettings(for transport: any Transport) throws {
@@ -43,5 +51,36 @@ extension SessionConfiguration {
     private func unsupported(_ message: String) -> AFError {
         let error = TransportError(.unsupportedByTransport, phase: .queued, url: nil, message: message)
         return .sessionTaskFailed(error: error.urlError)
+    }
+}
+
+/// The proxies of Foundation's configuration.
+enum FoundationProxies: Sendable {
+    case settings(ProxySettings)
+    /// There is something that only Foundation understands: a script that chooses, say.
+    case unknown
+
+    /// Reads a `connectionProxyDictionary`; nil when it says nothing.
+    init?(_ dictionary: [AnyHashable: Any]?) {
+        guard let dictionary, !dictionary.isEmpty else { return nil }
+        var settings = ProxySettings()
+        var known: Set<String> = ["ExceptionsList"]
+        func proxy(_ prefix: String, _ kind: Proxy.Kind) -> Proxy? {
+            known.formUnion(["Enable", "Proxy", "Port"].map { prefix + $0 })
+            let isEnabled = (dictionary[prefix + "Enable"] as? NSNumber)?.boolValue ?? false
+            guard isEnabled, let host = dictionary[prefix + "Proxy"] as? String else { return nil }
+            let port = (dictionary[prefix + "Port"] as? NSNumber)?.intValue
+            guard let proxy = try? Proxy(kind, host: host, port: port) else {
+                known = []
+                return nil
+            }
+            return proxy
+        }
+        let socks = proxy("SOCKS", .socks5h)
+        settings.http = proxy("HTTP", .http) ?? socks
+        settings.https = proxy("HTTPS", .http) ?? socks
+        settings.exclusions = dictionary["ExceptionsList"] as? [String] ?? []
+        let isKnown = dictionary.keys.allSatisfy { ($0 as? String).map(known.contains) ?? false }
+        self = isKnown ? .settings(settings) : .unknown
     }
 }

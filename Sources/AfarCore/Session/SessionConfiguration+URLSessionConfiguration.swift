@@ -9,8 +9,9 @@ extension SessionConfiguration {
     /// credentials and cookies with what is said about cookies, and the cache of Foundation's configuration (not the one that all
     /// have); and where that has it (on Apple's systems) whether requests wait for a network.
     ///
-    /// With a `connectionProxyDictionary`, each request fails before it is sent, over a transport that would connect
-    /// directly all the same: all but `URLSessionTransport(configuration:)`, which is to be given it too.
+    /// So does a `connectionProxyDictionary` with proxies of HTTP and SOCKS and a list of exceptions, over libcurl.
+    /// Over a transport that would go around the proxies, each request fails before it is sent; `URLSessionTransport(configuration:)`
+    /// is to be given them too.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
@@ -24,7 +25,7 @@ extension SessionConfiguration {
         httpCookieStorage = configuration.httpCookieStorage
         httpShouldSetCookies = configuration.httpShouldSetCookies
         httpCookieAcceptPolicy = configuration.httpCookieAcceptPolicy
-        hasProxies = configuration.connectionProxyDictionary?.isEmpty == false
+        foundationProxies = FoundationProxies(configuration.connectionProxyDictionary)
         #if canImport(Darwin)
             waitsForConnectivity = configuration.waitsForConnectivity
         #endif

@@ -120,6 +120,14 @@ public struct SessionConfiguration: Sendable {
         set { cacheStore = newValue.map(URLCacheStore.init) }
     }
 
+    /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``: what the transport does best. What it
+    /// cannot do fails each request.
+    public var httpVersion = ExchangeOptions.HTTPVersion.automatic
+    /// How requests reach their hosts: through proxies, over a Unix socket, from an interface. The default is nil: `Afar`'s own
+    /// sessions on libcurl take the proxies of the environment (``ProxySettings/environment``), others leave it to their
+    /// transport. A transport that cannot do what is set here fails each request.
+    public var network: NetworkSettings?
+
     /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
     ///
     /// Only `URLSessionTransport` hands requests to them. Over any other transport, classes other than Foundation's own fail
@@ -132,8 +140,8 @@ public struct SessionConfiguration: Sendable {
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var identifier: String?
 
-    /// Whether requests are to go through proxies, as Foundation's configuration had it.
-    var hasProxies = false
+    /// The proxies of Foundation's configuration; nil when it had none.
+    var foundationProxies: FoundationProxies?
 
     /// Makes the default configuration.
     public init() {}
@@ -147,10 +155,11 @@ public struct SessionConfiguration: Sendable {
     ///   background session, and for proxies that the transport would go around.
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         try checkIdentifier(for: transport)
-        try checkProxies(for: transport)
         try checkTLSSettings(for: transport)
         var options = ExchangeOptions()
         options.protocolClasses = foreignProtocolClasses
+        options.httpVersion = httpVersion
+        if let network = try networkSettings(for: transport) { options.network = network }
         options.idleTimeout = timeoutIntervalForRequest
         options.minimumTransferRate = minimumTransferRate
         options.totalTimeout = timeoutIntervalForResource

@@ -23,7 +23,7 @@ struct Connections {
     }
 
     enum Use {
-        case inUse(by: ObjectIdentifier)
+        case inUse(by: ObjectIdentifier, and: [ObjectIdentifier] = [])
         /// Kept without a request, since then in nanoseconds.
         case idle(since: UInt64)
         /// Shut down; libcurl has yet to close it.
@@ -34,6 +34,8 @@ struct Connections {
         let host: String
         var use: Use
         var name: Name?
+        /// Whether several requests may use it at once.
+        var isShared = false
     }
 
     /// By their sockets.
@@ -57,7 +59,47 @@ struct Connections {
     }
 
     func isUsed(_ socket: Int32, by user: ObjectIdentifier) -> Bool {
-        guard contains(socket), case .inUse(user) = connections[Int(socket)]?.use else { return false }
+        guard contains(socket), case .inUse(let first, let others) = connections[Int(socket)]?.use else { return false }
+        return first == user || others.contains(user)
+    }
+
+    func isShared(_ socket: Int32) -> Bool { contains(socket) && connections[Int(socket)]?.isShared == true }
+
+    /// The sockets of those that several requests may use, and some do.
+    var sharedInUse: [Int32] {
+        connections.indices.compactMap { socket in
+            guard let connection = connections[socket], connection.isShared, case .inUse = connection.use else {
+                return nil
+            }
+            return Int32(socket)
+        }
+    }
+
+    /// A request goes out on a connection.
+    mutating func take(_ socket: Int32, by user: ObjectIdentifier, isShared: Bool) {
+        guard contains(socket), let use = connections[Int(socket)]?.use else { return }
+        if isShared, connections[Int(socket)]?.isShared == false { connections[Int(socket)]?.isShared = true }
+        guard !isUsed(socket, by: user) else { return }
+        if isShared, case .inUse(let first, let others) = use {
+            setUse(.inUse(by: first, and: others + [user]), of: socket)
+        } else {
+            setUse(.inUse(by: user), of: socket)
+        }
+    }
+
+    /// A request on a connection has ended. The last one leaves it idle. Returns whether it was the request's at all.
+    mutating func release(_ socket: Int32, by user: ObjectIdentifier, at now: UInt64) -> Bool {
+        guard isUsed(socket, by: user), case .inUse(let first, var others) = connections[Int(socket)]?.use else {
+            return false
+        }
+        if first != user {
+            others.removeAll { $0 == user }
+            setUse(.inUse(by: first, and: others), of: socket)
+        } else if let next = others.popLast() {
+            setUse(.inUse(by: next, and: others), of: socket)
+        } else {
+            setUse(.idle(since: now), of: socket)
+        }
         return true
     }
 

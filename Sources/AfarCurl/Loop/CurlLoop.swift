@@ -13,6 +13,11 @@ final class CurlLoop: @unchecked Sendable {
         var result: Result<TransportResponse, any Error>
     }
 
+    /// How many requests may share a connection of HTTP/2. Servers allow a hundred or more, and a few are on their way when it is
+    /// found that they may share one.
+    private static let streamLimit = 90
+    private static let knownHostLimit = 1_000
+
     private let mailbox = Locked(Mailbox())
     private let poller: Poller
     private let thread = Atomic<pthread_t>(0)
@@ -38,6 +43,8 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var iteration: UInt64 = 0
     /// Hosts that waiting transfers need not look up any more, perhaps.
     @exclusivity(unchecked) private var knownHosts: Set<String> = []
+    /// What hosts were found to speak over TLS.
+    @exclusivity(unchecked) private var hostVersions: [String: HTTPVersion] = [:]
     @exclusivity(unchecked) private var nextExpiry = UInt64.max
     @exclusivity(unchecked) private var isSettled = true
     @exclusivity(unchecked) private var isShutDown = false
@@ -168,7 +175,7 @@ final class CurlLoop: @unchecked Sendable {
                 while let (easy, code) = pool.nextDone() {
                     if let transfer = Transfer.of(easy) {
                         ended(transfer, code: code)
-                    } else if !pool.sweepEnded(easy), pool.abandonedEnded(easy) {
+                    } else if !pool.sweepEnded(easy), pool.abandonedEnded(easy)?.isDiscarding == false {
                         lookupLimiter.abandonedEnded()
                     }
                     isSettled = false
@@ -239,14 +246,35 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
         guard transfer.state.fault == nil else { return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
         noteDeadline(of: transfer)
-        transfer.slot = hostLimiter.enqueue(transfer, host: transfer.limitedHost)
+        enqueue(transfer)
+    }
+
+    /// Has a transfer wait for its turn at its host. Where many share a connection, it is not the connections that are counted.
+    private func enqueue(_ transfer: Transfer) {
+        let host = transfer.limitedHost
+        let version = transfer.plan.version
+        let isShared = version == .http2 || version == .negotiated && hostVersions[host] == .http2
+        transfer.slot =
+            isShared
+            ? hostLimiter.enqueue(transfer, host: "2 " + host, limit: Self.streamLimit)
+            : hostLimiter.enqueue(transfer, host: host)
+    }
+
+    /// A handshake has shown which version of HTTP a host speaks. Called back on the loop's thread.
+    func serverAgreed(toHTTP2 speaksHTTP2: Bool, with transfer: Transfer) {
+        let (host, version) = (transfer.limitedHost, speaksHTTP2 ? HTTPVersion.http2 : .http1)
+        guard hostVersions[host] != version else { return }
+        // Of all that were ever asked, nobody would make an end.
+        if hostVersions.count == Self.knownHostLimit { hostVersions.removeAll() }
+        hostVersions[host] = version
+        for waiter in hostLimiter.withdrawAll(host: speaksHTTP2 ? host : "2 " + host) { enqueue(waiter) }
+        isSettled = false
     }
 
     private func start(_ transfer: Transfer, group: Int) {
         transfer.state.admit(at: now)
         transfer.group = group
-        let security = transfer.exchange.options.security
-        guard let pool = pools.pool(ofGroup: group, for: security),
+        guard let pool = pool(of: transfer, group: group),
             let handle = pool.takeHandle(isReusable: !transfer.usesHandleOnce)
         else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
@@ -264,6 +292,18 @@ final class CurlLoop: @unchecked Sendable {
             return finish(transfer, code: CURLE_UNKNOWN_OPTION)
         }
         add(transfer)
+    }
+
+    /// Where a host speaks HTTP/2, or may do so, requests that HTTP/2 is not fit for have connections apart: libcurl would use an
+    /// idle one of those for a request that others could share a connection with.
+    private func pool(of transfer: Transfer, group: Int) -> CurlPool? {
+        let plan = transfer.plan
+        let isBeside =
+            plan.isSecure && plan.version == .http1 && transfer.exchange.options.httpVersion == .http2
+            && hostVersions[transfer.limitedHost] != .http1
+        return pools.pool(
+            ofGroup: group, for: transfer.exchange.options.security, over: plan.route?.identity,
+            isHTTP1Beside2: isBeside)
     }
 
     /// Gives a transfer to libcurl: for the first time, on a new connection, or after it has waited to look up its host.
@@ -427,6 +467,9 @@ final class CurlLoop: @unchecked Sendable {
         if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
             transfer.lookup = .none
             lookupLimiter.abandon(slot)
+            pool.abandon(handle)
+        } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd {
+            handle.discard()
             pool.abandon(handle)
         } else {
             remove(transfer)

@@ -10,6 +10,8 @@ final class CurlPool {
     private let multi: UnsafeMutableRawPointer
     private let share: CurlShare
     private let tls: TLSSettings
+    /// What its connections are for.
+    let purpose: CurlPools.Purpose
     /// Under what its connections are opened; nil where nothing beyond the defaults is required.
     let security: ConnectionSecurity?
     private let poller: Poller
@@ -25,6 +27,7 @@ final class CurlPool {
     /// Handles whose transfers have gone and whose look-ups run on.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
     @exclusivity(unchecked) private var deadline: UInt64?
+    @exclusivity(unchecked) private var watchdog: StreamWatchdog?
     /// Whether libcurl was called, so that transfers may have ended.
     @exclusivity(unchecked) private var wasCalled = false
     /// A handle without a transfer: see ``sweep()``.
@@ -38,7 +41,7 @@ final class CurlPool {
     @exclusivity(unchecked) private(set) var isRetired = false
 
     init?(
-        number: UInt32, share: CurlShare, security: ConnectionSecurity?, poller: Poller,
+        number: UInt32, share: CurlShare, purpose: CurlPools.Purpose, security: ConnectionSecurity?, poller: Poller,
         configuration: CurlTransport.Configuration, tls: TLSSettings
     ) {
         guard let multi = curl_multi_init() else { return nil }
@@ -46,6 +49,7 @@ final class CurlPool {
         self.multi = multi
         self.share = share
         self.tls = tls
+        self.purpose = purpose
         self.security = security
         self.poller = poller
         keepsConnections = configuration.maximumIdleConnections > 0 && configuration.maximumIdleSeconds > 0
@@ -53,7 +57,7 @@ final class CurlPool {
         let context = Unmanaged.passUnretained(self).toOpaque()
         // 0 would mean that there is no limit.
         _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
-        _ = afar_multi_set_long(multi, CURLMOPT_PIPELINING, 0)
+        _ = afar_multi_set_long(multi, CURLMOPT_PIPELINING, afar_multiplex())
         _ = afar_multi_set_socket_function(
             multi,
             { _, socket, what, context, _ in
@@ -100,21 +104,22 @@ final class CurlPool {
 
     func remove(_ handle: EasyHandle) { curl_multi_remove_handle(multi, handle.raw) }
 
-    /// Leaves a handle to libcurl until the look-up is over that it is at: ``abandonedEnded(_:)``. No connection is made then.
+    /// Leaves a handle to libcurl until the look-up is over that it is at, or the response: ``abandonedEnded(_:)``. No connection is
+    /// made then.
     func abandon(_ handle: EasyHandle) {
         handle.transfer = nil
         handle.forgetTransfer()
         abandoned.append(handle)
     }
 
-    /// libcurl is done with a handle that no transfer has any more. Returns whether that was an abandoned one.
-    func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> Bool {
-        guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return false }
+    /// libcurl is done with a handle that no transfer has any more. Returns it, closed, if it was an abandoned one.
+    func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
+        guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
         remove(handle)
         handlesInUse -= 1
         handle.close()
-        return true
+        return handle
     }
 
     // MARK: Options that need the pool
@@ -137,6 +142,10 @@ final class CurlPool {
         _ handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion
     ) throws(CurlOptions.Failure) {
         try tls.apply(to: handle, minimumVersion, security)
+    }
+
+    func setRoute(_ route: ConnectionRoute, _ options: CurlOptions) throws(CurlOptions.Failure) {
+        try route.apply(to: options, tls.certificateBundle)
     }
 
     /// The certificates that are trusted.
@@ -168,14 +177,33 @@ final class CurlPool {
     /// The transfer on a socket has ended; libcurl may use its connection again.
     func freed(_ socket: Int32, by transfer: Transfer, at now: UInt64) {
         // libcurl may have closed it, and another transfer may have opened one of that number.
-        guard connections.isUsed(socket, by: ObjectIdentifier(transfer)) else { return }
+        guard connections.release(socket, by: ObjectIdentifier(transfer), at: now), connections.isIdle(socket) else {
+            return
+        }
         justFreed.append(socket)
-        connections.setUse(.idle(since: now), of: socket)
     }
 
     /// A request goes out on a connection.
-    func taken(_ socket: Int32, by transfer: Transfer) {
-        connections.setUse(.inUse(by: ObjectIdentifier(transfer)), of: socket)
+    ///
+    /// - Parameter isShared: Whether others may use it at the same time.
+    func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool) {
+        connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared)
+        if isShared, !CurlLibrary.shared.pausesStreams, watchdog == nil {
+            watchdog = StreamWatchdog(at: MonotonicClock.now)
+        }
+    }
+
+    /// Has libcurl look for what it has in its buffers, on the connections that are shared and in use.
+    private func readStreams(at now: UInt64) {
+        let sockets = connections.sharedInUse
+        guard !sockets.isEmpty else {
+            watchdog = nil
+            return
+        }
+        watchdog?.note(at: now)
+        wasCalled = true
+        var running: Int32 = 0
+        for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
     /// How many connections are kept without a request.
@@ -211,6 +239,8 @@ final class CurlPool {
     /// connection that was freed after it was last asked, or of whose last transfer's end is yet to be heard: there it is
     /// asked now.
     func hasUnsolicitedData(_ socket: Int32) -> Bool {
+        // The frames of HTTP/2 say what they belong to.
+        guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
         guard justFreed.contains(socket) || !connections.isIdle(socket) else { return false }
         return !Self.hasNothingToRead(socket)
@@ -255,6 +285,8 @@ final class CurlPool {
         if bits == CURL_CSELECT_IN, !interests.isWanted(socket), Self.hasNothingToRead(socket) { return }
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
+            // A server may have settings to tell at any time. If it has closed, libcurl sees that before the next request.
+            guard !connections.isShared(socket) else { return }
             socketsWithUnsolicitedData.insert(socket)
             // Most likely the server has closed it. In any case nobody is going to use it any more.
             if connections.isIdle(socket) { end([socket]) }
@@ -263,13 +295,15 @@ final class CurlPool {
         var running: Int32 = 0
         wasCalled = true
         curl_multi_socket_action(multi, socket, bits, &running)
+        watchdog?.reset(at: MonotonicClock.now)
     }
 
     /// When libcurl wants to be called next.
-    var nextDeadline: UInt64 { deadline ?? .max }
+    var nextDeadline: UInt64 { min(deadline ?? .max, watchdog?.next ?? .max) }
 
     /// Calls libcurl when its time has come. Returns whether it was called.
     func runTimers(at now: UInt64) -> Bool {
+        if watchdog?.isDue(at: now) == true { readStreams(at: now) }
         guard let deadline, deadline <= now else { return false }
         self.deadline = nil
         wasCalled = true
@@ -302,6 +336,7 @@ final class CurlPool {
         let options = CurlOptions(easy: easy)
         do {
             try options.setRules()
+            try options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
             try options.set(CURLOPT_URL, "http://127.0.0.1/")
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             try options.set(CURLOPT_MAXAGE_CONN, maximumIdleSeconds)

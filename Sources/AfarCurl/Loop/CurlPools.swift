@@ -3,13 +3,23 @@ import AfarTransport
 /// A loop's pools.
 ///
 /// libcurl looks through all connections to a host for each request. So a host's are spread over several pools once they
-/// are many: each has one of the groups that ``HostLimiter`` makes. Connections that were opened under a
-/// ``ConnectionSecurity`` are in pools of their own, with TLS sessions of their own, since libcurl knows nothing of it.
+/// are many: each has one of the groups that ``HostLimiter`` makes. Connections that libcurl would use for requests that they are
+/// not for are in pools of their own: see ``Purpose``.
 struct CurlPools {
+    /// What some connections are for, and others are not, though libcurl does not tell them apart.
+    struct Purpose: Hashable {
+        /// Under what they are opened.
+        var security: ObjectIdentifier?
+        /// Where they leave from, and who they have shown a proxy.
+        var route: ConnectionRoute.Identity?
+        /// Whether they are of HTTP/1.1, to a host that speaks HTTP/2 as well.
+        var isHTTP1Beside2 = false
+    }
+
     /// The most connections to one host in a pool.
     static let groupSize = 256
 
-    /// The pools that new requests under one security go to, by their groups.
+    /// The pools that new requests for one purpose go to, by their groups.
     private struct Family {
         var pools: [CurlPool?] = []
         var share: CurlShare?
@@ -31,11 +41,10 @@ struct CurlPools {
     private let tls: TLSSettings
     /// By their numbers.
     private var numbered: [CurlPool?] = []
-    /// Those for requests without a security of their own. Pools that are in no family were retired and still have
-    /// transfers running.
+    /// Those for most requests. Pools that are in no family were retired and still have transfers running.
     private var plain = Family()
-    /// By the securities, which their pools retain.
-    private var secured: [ObjectIdentifier: Family] = [:]
+    /// Those for requests with a purpose of their own. The pools retain the securities.
+    private var special: [Purpose: Family] = [:]
     private var hasRetired = false
     /// When connections may have been kept too long.
     private(set) var nextSweep = UInt64.max
@@ -55,21 +64,30 @@ struct CurlPools {
     }
 
     /// The pool of a group of connections, nil when memory ran out.
-    mutating func pool(ofGroup group: Int, for security: ConnectionSecurity?) -> CurlPool? {
-        if security == nil, let pool = plain[group] { return pool }
-        var family = security.map { secured[ObjectIdentifier($0)] ?? Family() } ?? plain
+    mutating func pool(
+        ofGroup group: Int, for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil,
+        isHTTP1Beside2: Bool = false
+    ) -> CurlPool? {
+        let isPlain = security == nil && route == nil && !isHTTP1Beside2
+        if isPlain, let pool = plain[group] { return pool }
+        let purpose = Purpose(
+            security: security.map { ObjectIdentifier($0) }, route: route, isHTTP1Beside2: isHTTP1Beside2)
+        var family = isPlain ? plain : special[purpose] ?? Family()
         if let pool = family[group] { return pool }
-        guard let share = family.share ?? CurlShare(), let pool = makePool(security, share) else { return nil }
+        guard let share = family.share ?? CurlShare(), let pool = makePool(purpose, security, share) else { return nil }
         family.share = share
         family.insert(pool, ofGroup: group)
-        if let security { secured[ObjectIdentifier(security)] = family } else { plain = family }
+        if isPlain { plain = family } else { special[purpose] = family }
         return pool
     }
 
-    private mutating func makePool(_ security: ConnectionSecurity?, _ share: CurlShare) -> CurlPool? {
+    private mutating func makePool(
+        _ purpose: Purpose, _ security: ConnectionSecurity?, _ share: CurlShare
+    ) -> CurlPool? {
         let number = numbered.firstIndex { $0 == nil } ?? numbered.count
         let pool = CurlPool(
-            number: UInt32(number), share: share, security: security, poller: poller, configuration: configuration,
+            number: UInt32(number), share: share, purpose: purpose, security: security, poller: poller,
+            configuration: configuration,
             tls: tls)
         guard let pool else { return nil }
         while numbered.count <= number { numbered.append(nil) }
@@ -79,10 +97,10 @@ struct CurlPools {
 
     /// New requests get new pools, which know no addresses of hosts any more.
     mutating func retire(running transfers: [Transfer], at now: UInt64) {
-        for family in [plain] + secured.values {
+        for family in [plain] + special.values {
             for case let pool? in family.pools { pool.retire(running: transfers.filter { $0.pool === pool }) }
         }
-        (plain, secured) = (Family(), [:])
+        (plain, special) = (Family(), [:])
         nextSweep = now
         hasRetired = true
     }
@@ -108,11 +126,10 @@ struct CurlPools {
     }
 
     private mutating func removeFromFamily(_ pool: CurlPool) {
-        guard let security = pool.security else { return plain.remove(pool) }
-        let id = ObjectIdentifier(security)
-        secured[id]?.remove(pool)
+        guard pool.purpose != Purpose() else { return plain.remove(pool) }
+        special[pool.purpose]?.remove(pool)
         // The last pool was what retained the security.
-        if secured[id]?.pools.allSatisfy({ $0 == nil }) == true { secured[id] = nil }
+        if special[pool.purpose]?.pools.allSatisfy({ $0 == nil }) == true { special[pool.purpose] = nil }
     }
 
     // MARK: Idle connections
@@ -131,7 +148,7 @@ struct CurlPools {
 
     /// A transfer is over, and may have been the only reason for its pool.
     mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
-        if pool.security != nil, pool.isUnused, pool.isEmpty { nextSweep = min(nextSweep, now + Self.second) }
+        if pool.purpose != Purpose(), pool.isUnused, pool.isEmpty { nextSweep = min(nextSweep, now + Self.second) }
     }
 
     /// libcurl counts whole seconds, and closes what has been kept for more.

@@ -13,6 +13,8 @@ final class EasyHandle {
         var minimumTLSVersion: ExchangeOptions.TLSVersion
         var connectTimeout: TimeInterval
         var decodesContent: Bool
+        var version: HTTPVersion
+        var route: ConnectionRoute?
     }
 
     let raw: UnsafeMutableRawPointer
@@ -22,6 +24,8 @@ final class EasyHandle {
     @exclusivity(unchecked) var transfer: Transfer?
     /// What watches over the handshakes of the handle's transfers; nil where libcurl does that alone.
     @exclusivity(unchecked) var handshake: Handshake?
+    /// How much more may come that nobody wants, from when there is no transfer for it.
+    @exclusivity(unchecked) private var discardLimit: Int?
     /// Whether other transfers use the handle again. libcurl sets a buffer's size only on a fresh handle, so a handle
     /// with a large one is used once.
     let isReusable: Bool
@@ -51,6 +55,20 @@ final class EasyHandle {
     /// What libcurl gives back in callbacks, for ``from(_:)``.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
+    /// Has the rest of the response read for nobody.
+    func discard() { discardLimit = Self.longestBodyToDiscard }
+
+    var isDiscarding: Bool { discardLimit != nil }
+
+    private static let longestBodyToDiscard = 64 * 1024 * 1024
+
+    /// Something has come that no transfer is there for. Returns whether it is to be read.
+    func discards(_ count: Int) -> Bool {
+        guard let limit = discardLimit, limit >= count else { return false }
+        discardLimit = limit - count
+        return true
+    }
+
     /// Makes libcurl forget all options.
     func reset() {
         setup = nil
@@ -79,6 +97,8 @@ final class EasyHandle {
     /// Takes from libcurl what belongs to the transfer, and gives the look-up that it is at all the time that it needs.
     func forgetTransfer() {
         _ = afar_set_header_list(raw, nil)
+        _ = afar_set_list(raw, CURLOPT_CONNECT_TO, nil)
+        _ = afar_set_list(raw, CURLOPT_PROXYHEADER, nil)
         _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
     }
 

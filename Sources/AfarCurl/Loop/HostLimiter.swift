@@ -4,6 +4,7 @@ struct HostLimiter<Waiter: AnyObject> {
     /// The connections and the queue of one host.
     final class HostQueue {
         fileprivate let host: String
+        fileprivate let limit: Int
         @exclusivity(unchecked) fileprivate private(set) var active = 0
         /// How many of them are in each group.
         @exclusivity(unchecked) private var activeInGroup: [Int] = []
@@ -14,7 +15,7 @@ struct HostLimiter<Waiter: AnyObject> {
         @exclusivity(unchecked) private var firstWaiting = 0
         @exclusivity(unchecked) private var cutOff = 0
 
-        fileprivate init(host: String) { self.host = host }
+        fileprivate init(host: String, limit: Int) { (self.host, self.limit) = (host, limit) }
 
         fileprivate var isUsed: Bool { active > 0 || waitingCount > 0 }
 
@@ -36,6 +37,14 @@ struct HostLimiter<Waiter: AnyObject> {
             waiting.append(waiter)
             waitingCount += 1
             return Slot(queue: self, number: cutOff + waiting.count - 1)
+        }
+
+        fileprivate func takeAll() -> [Waiter] {
+            defer {
+                waitingCount = 0
+                cutOffAll()
+            }
+            return waiting.compactMap(\.self)
         }
 
         fileprivate func takeFirst() -> Waiter? {
@@ -97,12 +106,14 @@ struct HostLimiter<Waiter: AnyObject> {
     var isReady: Bool { !ready.isEmpty }
 
     /// Adds a waiter for a host (scheme, name and port).
-    mutating func enqueue(_ waiter: Waiter, host: String) -> Slot {
+    ///
+    /// - Parameter limit: How many may start at once, where that is not as for other hosts. The first waiter's counts.
+    mutating func enqueue(_ waiter: Waiter, host: String, limit: Int? = nil) -> Slot {
         let queue: HostQueue
         if let known = queues[host] {
             queue = known
         } else {
-            queue = HostQueue(host: host)
+            queue = HostQueue(host: host, limit: limit ?? limitPerHost)
             queues[host] = queue
         }
         let slot = queue.append(waiter)
@@ -128,6 +139,16 @@ struct HostLimiter<Waiter: AnyObject> {
         discardIfUnused(slot.queue)
     }
 
+    /// Takes out all waiters for a host, in the order in which they came.
+    mutating func withdrawAll(host: String) -> [Waiter] {
+        guard let queue = queues[host], queue.waitingCount > 0 else { return [] }
+        let waiters = queue.takeAll()
+        ready.removeAll { $0 === queue }
+        queue.isListed = false
+        discardIfUnused(queue)
+        return waiters
+    }
+
     /// Takes out a waiter that was not admitted.
     mutating func withdraw(_ slot: Slot) {
         let queue = slot.queue
@@ -140,7 +161,7 @@ struct HostLimiter<Waiter: AnyObject> {
     }
 
     private mutating func list(_ queue: HostQueue) {
-        guard !queue.isListed, queue.waitingCount > 0, queue.active < limitPerHost else { return }
+        guard !queue.isListed, queue.waitingCount > 0, queue.active < queue.limit else { return }
         queue.isListed = true
         ready.append(queue)
     }

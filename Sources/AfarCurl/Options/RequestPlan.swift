@@ -11,8 +11,15 @@ struct RequestPlan {
     let isSecure: Bool
     /// The connections that may serve this request are those of the same host.
     let host: String
+    /// The version of HTTP that libcurl is to speak.
+    let version: HTTPVersion
+    /// How its connection is made; nil where nothing is said about that.
+    let route: ConnectionRoute?
+    let routeLists: RouteLists?
     /// Whether the host is a name and not an address. Asked only when libcurl is about to look something up.
-    var needsLookup: Bool { authority.first != "[" && !Self.isAddress(authority) }
+    var needsLookup: Bool {
+        route?.needsLookup == true || authority.first != "[" && !Self.isAddress(authority)
+    }
     private let authority: String
 
     // A name without a value keeps libcurl from adding a field of its own.
@@ -48,7 +55,10 @@ struct RequestPlan {
         isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
         self.authority = authority
-        headers = Self.headers(for: hop)
+        version = HTTPVersion(hop, isSecure: isSecure)
+        route = try ConnectionRoute(hop, isSecure: isSecure, authority: authority)
+        routeLists = route?.makeLists()
+        headers = Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy)
     }
 
     /// In one allocation, where `+` makes three.
@@ -93,7 +103,11 @@ struct RequestPlan {
         host.hasPrefix("@") ? "https://" + host.dropFirst() : "http://" + host
     }
 
-    static func headers(for hop: Hop) -> HeaderList {
+    /// The fields of another form of the same request.
+    func headers(for hop: Hop) -> HeaderList { Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy) }
+
+    /// - Parameter proxy: The proxy to which the request is handed whole; nil where there is none.
+    private static func headers(for hop: Hop, proxy: Proxy?) -> HeaderList {
         let fields = hop.exchange.request.headerFields
         let defaults = hop.exchange.options.defaultFields.prepared(PreparedDefaults.init)
         var extra: [StaticString] = []
@@ -104,7 +118,9 @@ struct RequestPlan {
         }
         if !defaults.hasAcceptEncoding, !fields.contains(.acceptEncoding) { extra.append(noAcceptEncoding) }
         if fields.isEmpty { return extra.isEmpty ? defaults.list : HeaderList([], extra: extra, next: defaults.list) }
-        let own = fields.contains(where: isFraming) ? fields.filter { !isFraming($0) } : Array(fields)
+        let isForProxy = proxy?.isOfHTTP == true
+        let isUnsent = { (field: HTTPField) in isFraming(field) || !isForProxy && field.name == .proxyAuthorization }
+        let own = fields.contains(where: isUnsent) ? fields.filter { !isUnsent($0) } : Array(fields)
         return HeaderList(own, extra: extra, next: defaults.list(without: fields))
     }
 
@@ -117,7 +133,7 @@ struct RequestPlan {
         private let fields: [HTTPField]
 
         init(_ fields: HTTPFields) {
-            self.fields = fields.filter { !isFraming($0) }
+            self.fields = fields.filter { !isFraming($0) && $0.name != .proxyAuthorization }
             list = HeaderList(self.fields)
             hasExpect = fields.contains(.expect)
             hasContentType = fields.contains(.contentType)

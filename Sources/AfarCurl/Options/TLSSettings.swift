@@ -7,7 +7,7 @@ import HTTPTypes
 final class TLSSettings: Sendable {
     /// The certificates that are trusted.
     let authorities: CertificateAuthorities
-    private let certificateBundle: String?
+    let certificateBundle: String?
     private let cipherList: String?
     private let tls13CipherSuites: String?
     private let keyLog: KeyLog?

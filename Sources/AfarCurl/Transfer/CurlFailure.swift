@@ -36,6 +36,8 @@ struct CurlFailure {
             CURLE_SEND_ERROR where message.contains("alert"):
             alertCode
         case CURLE_COULDNT_CONNECT: connectCode
+        // The host, which a proxy of SOCKS is to be given the address of.
+        case CURLE_PROXY where message.contains("resolve host"): .cannotFindHost
         case CURLE_COULDNT_RESOLVE_HOST where message.contains("failed to start"): .outOfResources
         case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
         case CURLE_RECV_ERROR where message.contains("header"): .headTooLarge
@@ -97,8 +99,9 @@ struct CurlFailure {
         }
         map(.unsupportedURL, CURLE_UNSUPPORTED_PROTOCOL)
         map(.invalidURL, CURLE_URL_MALFORMAT)
-        map(.cannotFindHost, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST)
-        map(.cannotConnect, CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE)
+        map(.cannotFindHost, CURLE_COULDNT_RESOLVE_HOST)
+        map(.proxyFailed, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY)
+        map(.cannotConnect, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE)
         map(.timedOut, CURLE_OPERATION_TIMEDOUT)
         map(
             .secureConnectionFailed, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
@@ -130,6 +133,24 @@ struct CurlFailure {
         map(.outOfResources, CURLE_OUT_OF_MEMORY)
         return codes
     }()
+
+    /// In words, when it is the proxy that has failed, or has refused.
+    ///
+    /// - Parameter answer: The status with which the proxy has answered when it was asked for a tunnel.
+    func failure(of proxy: Proxy, answer: Int?) -> String? {
+        if let answer, answer >= 300, !hasHead {
+            let reason =
+                answer == 407 ? "it wants to know who uses it, or does not know that user" : "its status is \(answer)"
+            return "the proxy \(proxy) opens no way to the host: \(reason)"
+        }
+        return switch code {
+        // Of a proxy of SOCKS, libcurl speaks as of a host.
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
+        case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opens no way to the host: \(text)"
+        case CURLE_COULDNT_CONNECT: "the proxy \(proxy) cannot be reached: \(text)"
+        default: nil
+        }
+    }
 
     /// The peer's address and port.
     static func peer(of handle: EasyHandle) -> String? {

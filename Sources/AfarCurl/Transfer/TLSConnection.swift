@@ -31,6 +31,13 @@ import Foundation
             SSL_set_ex_data(ssl, Self.mark, Unmanaged.passUnretained(security).toOpaque())
         }
 
+        /// Whether HTTP/2 was agreed on.
+        var speaksHTTP2: Bool {
+            var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
+            SSL_get0_alpn_selected(ssl, &name, &length)
+            return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+        }
+
         /// What was agreed on in the handshake.
         var agreement: Agreement? {
             guard let cipher = SSL_get_current_cipher(ssl) else { return nil }
@@ -88,6 +95,7 @@ import Foundation
 
         init?(_ handle: EasyHandle) { return nil }
         var agreement: Agreement? { nil }
+        var speaksHTTP2: Bool { false }
         func isTrusted(under security: ConnectionSecurity) -> Bool { false }
         func setTrusted(under security: ConnectionSecurity) {}
         var presentedChain: PresentedChain { PresentedChain(certificates: [], stapledOCSPResponse: nil) }

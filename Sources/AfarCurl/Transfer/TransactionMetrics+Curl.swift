@@ -17,6 +17,7 @@ extension TransactionMetrics {
         }
         fetchStartDate = start
         isReusedConnection = transfer.state.hasConnected && handle.long(CURLINFO_NUM_CONNECTS) == 0
+        isProxyConnection = transfer.plan.route?.proxy != nil
         resendCount = max(0, transfer.sendCount - 1)
         if !isReusedConnection {
             domainLookupStartDate = begun
@@ -35,6 +36,7 @@ extension TransactionMetrics {
         case CURL_HTTP_VERSION_1_0: networkProtocolName = "http/1.0"
         case CURL_HTTP_VERSION_1_1: networkProtocolName = "http/1.1"
         case CURL_HTTP_VERSION_2_0: networkProtocolName = "h2"
+        case CURL_HTTP_VERSION_3: networkProtocolName = "h3"
         default: networkProtocolName = nil
         }
         remoteAddress = handle.string(CURLINFO_PRIMARY_IP)

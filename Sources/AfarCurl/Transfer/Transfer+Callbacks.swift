@@ -16,22 +16,20 @@ extension Transfer {
             afar_set_header_function(
                 options.easy,
                 { bytes, size, count, context in
-                    guard let transfer = Transfer.from(context) else { return Transfer.failed }
                     let lines = UnsafeRawBufferPointer(start: bytes, count: size * count)
-                    return transfer.attempt { () throws(Fault) in
+                    return Transfer.take(lines, context) { (transfer) throws(Fault) in
                         try transfer.receive(lines: lines)
                         return lines.count
-                    } ?? Transfer.failed
+                    }
                 }, context), CURLOPT_HEADERFUNCTION)
         try options.check(
             afar_set_write_function(
                 options.easy,
                 { bytes, size, count, context in
-                    guard let transfer = Transfer.from(context) else { return Transfer.failed }
                     let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
-                    return transfer.attempt { () throws(Fault) in
+                    return Transfer.take(body, context) { (transfer) throws(Fault) in
                         try transfer.receive(body: body) ? body.count : Int(CURL_WRITEFUNC_PAUSE)
-                    } ?? Transfer.failed
+                    }
                 }, context), CURLOPT_WRITEFUNCTION)
         try options.check(
             afar_set_prereq_function(
@@ -57,6 +55,20 @@ extension Transfer {
                     guard let transfer = Transfer.from(context) else { return 1 }
                     return transfer.loop.mayLookUp(transfer) ? 0 : 1
                 }, context), CURLOPT_RESOLVER_START_FUNCTION)
+    }
+
+    /// Hands on what has come. Where a refusal would harm others, it is read all the same, and the loop ends the transfer.
+    private static func take(
+        _ bytes: UnsafeRawBufferPointer, _ context: UnsafeMutableRawPointer?,
+        _ receive: (Transfer) throws(Fault) -> Int
+    ) -> Int {
+        guard let handle = context.map({ EasyHandle.from($0) }) else { return failed }
+        guard let transfer = handle.transfer else { return handle.discards(bytes.count) ? bytes.count : failed }
+        guard transfer.state.fault == nil || !transfer.mustBeReadToItsEnd else { return bytes.count }
+        if let count = transfer.attempt({ () throws(Fault) in try receive(transfer) }) { return count }
+        guard transfer.mustBeReadToItsEnd else { return failed }
+        transfer.loop.post(.cancel(transfer))
+        return bytes.count
     }
 
     static func setBodyCallbacks(_ options: CurlOptions, of handle: EasyHandle) throws(CurlOptions.Failure) {

@@ -39,8 +39,12 @@ extension Transfer {
                 code: code, message: message, systemError: systemError,
                 verifyResult: plan.isSecure ? handle?.long(CURLINFO_SSL_VERIFYRESULT) ?? 0 : 0,
                 isConnected: phase > .tlsHandshake, hasHead: reader.head != nil)
+            let proxyFailure = plan.route?.proxy.flatMap {
+                facts.failure(of: $0, answer: handle?.long(CURLINFO_HTTP_CONNECTCODE))
+            }
             error = TransportError(
-                facts.transportCode, phase: phase, url: plan.url, message: facts.text,
+                proxyFailure == nil ? facts.transportCode : .proxyFailed, phase: phase, url: plan.url,
+                message: proxyFailure ?? facts.text,
                 transportCode: Int(code.rawValue),
                 systemError: systemError == 0 || facts.transportCode == .malformedResponse ? nil : systemError)
         }

@@ -18,12 +18,14 @@ extension Transfer {
         let setup = EasyHandle.Setup(
             method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
             minimumTLSVersion: exchange.options.minimumTLSVersion,
-            connectTimeout: exchange.options.connectTimeout, decodesContent: exchange.options.decodesContent)
+            connectTimeout: exchange.options.connectTimeout, decodesContent: exchange.options.decodesContent,
+            version: plan.version, route: plan.route)
         if handle.setup != setup || feed != nil || authentication != nil {
             handle.reset()
             try setUp(handle, setup, options, pool: pool)
             if feed == nil, authentication == nil { handle.setup = setup }
         }
+        try plan.routeLists?.apply(to: options)
         try handle.setURL(plan.url)
         try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
         if let feed {
@@ -40,8 +42,15 @@ extension Transfer {
         try options.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(handle.url))
         try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
         try options.setRules()
+        try options.set(CURLOPT_HTTP_VERSION, setup.version.option)
+        if setup.version.isShared { try options.set(CURLOPT_PIPEWAIT, 1) }
         try pool.setShared(options)
+        if setup.version == .http2Alone {
+            try options.set(CURLOPT_FRESH_CONNECT, 1)
+            try options.set(CURLOPT_FORBID_REUSE, 1)
+        }
         if setup.isSecure { try pool.setSecurity(handle, setup.minimumTLSVersion) }
+        if let route = setup.route { try pool.setRoute(route, options) }
         // libcurl gives each address its share of this time. That it is up must be seen here first, or a look-up would go
         // on unknown to the limiter.
         try options.set(

@@ -75,6 +75,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var bodyEnd: Date?
     /// What was agreed on in the TLS handshake; nil without TLS.
     @exclusivity(unchecked) private(set) var agreement: TLSConnection.Agreement?
+    /// Whether other transfers use the connection at the same time.
+    @exclusivity(unchecked) private var isOnSharedConnection = false
     /// Why no socket could be opened.
     @exclusivity(unchecked) private(set) var socketError: Int32?
     /// What is done with the response, as far as that is known.
@@ -175,24 +177,47 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return (state.isReceivingPaused ? CURLPAUSE_RECV : 0) | (state.isSendingPaused ? CURLPAUSE_SEND : 0)
     }
 
+    /// Whether a response that has begun is neither to be broken off nor to stand still. The HTTP/2 of libcurl before 8.17 would leave
+    /// what has come for others of the connection in a buffer.
+    var mustBeReadToItsEnd: Bool {
+        isOnSharedConnection && reader.head != nil && !CurlLibrary.shared.pausesStreams
+    }
+
+    /// Whether less has come of a body than was announced, which libcurl's HTTP/2 does not always see.
+    private var isCutOff: Bool {
+        guard isOnSharedConnection, !isDecoded, !isDiscarded, plan.method != .head, let length = reader.contentLength,
+            let status = reader.head?.status, status != 204, status != 304
+        else { return false }
+        return sink.byteCount < length
+    }
+
     /// Decides, before the first byte of the request, whether the connection that libcurl has chosen is fit for it.
     ///
     /// Bytes that came over a kept connection while nobody had asked are no answer to this request, and libcurl would
     /// take them for one.
     func canUseConnection(on socket: Int32?) -> Bool {
         self.socket = socket
-        if let socket, let handle, !hasStartedOver, handle.long(CURLINFO_NUM_CONNECTS) == 0,
-            pool?.hasUnsolicitedData(socket) == true
+        let connection = plan.isSecure ? handle.flatMap { TLSConnection($0) } : nil
+        let isShared = connection?.speaksHTTP2 ?? (plan.version == .http2)
+        let isKept = handle?.long(CURLINFO_NUM_CONNECTS) == 0
+        let isOfAnotherVersion = plan.version == .http2 && !isShared
+        if let socket, let handle, !hasStartedOver, isKept,
+            isOfAnotherVersion || pool?.hasUnsolicitedData(socket) == true
         {
             mustStartOver = true
             handle.setup = nil
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
-        let connection = plan.isSecure ? handle.flatMap { TLSConnection($0) } : nil
         agreement = connection?.agreement
         guard isTrusted(connection), mayBeSent() else { return false }
-        if let socket { pool?.taken(socket, by: self) }
+        if isOfAnotherVersion {
+            state.fail(Fault(.secureConnectionFailed, "the server does not agree to HTTP/2, which is demanded"))
+            return false
+        }
+        if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
+        if let socket { pool?.taken(socket, by: self, isShared: isShared) }
+        isOnSharedConnection = isShared
         sendCount += 1
         startPump.take()?()
         connectionEstablished()
@@ -226,7 +251,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
         refusal = nil
         reader = ResponseReader(url: plan.url, options: exchange.options)
-        headersWithoutExpectation = RequestPlan.headers(for: Hop(exchange.withoutExpectation))
+        headersWithoutExpectation = plan.headers(for: Hop(exchange.withoutExpectation))
         return afar_set_header_list(handle.raw, headersWithoutExpectation?.first) == CURLE_OK
     }
 
@@ -367,7 +392,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the transfer must yield to others before more of the body is taken. libcurl may read 100 buffers in one
     /// go, of chunks of one byte, or of what is decoded to a thousand times as much.
     private func mustYield() -> Bool {
-        guard sink.byteCount > 1 << 16, !isResuming, mayYield else { return false }
+        guard !mustBeReadToItsEnd, sink.byteCount > 1 << 16, !isResuming, mayYield else { return false }
         let now = MonotonicClock.now
         guard timeSlice.number == loop.iteration else {
             timeSlice = (loop.iteration, now)
@@ -414,6 +439,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         sink.flush()
         if let head = reader.head, isDiscarded {
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
+        }
+        if code == CURLE_OK, state.fault == nil, isCutOff {
+            state.fail(Fault(.bodyIncomplete, "the stream ended before the body was whole"))
         }
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)

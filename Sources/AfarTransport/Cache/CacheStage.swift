@@ -270,6 +270,6 @@ package struct CacheStage: ExchangeStage {
 extension TransportError.Code {
     /// Whether the server did not answer. What is wrong with who it is, or with the request, is nothing to pass over.
     fileprivate var meansUnreachable: Bool {
-        [.cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .timedOut].contains(self)
+        [.cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .proxyFailed, .timedOut].contains(self)
     }
 }

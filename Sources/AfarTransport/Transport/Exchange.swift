@@ -74,6 +74,12 @@ public struct Exchange: Sendable {
         }
         if options.protocolClasses != nil { requiredFeatures.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { requiredFeatures.insert(.minimumTLSVersion) }
+        switch options.httpVersion {
+        case .automatic, .http1: break
+        case .http2, .http2PriorKnowledge: requiredFeatures.insert(.http2)
+        case .http3: requiredFeatures.insert(.http3)
+        }
+        if options.networkBox != nil { requiredFeatures.insert(.networkSettings) }
         if let security = options.security {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }

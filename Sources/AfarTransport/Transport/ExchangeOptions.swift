@@ -13,6 +13,23 @@ public struct ExchangeOptions: Sendable {
         public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
+    /// A version of HTTP that a request may take.
+    public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
+        /// As ``http2`` where the transport's HTTP/2 is fit for everything, otherwise as ``http1``. Over libcurl it is so from 8.17 on.
+        case automatic
+        /// HTTP/1.1 (RFC 9112).
+        case http1
+        /// HTTP/2 (RFC 9113) over TLS where the server agrees to that (ALPN, RFC 7301), HTTP/1.1 otherwise, and for requests that the
+        /// transport's HTTP/2 is not fit for.
+        case http2
+        /// HTTP/2 and nothing else, without TLS too, for servers that are known to speak it.
+        case http2PriorKnowledge
+        /// HTTP/3 (RFC 9114), and nothing else.
+        case http3
+    }
+
+    /// The version of HTTP. The default is ``HTTPVersion/automatic``.
+    public var httpVersion = HTTPVersion.automatic
     /// How long finding the host, connecting and securing the connection may take together, in seconds.
     /// The default is 30.
     public var connectTimeout: TimeInterval = 30
@@ -48,10 +65,25 @@ public struct ExchangeOptions: Sendable {
     /// What the connection has to be beyond that; nil where nothing is asked for.
     package var security: ConnectionSecurity?
 
+    /// How the request reaches its host. The default leaves that to the transport.
+    public var network: NetworkSettings {
+        get { networkBox?.settings ?? .none }
+        set { networkBox = newValue.isDefault ? nil : NetworkBox(newValue) }
+    }
+    /// Apart, since options are copied often, and most have none.
+    package private(set) var networkBox: NetworkBox?
+
     /// The subclasses of `URLProtocol` that are asked, in this order, whether they answer a request, Foundation's own
     /// among them if they are to be asked too. The default is nil: nobody is asked.
     public var protocolClasses: [AnyClass]?
 
     /// Makes the default options.
     public init() {}
+}
+
+/// Network settings that are copied by reference.
+package final class NetworkBox: Sendable {
+    package let settings: NetworkSettings
+
+    init(_ settings: NetworkSettings) { self.settings = settings }
 }

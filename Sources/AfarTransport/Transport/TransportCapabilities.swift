@@ -45,6 +45,12 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let serverTrust = Features(rawValue: 1 << 16)
         /// Shows a ``ClientIdentity`` to servers that ask.
         public static let clientIdentity = Features(rawValue: 1 << 17)
+        /// Reaches hosts by ``NetworkSettings``: through proxies, over Unix sockets and the like.
+        public static let networkSettings = Features(rawValue: 1 << 18)
+        /// Speaks HTTP/2 (RFC 9113).
+        public static let http2 = Features(rawValue: 1 << 19)
+        /// Speaks HTTP/3 (RFC 9114).
+        public static let http3 = Features(rawValue: 1 << 20)
 
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
@@ -55,6 +61,8 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.protocolClasses, "protocolClasses"), (.minimumTransferRate, "a minimum transfer rate"),
             (.proxies, "proxies"), (.connectionAuthentication, "Negotiate and NTLM authentication"),
             (.serverTrust, "the evaluation of server trust"), (.clientIdentity, "client identities"),
+            (.networkSettings, "network settings (proxies, Unix sockets, interfaces)"),
+            (.http2, "a demand for HTTP/2"), (.http3, "HTTP/3"),
         ]
 
         /// What to use instead where one of these is missing.

@@ -10,7 +10,7 @@ extension TransportError {
             case clientCertificateRequired, malformedResponse, headTooLarge, responseTooLarge, bodyIncomplete
             case undecodableContent, requestBodyFailed, deliveryFailed, unsupportedByTransport, invalidUse
             case tooManyRedirects, invalidRedirect, insecureRedirect, invalidCredential, notCached, outOfResources
-            case unknown
+            case proxyFailed, unknown
         }
 
         private let name: Name
@@ -37,6 +37,8 @@ extension TransportError {
         public static let cannotFindHost = Code(.cannotFindHost, .cannotFindHost)
         /// The host refused the connection, or could not be reached.
         public static let cannotConnect = Code(.cannotConnect, .cannotConnectToHost)
+        /// A proxy could not be reached, or did not open a way to the host; the message says which and why.
+        public static let proxyFailed = Code(.proxyFailed, .cannotConnectToHost)
         /// This machine has no route to the host.
         public static let notConnected = Code(.notConnected, .notConnectedToInternet)
         /// The connection broke.

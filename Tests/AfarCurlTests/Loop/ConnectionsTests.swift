@@ -28,6 +28,24 @@ struct ConnectionsTests {
         #expect(connections.isEmpty)
     }
 
+    @Test func theLastOfSeveralLeavesASharedConnectionIdle() {
+        var connections = Connections()
+        connections.open(5, to: "h", by: id(first))
+        connections.take(5, by: id(first), isShared: true)
+        connections.take(5, by: id(second), isShared: true)
+        #expect(connections.isShared(5) && connections.sharedInUse == [5])
+        #expect(connections.isUsed(5, by: id(first)) && connections.isUsed(5, by: id(second)))
+        let (wasUser, isUser) = (
+            connections.release(5, by: id(first), at: 1), connections.release(5, by: id(first), at: 2)
+        )
+        #expect(wasUser && !isUser && !connections.isIdle(5))
+        let wasLast = connections.release(5, by: id(second), at: 3)
+        #expect(wasLast && connections.isIdle(5))
+        #expect(connections.idle.map(\.since) == [3] && connections.sharedInUse.isEmpty)
+        connections.take(5, by: id(first), isShared: true)
+        #expect(!connections.isIdle(5))
+    }
+
     /// A descriptor's number comes back as soon as it is closed.
     @Test func whoHadANumberBeforeHasNoSayInIt() {
         var connections = Connections()

@@ -1,4 +1,5 @@
 import AfarTransport
+import HTTPTypes
 import Testing
 
 @testable import AfarCurl
@@ -18,6 +19,27 @@ import Testing
         let second = pools.pool(ofGroup: 1, for: a)
         #expect(second != nil && second !== made[1])
         pools.closeAll()
+    }
+
+    @Test func poolsBelongToTheirInterfaceAndVersion() throws {
+        var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
+        let security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+        var exchange = Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
+        exchange.options.network.interface = "lo"
+        let hop = Hop(exchange)
+        let route = try ConnectionRoute(hop, isSecure: false, authority: "h")?.identity
+        #expect(route != nil)
+        let made = [
+            pools.pool(ofGroup: 0, for: nil), pools.pool(ofGroup: 0, for: nil, over: route),
+            pools.pool(ofGroup: 0, for: nil, isHTTP1Beside2: true),
+            pools.pool(ofGroup: 0, for: security, over: route),
+        ]
+        #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 4)
+        let again = pools.pool(ofGroup: 0, for: nil, over: route)
+        #expect(again === made[1])
+        pools.retire(running: [], at: 1)
+        pools.closeRetired()
+        #expect(Array(pools.all).isEmpty)
     }
 
     /// Each has descriptors, and hosts that cannot be reached are many.

@@ -34,6 +34,29 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["d"])
     }
 
+    @Test func aHostMayHaveALimitOfItsOwn() {
+        var limiter = Limiter(limitPerHost: 1)
+        for name in ["a", "b", "c"] { _ = limiter.enqueue(Waiter(name), host: "2 h", limit: 2) }
+        enqueue("de", "h", &limiter)
+        #expect(drain(&limiter) == ["a", "d", "b"])
+    }
+
+    @Test func allWaitersOfAHostCanBeTakenOut() throws {
+        var limiter = Limiter(limitPerHost: 1)
+        let slot = try #require(enqueue("abcd", "h", &limiter))
+        #expect(drain(&limiter) == ["a"])
+        let gone = try #require(enqueue("e", "h", &limiter))
+        limiter.withdraw(gone)
+        let taken = limiter.withdrawAll(host: "h")
+        #expect(taken.map(\.description) == ["b", "c", "d"])
+        let others = limiter.withdrawAll(host: "h") + limiter.withdrawAll(host: "other")
+        #expect(others.isEmpty)
+        limiter.withdraw(slot)
+        limiter.release(slot, group: 0)
+        enqueue("f", "h", &limiter)
+        #expect(drain(&limiter) == ["f"])
+    }
+
     @Test func hostsDoNotHoldEachOtherUp() throws {
         var limiter = Limiter(limitPerHost: 1)
         enqueue("ab", "h", &limiter)

@@ -28,6 +28,29 @@ struct RequestPlanTests {
         return DefaultFields(fields)
     }
 
+    // MARK: Proxies
+
+    @Test(
+        arguments: [
+            (nil, "http", false), (nil, "https", false), ("http://p", "http", true), ("http://p", "https", false),
+            ("https://p", "http", true), ("socks5://p", "http", false), ("socks5h://p", "https", false),
+        ] as [(String?, String, Bool)])
+    func aFieldForTheProxyIsForTheProxy(proxy: String?, scheme: String, isSent: Bool) throws {
+        var exchange = exchange(scheme: scheme, fields: [("Proxy-Authorization", "Basic x"), ("A", "b")])
+        exchange.options.defaultFields = defaults([("Proxy-Authorization", "Basic y")])
+        if let proxy { exchange.options.network.proxies = ProxySettings(try Proxy(proxy)) }
+        let plan = try plan(exchange)
+        var lines: [String] = []
+        var node = plan.headers.first
+        while let line = node {
+            lines.append(String(cString: line.pointee.data))
+            node = line.pointee.next
+        }
+        #expect(lines.contains("A: b"))
+        #expect(lines.contains { $0.hasPrefix("Proxy-Authorization") } == isSent)
+        #expect((plan.routeLists != nil) == (proxy == "http://p" && scheme == "https"))
+    }
+
     // MARK: The URL
 
     @Test func theURLIsPutTogether() throws {

@@ -1,0 +1,67 @@
+import Afar
+import ArgumentParser
+
+/// How a request reaches its host.
+struct NetworkOptions: ParsableArguments {
+    @Option(help: "Speak this version of HTTP; 2 where the server agrees over TLS, or else 1.1.")
+    var http: HTTPVersionChoice?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Go through this proxy: http, https, socks5 or socks5h, or "none". (default: what http_proxy, https_proxy, all_proxy \
+            and no_proxy say)
+            """, valueName: "url"))
+    var proxy: String?
+
+    @Option(help: ArgumentHelp("Connect to this Unix socket, whatever the URL's host.", valueName: "path"))
+    var unixSocket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect there instead of to a host of the URL; an empty part means any, or the same. Repeat it for more.",
+            valueName: "host:port:host:port"))
+    var connectTo: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect from this network interface, or from this address of it.", valueName: "name|address"))
+    var interface: String?
+
+    /// - Parameter readsEnvironment: Whether the proxies of the environment are for the library to find, not for the transport.
+    func settings(readsEnvironment: Bool) throws -> NetworkSettings? {
+        var settings = readsEnvironment ? NetworkSettings.environment : NetworkSettings()
+        do {
+            if let proxy { settings.proxies = proxy == "none" ? .none : .init(try Proxy(proxy)) }
+        } catch {
+            throw Failure(.usage, "--proxy: \(error). Write it as http://proxy.example:3128.")
+        }
+        settings.unixSocket = unixSocket
+        for text in connectTo {
+            let (place, other) = try Self.pair(text)
+            settings.connectTo[place] = other
+        }
+        if let interface {
+            let isAddress = interface.contains(":") || interface.split(separator: ".").allSatisfy { UInt8($0) != nil }
+            if isAddress { settings.localAddress = interface } else { settings.interface = interface }
+        }
+        return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
+    }
+
+    /// Two hosts with ports, with a colon between them.
+    private static func pair(_ text: String) throws -> (String, String) {
+        var (parts, isBracketed) = ([""], false)
+        for character in text {
+            if character == "[" { isBracketed = true } else if character == "]" { isBracketed = false }
+            if character == ":", !isBracketed { parts.append("") } else { parts[parts.count - 1].append(character) }
+        }
+        guard parts.count == 4 else {
+            throw Failure(
+                .usage,
+                "--connect-to \(text): write it as example.com:443:127.0.0.1:8443, with an address of IPv6 in brackets."
+            )
+        }
+        let place = { (host: String, port: String) in port.isEmpty ? host : "\(host):\(port)" }
+        return (place(parts[0], parts[1]), place(parts[2], parts[3]))
+    }
+}

@@ -1,0 +1,162 @@
+import AfarTransport
+import CLibcurl
+import HTTPTypes
+
+/// How the connection for a request is made, where the exchange's network settings say anything about that.
+struct ConnectionRoute: Equatable {
+    /// What is of one connection and not of another, though libcurl does not tell them apart.
+    struct Identity: Hashable {
+        fileprivate let interface: String?
+        fileprivate let credential: Proxy.Credential?
+        fileprivate let proxyFields: [HTTPField]
+    }
+
+    let proxy: Proxy?
+    private let unixSocket: String?
+    /// In libcurl's form.
+    private let interface: String?
+    /// In libcurl's form.
+    private let connectTo: [String]
+    /// The fields that are for the proxy which opens a tunnel.
+    private let proxyFields: [HTTPField]
+
+    /// Nil when nothing is said.
+    init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
+        guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
+        do {
+            let texts = [settings.unixSocket, settings.interface, settings.localAddress].compactMap(\.self)
+            for text in texts + settings.connectTo.flatMap({ [$0.key, $0.value] }) { try Self.check(text) }
+            unixSocket = settings.unixSocket
+            connectTo = try settings.connectTo.sorted { Self.isMoreSpecific($0.key, $1.key) }
+                .map { try Self.entry($0.key, $0.value) }
+            interface =
+                switch (settings.interface, settings.localAddress) {
+                case (nil, nil): nil
+                case (let name?, nil): "if!" + name
+                case (nil, let address?): "host!" + address
+                case (_?, _?): throw InvalidSetting("an interface and a local address contradict each other")
+                }
+            proxy =
+                unixSocket == nil
+                ? try settings.proxies.proxy(scheme: isSecure ? "https" : "http", authority: authority) : nil
+            if let proxy, proxy.kind == .https, isSecure, hop.exchange.options.security != nil {
+                throw InvalidSetting(
+                    "a client identity, or the evaluation of server trust, is not possible through a proxy over TLS")
+            }
+            let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
+            proxyFields = isSecure && proxy?.isOfHTTP == true ? ownFields : []
+        } catch {
+            throw hop.failure(.invalidUse, "\(error)")
+        }
+    }
+
+    /// Nil where libcurl can tell.
+    var identity: Identity? {
+        let identity = Identity(interface: interface, credential: proxy?.credential, proxyFields: proxyFields)
+        return identity == Identity(interface: nil, credential: nil, proxyFields: []) ? nil : identity
+    }
+
+    /// Whether libcurl may have a name to look up, when it has none in the URL.
+    var needsLookup: Bool { proxy != nil || !connectTo.isEmpty }
+
+    /// Has libcurl make connections so.
+    func apply(to options: CurlOptions, _ certificateBundle: String?) throws(CurlOptions.Failure) {
+        if let unixSocket {
+            // Kept connections could not be told apart: libcurl describes all of them alike.
+            try options.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
+            try options.set(CURLOPT_FRESH_CONNECT, 1)
+            try options.set(CURLOPT_FORBID_REUSE, 1)
+        }
+        if let interface { try options.set(CURLOPT_INTERFACE, interface) }
+        guard let proxy else { return }
+        try options.set(CURLOPT_PROXY, proxy.url)
+        if let credential = proxy.credential {
+            try options.set(CURLOPT_PROXYAUTH, afar_auth_basic())
+            try options.set(CURLOPT_PROXYUSERNAME, credential.user)
+            try options.set(CURLOPT_PROXYPASSWORD, credential.password)
+        }
+        guard proxy.kind == .https else { return }
+        try options.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
+        try options.set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
+        try options.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        try options.set(CURLOPT_PROXY_CAPATH, nil)
+        if let certificateBundle { try options.set(CURLOPT_PROXY_CAINFO, certificateBundle) }
+    }
+
+    /// What libcurl keeps a pointer to only; nil where there is none.
+    func makeLists() -> RouteLists? {
+        let isEmpty = connectTo.isEmpty && proxyFields.isEmpty
+        return isEmpty ? nil : RouteLists(connectTo: connectTo, proxyFields: proxyFields)
+    }
+
+    // MARK: Settings
+
+    /// libcurl would read a text up to a NUL, and end a line where a line ends.
+    private static func check(_ text: String) throws(InvalidSetting) {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw InvalidSetting("a network setting is empty or has control characters")
+        }
+    }
+
+    /// What has host and port comes before what has one of them.
+    private static func isMoreSpecific(_ key: String, _ other: String) -> Bool {
+        let parts = { (key: String) in (HostName.port(ofAuthority: key) == nil ? 0 : 1) + (key.hasPrefix(":") ? 0 : 2) }
+        return parts(key) == parts(other) ? key < other : parts(key) > parts(other)
+    }
+
+    private static func entry(_ key: String, _ value: String) throws(InvalidSetting) -> String {
+        let parts = { (text: String) throws(InvalidSetting) -> String in
+            let port = HostName.port(ofAuthority: text)
+            let host = port == nil ? text : String(text[..<(text.lastIndex(of: ":") ?? text.endIndex)])
+            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+            guard isBracketed || !host.contains(":"), port.map({ (1...65_535).contains($0) }) ?? true else {
+                throw InvalidSetting("\"\(text)\" in connectTo is no host and port, \"[::1]:8080\" say")
+            }
+            return "\(host):\(port.map(String.init) ?? "")"
+        }
+        return "\(try parts(key)):\(try parts(value))"
+    }
+}
+
+/// Lists that libcurl reads while a transfer runs.
+final class RouteLists {
+    private let connectTo: StringList
+    private let proxyFields: StringList
+
+    init(connectTo: [String], proxyFields: [HTTPField]) {
+        self.connectTo = StringList(connectTo)
+        self.proxyFields = StringList(proxyFields.map { "\($0.name): \($0.value)" })
+    }
+
+    func apply(to options: CurlOptions) throws(CurlOptions.Failure) {
+        try options.set(CURLOPT_CONNECT_TO, connectTo)
+        try options.set(CURLOPT_PROXYHEADER, proxyFields)
+    }
+}
+
+/// Texts as libcurl's linked list, which only reads them.
+final class StringList {
+    fileprivate let first: UnsafeMutablePointer<curl_slist>?
+
+    init(_ texts: [String]) { first = texts.reduce(nil) { curl_slist_append($0, $1) } }
+
+    deinit { curl_slist_free_all(first) }
+}
+
+extension CurlOptions {
+    fileprivate func set(_ option: CURLoption, _ list: StringList) throws(Failure) {
+        try check(afar_set_list(easy, option, list.first), option)
+    }
+}
+
+/// A setting that cannot be used.
+private struct InvalidSetting: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension Proxy {
+    /// Whether it is asked by HTTP, so that fields of a request may be for it.
+    var isOfHTTP: Bool { kind == .http || kind == .https }
+}

@@ -1,0 +1,48 @@
+import Afar
+
+/// The samples of Docs/Networking.md.
+enum NetworkSamples {
+    static func http2() -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.httpVersion = .http2
+        let session = Session(configuration: configuration)
+        return session
+    }
+
+    static func proxy(password: String) throws -> Session {
+        var configuration = SessionConfiguration.default
+        var network = NetworkSettings()
+        network.proxies = ProxySettings(
+            try Proxy(host: "proxy.example", port: 3128, credential: .init(user: "ann", password: password)),
+            exclusions: ["localhost", ".internal.example", "10.0.0.0/8"])
+        configuration.network = network
+        let session = Session(configuration: configuration)
+        return session
+    }
+
+    static func socket() async throws -> String {
+        var configuration = SessionConfiguration.default
+        configuration.network = NetworkSettings()
+        configuration.network?.unixSocket = "/var/run/docker.sock"
+        let docker = Session(configuration: configuration)
+        let version = try await docker.request("http://docker/version").serializingString().value
+        return version
+    }
+
+    static func otherAddress() -> NetworkSettings {
+        var network = NetworkSettings()
+        network.connectTo = ["api.example.com:443": "10.0.0.5:8443"]
+        return network
+    }
+
+    static func options(_ session: Session, direct: NetworkSettings) async throws -> Data {
+        let report = try await session.request("https://reports.example/large")
+            .options { options in
+                options.deadline = 30
+                options.connectTimeout = 2
+                options.network = direct
+            }
+            .serializingData().value
+        return report
+    }
+}

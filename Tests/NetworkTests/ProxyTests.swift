@@ -1,0 +1,231 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import AfarTransport
+import Foundation
+import TestServers
+import Testing
+
+/// Requests through proxies of several kinds.
+@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+    private let certificates: TestCertificates
+
+    init() throws { certificates = try TestCertificates.shared.get() }
+
+    private func session(_ proxies: ProxySettings, _ change: (inout SessionConfiguration) -> Void = { _ in }) -> Session
+    {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        var network = NetworkSettings()
+        network.proxies = proxies
+        configuration.network = network
+        change(&configuration)
+        return Session(configuration: configuration)
+    }
+
+    private func failure(_ response: DataResponse<String, AFError>) throws -> TransportError {
+        let error = try #require(response.error?.underlyingError as? URLError)
+        return try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
+    }
+
+    @Test func anHTTPProxyHandsRequestsOnAndKeepsItsConnection() async throws {
+        let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
+        let session = session(.init(try Proxy(host: "127.0.0.1", port: Int(proxy.port))))
+        for _ in 0..<3 {
+            let response = await session.request(server.url("/get")).serializingString().response
+            #expect(response.response?.statusCode == 200)
+            #expect(response.metrics?.transactionMetrics.last?.isProxyConnection == true)
+        }
+        #expect(server.lastRequest(path: "/get")?.headers["Via"]?.contains("tinyproxy") == true)
+        let direct = await AF.request(server.url("/get")).serializingString().response
+        #expect(direct.metrics?.transactionMetrics.last?.isProxyConnection == false)
+        #expect(server.lastRequest(path: "/get")?.headers["Via"] == nil)
+    }
+
+    @Test func requestsOverTLSGoThroughATunnel() async throws {
+        let server = try await SecureServer(certificates, ["site": .init("good")])
+        let proxy = try await ServerChild.tinyproxy()
+        let session = session(.init(try Proxy("http://127.0.0.1:\(proxy.port)")))
+        let url = try server.url("site")
+        #expect(try await session.request(url).serializingString().value.contains("none"))
+        #expect(try await session.request(url).serializingString().value.contains("none"))
+        #expect(proxy.said.contains("CONNECT localhost:\(try #require(url.port))"))
+        #expect(proxy.said.components(separatedBy: "Request (file descriptor").count == 2)
+    }
+
+    @Test func anEvaluatorDecidesBehindATunnel() async throws {
+        let server = try await SecureServer(certificates, ["site": .init("good"), "other": .init("wrong-host")])
+        let proxy = try await ServerChild.tinyproxy()
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        configuration.network = .init()
+        configuration.network?.proxies = .init(try Proxy("http://127.0.0.1:\(proxy.port)"))
+        let session = Session(
+            configuration: configuration,
+            serverTrustManager: ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()]))
+        #expect(try await session.request(server.url("site")).serializingString().value.contains("none"))
+        let refused = await session.request(try server.url("other")).serializingString().response
+        #expect(refused.error?.isServerTrustEvaluationError == true)
+    }
+
+    @Test(arguments: ["http", "socks5"])
+    func theCredentialIsSeenByTheProxyOnly(kind: String) async throws {
+        let (server, secure) = (
+            try await TestServer.start(), try await SecureServer(certificates, ["site": .init("good")])
+        )
+        let proxy =
+            kind == "http"
+            ? try await ServerChild.tinyproxy(user: "ann scret")
+            : try await ServerChild.microsocks(user: ("ann", "scret"))
+        let good = session(.init(try Proxy("\(kind)://ann:scret@127.0.0.1:\(proxy.port)")))
+        #expect(await good.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
+        #expect(server.lastRequest(path: "/get")?.headers["Proxy-Authorization"] == nil)
+        #expect(try await good.request(secure.url("site")).serializingString().value.contains("none"))
+        let bad = session(.init(try Proxy("\(kind)://ann:wr0ng@127.0.0.1:\(proxy.port)")))
+        let refused = await bad.request(try secure.url("site")).serializingString().response
+        let failure = try failure(refused)
+        #expect(failure.code == .proxyFailed)
+        #expect(failure.description.contains("127.0.0.1:\(proxy.port)"))
+        #expect(!"\(refused)".contains("wr0ng") && !"\(failure)".contains("wr0ng"))
+        let unknown = session(.init(try Proxy("\(kind)://127.0.0.1:\(proxy.port)")))
+        let plain = await unknown.request(server.url("/get")).serializingString().response
+        if kind == "http" {
+            #expect(plain.response?.statusCode == 407)
+        } else {
+            #expect(try self.failure(plain).code == .proxyFailed)
+        }
+        #expect(server.requestCount(path: "/get") == 1)
+    }
+
+    @Test func aTunnelServesWhoHasOpenedIt() async throws {
+        let server = try await SecureServer(certificates, ["site": .init("good")])
+        let proxy = try await ServerChild.tinyproxy(user: "ann secret")
+        let session = session(.init(try Proxy("127.0.0.1:\(proxy.port)")))
+        let url = try server.url("site")
+        let good: HTTPHeaders = ["Proxy-Authorization": "Basic " + Data("ann:secret".utf8).base64EncodedString()]
+        #expect(try await session.request(url, headers: good).serializingString().value.contains("none"))
+        #expect(try failure(await session.request(url).serializingString().response).code == .proxyFailed)
+        let own = try Proxy("http://ann:secret@127.0.0.1:\(proxy.port)")
+        let other = session.request(url).options { options in
+            options.network = .init()
+            options.network?.proxies = .init(own)
+        }
+        #expect(try await other.serializingString().value.contains("none"))
+        #expect(try failure(await session.request(url).serializingString().response).code == .proxyFailed)
+    }
+
+    @Test func aFieldForTheProxyNeverReachesAServer() async throws {
+        let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy(user: "ann secret"))
+        let socks = try await ServerChild.microsocks()
+        let secure = try await SecureServer(certificates, ["site": .init("good")])
+        let fields: HTTPHeaders = ["Proxy-Authorization": "Basic " + Data("ann:secret".utf8).base64EncodedString()]
+        let proxied = session(.init(try Proxy("127.0.0.1:\(proxy.port)")))
+        let sessions = [session(.none), proxied, session(.init(try Proxy("socks5h://127.0.0.1:\(socks.port)")))]
+        for session in sessions {
+            let response = await session.request(server.url("/get"), headers: fields).serializingString().response
+            #expect(response.response?.statusCode == 200)
+            #expect(server.lastRequest(path: "/get")?.headers["Proxy-Authorization"] == nil)
+        }
+        let tunnel = await proxied.request(try secure.url("site"), headers: fields).serializingString().response
+        #expect(tunnel.response?.statusCode == 200)
+    }
+
+    @Test(arguments: ["socks5", "socks5h"])
+    func aSOCKSProxyServesBothSchemes(kind: String) async throws {
+        let (server, secure) = (
+            try await TestServer.start(), try await SecureServer(certificates, ["site": .init("good")])
+        )
+        let proxy = try await ServerChild.microsocks()
+        let session = session(.init(try Proxy("\(kind)://localhost:\(proxy.port)")))
+        let response = await session.request(server.url("/get")).serializingString().response
+        #expect(response.response?.statusCode == 200)
+        #expect(response.metrics?.transactionMetrics.last?.isProxyConnection == true)
+        #expect(try await session.request(secure.url("site")).serializingString().value.contains("none"))
+        #expect(proxy.said.contains("connected to"))
+    }
+
+    @Test func aProxyOverTLSIsVerified() async throws {
+        let (server, secure) = (
+            try await TestServer.start(), try await SecureServer(certificates, ["site": .init("good")])
+        )
+        let proxy = try await ServerChild.apache(certificates)
+        let proxies = ProxySettings(try Proxy("https://localhost:\(proxy.port)"))
+        let good = session(proxies)
+        #expect(await good.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
+        #expect(server.lastRequest(path: "/get")?.headers["Via"] != nil)
+        #expect(try await good.request(secure.url("site")).serializingString().value.contains("none"))
+        let distrustful = session(proxies) { $0.certificateBundle = nil }
+        for url in [server.url("/get"), try secure.url("site")] {
+            let refused = await distrustful.request(url).serializingString().response
+            #expect(try [.certificateHasUnknownRoot, .certificateUntrusted].contains(failure(refused).code))
+        }
+        #expect(server.requestCount(path: "/get") == 1)
+    }
+
+    @Test func everyHopHasTheProxyOfItsHost() async throws {
+        let (first, second) = (try await TestServer.start(), try await TestServer.start())
+        let proxy = try await ServerChild.tinyproxy()
+        let session = session(
+            .init(try Proxy("127.0.0.1:\(proxy.port)"), exclusions: ["127.0.0.1:\(try #require(second.url.port))"]))
+        let target = second.url("/get").absoluteString
+        let response = await session.request(first.url("/redirect-to?url=\(target)")).serializingString().response
+        #expect(response.response?.statusCode == 200)
+        #expect(response.metrics?.transactionMetrics.map(\.isProxyConnection) == [true, false])
+        #expect(second.lastRequest(path: "/get")?.headers["Via"] == nil)
+    }
+
+    @Test(arguments: ["http", "https", "socks5", "socks5h"])
+    func aProxyThatIsNotThereIsNamed(kind: String) async throws {
+        let port = try ClosedPort()
+        for url in ["http://origin.example/", "https://origin.example/"] {
+            for host in ["127.0.0.1", "proxy.invalid"] {
+                let session = session(.init(try Proxy("\(kind)://ann:secret@\(host):\(port.number)")))
+                let failure = try failure(await session.request(url).serializingString().response)
+                #expect(failure.code == .proxyFailed, "\(failure)")
+                #expect(failure.description.contains(host), "\(failure)")
+                #expect(!failure.description.contains("secret"))
+            }
+        }
+    }
+
+    @Test func aHostThatIsNotFoundIsNotTheProxysFault() async throws {
+        let proxy = try await ServerChild.microsocks()
+        let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
+        let failure = try failure(await session.request("http://origin.invalid/").serializingString().response)
+        #expect(failure.code == .cannotFindHost, "\(failure)")
+    }
+
+    @Test func manyRequestsAtOnce() async throws {
+        let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
+        let session = session(.init(try Proxy("127.0.0.1:\(proxy.port)")))
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    await session.request(server.url("/get")).serializingString().response.response?.statusCode
+                }
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+    }
+
+    @Test func anInvalidProxyOfTheEnvironmentFailsWhatWouldGoThroughIt() async throws {
+        let server = try await TestServer.start()
+        let session = session(
+            ProxySettings(environment: ["https_proxy": "gopher://ann:secret@x", "no_proxy": "b.example"]))
+        #expect(await session.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
+        let failure = try failure(await session.request("https://a.example/").serializingString().response)
+        #expect(failure.code == .invalidUse)
+        #expect(failure.description.contains("https_proxy") && !failure.description.contains("secret"))
+    }
+
+    @Test func foundationsDictionaryIsUnderstood() async throws {
+        let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
+        let foundation = URLSessionConfiguration.ephemeral
+        foundation.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
+        ]
+        let session = Session(configuration: foundation)
+        #expect(await session.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
+        #expect(server.lastRequest(path: "/get")?.headers["Via"] != nil)
+    }
+}

@@ -1,0 +1,82 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import AfarTransport
+import Foundation
+import Testing
+
+/// What one request has otherwise than its session.
+@Suite(.timeLimit(.minutes(1))) struct RequestOptionsTests {
+    private func code(_ response: DataResponse<String, AFError>) -> URLError.Code? {
+        (response.error?.underlyingError as? URLError)?.code
+    }
+
+    @Test func aDeadlineEndsWhateverTheRequestIsAt() async throws {
+        let server = try await RawServer.start([.receiveHead])
+        let session = Session()
+        let slow = await session.request(server.url).options { $0.deadline = 0.1 }.serializingString().response
+        #expect(code(slow) == .timedOut)
+        #expect(slow.error?.localizedDescription.contains("deadline of 0.1 s") == true)
+        try await server.peerClosed(0)
+        // A delay before a retry, and an adapter that never answers, are part of it.
+        let policy = RetryPolicy(retryLimit: 5, exponentialBackoffBase: 100, exponentialBackoffScale: 100)
+        let refused = try ClosedPort()
+        let retried = await session.request(refused.url, interceptor: policy).options { $0.deadline = 0.1 }
+            .serializingString().response
+        #expect(code(retried) == .timedOut)
+        let adapter = Adapter { _, _, _ in }
+        let adapted = await session.request(refused.url, interceptor: Interceptor(adapters: [adapter]))
+            .options { $0.deadline = 0.1 }.serializingString().response
+        #expect(code(adapted) == .timedOut)
+        let suspended = session.request(server.url).options { $0.deadline = 0.1 }.resume().suspend()
+        #expect(code(await suspended.serializingString().response) == .timedOut)
+    }
+
+    @Test func aDeadlineMayBeSetLater() async throws {
+        let server = try await RawServer.start([.receiveHead])
+        let session = Session()
+        let request = session.request(server.url)
+        let task = request.serializingString()
+        request.options { $0.deadline = 1_000 }
+        request.options { $0.deadline = 0.1 }
+        #expect(code(await task.response) == .timedOut)
+        #expect(request.options.deadline == 0.1)
+    }
+
+    @Test func aDeadlineThatIsKeptChangesNothing() async throws {
+        let server = try await TestServer.start()
+        let session = Session()
+        weak var request: DataRequest?
+        do {
+            let strong = session.request(server.url("/get")).options { $0.deadline = 1_000 }
+            request = strong
+            #expect(await strong.serializingString().response.response?.statusCode == 200)
+        }
+        while request != nil { await Task.yield() }
+    }
+
+    @Test func timeoutsAreTheRequestsOwn() async throws {
+        let server = try await RawServer.start([.receiveHead])
+        let session = Session()
+        let idle = await session.request(server.url).options { $0.idleTimeout = 0.1 }.serializingString().response
+        #expect(idle.error?.localizedDescription.contains("0.1") == true && code(idle) == .timedOut)
+        let total = await session.request(server.url).options { $0.totalTimeout = 0.1 }.serializingString().response
+        #expect(code(total) == .timedOut)
+        let unaccepting = try UnacceptingPort()
+        let connect = await session.request(unaccepting.url).options { $0.connectTimeout = 0.1 }.serializingString()
+            .response
+        #expect(code(connect) == .timedOut)
+    }
+
+    @Test func theNetworkIsTheRequestsOwn() async throws {
+        let server = try await TestServer.start()
+        let session = Session()
+        let response = await session.request(server.url("/get")).options { options in
+            options.network = .init()
+            options.network?.localAddress = "127.0.0.9"
+        }.serializingString().response
+        #expect(response.metrics?.transactionMetrics.last?.localAddress == "127.0.0.9")
+        let other = await session.request(server.url("/get")).serializingString().response
+        #expect(other.metrics?.transactionMetrics.last?.localAddress == "127.0.0.1")
+    }
+}
