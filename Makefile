@@ -7,8 +7,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
 BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
-	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server
-BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl
+	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server python3-websockets
+BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 
 # Each test target runs in a process of its own: programs that one starts would inherit the sockets of another, and keep
 # connections open that a test waits to see closed. They are started without `swift test`, which makes four processes for
@@ -41,7 +41,7 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-stores soak \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-stores bench-websockets autobahn soak \
 	smoke lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -92,6 +92,13 @@ bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in
 bench-stores: bench-packages ## Measures requests that caches answer, in memory and on disk, and the look-up of cookies.
 	$(SWIFT) build --package-path Benchmarks -c release --product StoreBench
 	@Benchmarks/.build/release/StoreBench
+
+bench-websockets: bench-packages ## Compares messages a second over one WebSocket with Python's aiohttp.
+	$(SWIFT) build --package-path Benchmarks -c release --product WebSocketBench
+	@Benchmarks/.build/release/WebSocketBench
+
+autobahn: build-packages ## Has the WebSockets tested by Autobahn's fuzzing server (ARGS=--quick for less).
+	Tests/Autobahn/run $(ARGS)
 
 soak: bench-packages ## Makes 1.6 million requests, a storm of them too, and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak

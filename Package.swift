@@ -57,20 +57,26 @@ let package = Package(
             name: "AfarPublicSuffix",
             dependencies: ["AfarTransport", .target(name: "CLibpsl", condition: .when(platforms: [.linux]))]
         ),
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .target(
+            name: "AfarWebSocket",
+            dependencies: [
+                "AfarTransport", "CZlib", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         .systemLibrary(name: "CStack"),
         .target(
             name: "AfarCore",
             dependencies: [
-                "AfarTransport", "CStack", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "AfarTransport", "AfarWebSocket", "CStack", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .target(name: "AfarCharsets"),
         .target(
             name: "AfarSerializers",
             dependencies: ["AfarCore", "AfarCharsets", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .systemLibrary(
-            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
         .target(name: "AfarCompression", dependencies: ["AfarCore", "CZlib"]),
         .systemLibrary(
@@ -160,6 +166,10 @@ let package = Package(
         ),
         .executableTarget(name: "CookieProbe", dependencies: ["AfarTransport"], path: "Tests/CookieProbe"),
         .testTarget(name: "AfarPublicSuffixTests", dependencies: ["AfarPublicSuffix", "AfarTransport"]),
+        .testTarget(
+            name: "AfarWebSocketTests",
+            dependencies: ["AfarWebSocket", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
         .testTarget(
             name: "AfarCoreTests",
             dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]
@@ -253,7 +263,13 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
-        .target(name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers"),
+        .target(
+            name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers",
+            exclude: ["websocket-server.py"]
+        ),
+        .executableTarget(
+            name: "AutobahnProbe", dependencies: ["Afar"], path: "Tests/Autobahn",
+            exclude: ["run", "requirements.txt"]),
         .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),
         .testTarget(
             name: "AfarTests",
@@ -264,7 +280,9 @@ let package = Package(
         .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
         .testTarget(
             name: "NetworkTests",
-            dependencies: ["Afar", "AfarTestServer", "AfarTransport", "AfarURLSession", "TestServers"]
+            dependencies: [
+                "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "TestServers",
+            ]
         ),
         .testTarget(
             name: "DocumentationTests",

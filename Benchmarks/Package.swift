@@ -51,6 +51,11 @@ let package = Package(
             ],
             path: "Stores"
         ),
+        .executableTarget(
+            name: "WebSocketBench",
+            dependencies: ["Measurement", "Servers", .product(name: "Afar", package: "Afar")],
+            path: "WebSockets", exclude: ["echo-client.py", "echo-server.py"]
+        ),
         .target(name: "Counters", path: "Counters"),
         .executableTarget(
             name: "Soak",

@@ -4,7 +4,7 @@ import Servers
 extension Nginx {
     /// Serves a site. Uploads are read to their end and stored, because a server that answers before that would end some
     /// clients' uploads early.
-    init(site: Site, securePort: UInt16) throws {
+    init(site: Site, securePort: UInt16, http2Port: UInt16) throws {
         let port = try LoopbackPort.unused()
         let body = Site.tinyBody.replacing("\n", with: "\\n")
         try self.init(
@@ -23,6 +23,7 @@ extension Nginx {
                 server {
                     listen 127.0.0.1:\(port) backlog=1024;
                     listen 127.0.0.1:\(securePort) ssl backlog=1024;
+                    listen 127.0.0.1:\(http2Port) ssl http2 backlog=1024;
                     root \(site.files.path);
                     location = \(Site.tiny) { return 200 "\(body)"; }
                     location = \(Site.closing) { keepalive_timeout 0; return 200 "\(body)"; }

@@ -7,6 +7,7 @@ struct Stage {
     private let site: Site
     private let nginx: Nginx
     private let securePort: UInt16
+    private let http2Port: UInt16
     /// The part of the workloads' requests that is made.
     private let share: Double
 
@@ -14,7 +15,8 @@ struct Stage {
         self.site = site
         self.share = share
         securePort = try LoopbackPort.unused()
-        nginx = try Nginx(site: site, securePort: securePort)
+        http2Port = try LoopbackPort.unused()
+        nginx = try Nginx(site: site, securePort: securePort, http2Port: http2Port)
     }
 
     /// Lets the clients do a workload, in turns, so that what else the machine does falls on all alike.
@@ -41,6 +43,7 @@ struct Stage {
         switch workload.server {
         case .nginx: return "http://127.0.0.1:\(nginx.port)"
         case .secure: return "https://127.0.0.1:\(securePort)"
+        case .http2: return "https://127.0.0.1:\(http2Port)"
         case .gathering:
             let port = gathering_server_start(Int32(workload.inFlight), Site.tinyBody)
             guard port != 0 else { throw Failure("the server for \(workload.name) could not start") }
@@ -94,7 +97,8 @@ struct Stage {
         let file = action.sends ? site.large : site.downloaded
         let arguments = [
             action.rawValue, origin + workload.path, file.path,
-            String(requests), String(warmUp), String(workload.inFlight), String(workload.inFlight),
+            String(requests), String(warmUp), String(workload.inFlight),
+            String(workload.isShared ? 1 : workload.inFlight),
         ]
         let yield =
             switch action {

@@ -14,6 +14,8 @@ struct Workload: Sendable {
         case nginx
         /// nginx over TLS.
         case secure
+        /// nginx over TLS, which agrees to HTTP/2.
+        case http2
         /// One that answers when all requests have come.
         case gathering
     }
@@ -23,11 +25,13 @@ struct Workload: Sendable {
     let action: Action
     let path: String
     var server = Server.nginx
-    /// The requests at once, each on a connection of its own.
+    /// The requests at once, each on a connection of its own, unless ``isShared``.
     let inFlight: Int
     /// The requests of a round; slow clients make fewer.
     let requests: Int
     let rounds: Int
+    /// Whether all requests share one connection.
+    var isShared: Bool { server == .http2 }
     /// The clients that have code for it; nil for all.
     var clients: [String]?
 
@@ -68,6 +72,10 @@ struct Workload: Sendable {
         Workload(
             name: "tls-cold", title: "Tiny GETs over TLS, each on a new connection", action: .get, path: Site.closing,
             server: .secure, inFlight: 16, requests: 4_000, rounds: 3, clients: [Client.yardstick, "Afar", "Go"]),
+        Workload(
+            name: "http2-64", title: "Tiny GETs over HTTP/2, 64 in flight on one connection", action: .get,
+            path: Site.tiny, server: .http2, inFlight: 64, requests: 24_000, rounds: 5,
+            clients: [Client.yardstick, "Afar"]),
         Workload(
             name: "json-64", title: "JSON of 1 kB, decoded, 64 in flight", action: .decode, path: Site.json,
             inFlight: 64, requests: 24_000, rounds: 5),

@@ -7,7 +7,8 @@ struct WorkloadResult {
     let figures: [Figures]
 
     var title: String {
-        let connections = workload.inFlight == 1 ? "one connection" : "\(workload.inFlight) connections"
+        let connections =
+            workload.inFlight == 1 || workload.isShared ? "one connection" : "\(workload.inFlight) connections"
         return "\(workload.title) (\(workload.name), \(connections))"
     }
 

@@ -334,3 +334,13 @@ public func upload(
         multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }
+
+/// Makes a request on ``Session/default`` for a connection of TCP, over which bytes go both ways.
+public func stream(
+    withHostName hostName: String, port: Int, isSecure: Bool = false, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
+) -> StreamRequest {
+    AF.stream(
+        withHostName: hostName, port: port, isSecure: isSecure, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume)
+}

@@ -38,7 +38,7 @@ struct AfarTool: AsyncParsableCommand {
         version: "afar \(AFInfo.version)",
         subcommands: [
             Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, Download.self, Upload.self,
-            Reach.self, Trust.self, Cache.self, Demo.self,
+            OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self, Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and

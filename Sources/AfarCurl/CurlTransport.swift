@@ -14,7 +14,7 @@ import Foundation
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
-    private let tls: TLSSettings
+    let tls: TLSSettings
     /// Each nil until its first exchange.
     private let loops: Locked<[CurlLoop?]>
     /// What this transport can do.
@@ -34,7 +34,7 @@ public final class CurlTransport: CallbackTransport {
         if library.authenticatesConnections { features.insert(.connectionAuthentication) }
         if library.speaksHTTP2 { features.insert(.http2) }
         if library.speaksHTTP3 { features.insert(.http3) }
-        if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
+        if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity, .connections]) }
         capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: library.contentCodings)
         self.configuration = configuration
         tls = TLSSettings(configuration)

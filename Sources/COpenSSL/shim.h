@@ -134,6 +134,36 @@ static inline void afar_log_keys(SSL_CTX *context, int descriptor) {
     SSL_CTX_set_app_data(context, (void *)((intptr_t)descriptor + 1));
     SSL_CTX_set_keylog_callback(context, afar_write_key_log);
 }
+static inline int afar_set_connection_minimum(SSL *ssl, int version) {
+    return SSL_set_min_proto_version(ssl, version) == 1;
+}
+static inline void afar_ask_for_ocsp_response(SSL *ssl) {
+    SSL_set_tlsext_status_type(ssl, TLSEXT_STATUSTYPE_ocsp);
+    SSL_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
+}
+static inline int afar_set_server_name(SSL *ssl, const char *name) {
+    return SSL_set_tlsext_host_name(ssl, (void *)name) == 1;
+}
+// What the client shows: its certificate, those after it, and its key, each in PEM.
+static inline int afar_use_identity(SSL *ssl, const char *certificates, int count, const char *key, int keyCount) {
+    BIO *chain = BIO_new_mem_buf(certificates, count);
+    BIO *secret = BIO_new_mem_buf(key, keyCount);
+    EVP_PKEY *read = secret == NULL ? NULL : PEM_read_bio_PrivateKey(secret, NULL, afar_no_passphrase, NULL);
+    X509 *own = chain == NULL ? NULL : PEM_read_bio_X509(chain, NULL, NULL, NULL);
+    int isDone = read != NULL && own != NULL && SSL_use_certificate(ssl, own) == 1 && SSL_use_PrivateKey(ssl, read) == 1;
+    X509 *next;
+    while (isDone && (next = PEM_read_bio_X509(chain, NULL, NULL, NULL)) != NULL) {
+        isDone = SSL_add1_chain_cert(ssl, next) == 1;
+        X509_free(next);
+    }
+    X509_free(own);
+    EVP_PKEY_free(read);
+    BIO_free(secret);
+    BIO_free(chain);
+    ERR_clear_error();
+    return isDone;
+}
+
 // A place in each connection's settings for an object of ours, which is released with them; below 0 when there is none.
 static inline int afar_new_settings_place(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);

@@ -34,6 +34,28 @@ struct CachingTests {
         }
     }
 
+    @Test func aValidationDoesNotBringBackWhatWasChangedMeanwhile() async throws {
+        let gate = RawServer.Gate()
+        let body = { (text: String) in "Content-Length: \(text.utf8.count)\r\n\r\n\(text)" }
+        let server = try await RawServer.start(scripts: [
+            [
+                .receiveHead, .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nCache-Control: max-age=0\r\n" + body("old")),
+                .receiveHead, .hold(gate),
+                .send("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nCache-Control: max-age=60\r\n\r\n"), .close,
+            ],
+            [.receiveHead, .send("HTTP/1.1 200 OK\r\n" + body("done")), .close],
+            [.receiveHead, .send("HTTP/1.1 200 OK\r\n" + body("new")), .close],
+        ])
+        let session = session()
+        #expect(try await session.request(server.url).serializingString().value == "old")
+        let validating = Task { try await session.request(server.url).serializingString().value }
+        try await server.head(1)
+        #expect(try await session.request(server.url, method: .post).serializingString().value == "done")
+        gate.open()
+        _ = try await validating.value
+        #expect(try await session.request(server.url).serializingString().value == "new")
+    }
+
     /// A server whose path `/counted` answers with the number of the request and such fields.
     private func server(_ fields: [String: String]) async throws -> TestServer {
         let server = try await TestServer.start()

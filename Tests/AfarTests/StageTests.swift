@@ -128,7 +128,10 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases) func oneMayMakeAFailureGood(kind: TransportKind) async throws {
-        let port = try ClosedPort().number
+        // The port is closed as long as this lives.
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let port = closed.number
         let stage = Stage(rescue: { error in
             guard (error as? TransportError)?.code == .cannotConnect else { return .now(.fail(error)) }
             let head = ResponseHead(status: 200, url: "")

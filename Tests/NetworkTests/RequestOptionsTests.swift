@@ -79,4 +79,22 @@ import Testing
         let other = await session.request(server.url("/get")).serializingString().response
         #expect(other.metrics?.transactionMetrics.last?.localAddress == "127.0.0.1")
     }
+
+    @Test func aCacheDoesNotTakeOneServerForAnother() async throws {
+        let answers = ["one", "two"]
+        var configuration = SessionConfiguration.default
+        configuration.cacheStore = MemoryCacheStore()
+        let session = Session(configuration: configuration)
+        for answer in answers {
+            let server = try await RawServer.start([
+                .receiveHead,
+                .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\n\(answer)"),
+            ])
+            let response = await session.request("http://named.example/").options { options in
+                options.network = .init()
+                options.network?.connectTo = ["named.example:80": "127.0.0.1:\(server.port)"]
+            }.serializingString().response
+            #expect(response.value == answer)
+        }
+    }
 }

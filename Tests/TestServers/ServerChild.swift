@@ -62,3 +62,19 @@ package final class ServerChild: Sendable {
         }
     }
 }
+
+extension ServerChild {
+    /// A server of WebSockets, on the system's Python, which has Debian's packages. What a connection does there is said by its path: see the script.
+    ///
+    /// - Parameters:
+    ///   - certificate: The name of its certificate; nil for none, so that it speaks without TLS.
+    package static func webSockets(
+        _ certificates: TestCertificates? = nil, _ certificate: String = "good"
+    ) async throws -> ServerChild {
+        try await ServerChild("websockets") { _, port in
+            let files =
+                certificates.map { [$0.file(certificate + ".pem").path, $0.file(certificate + ".key").path] } ?? []
+            return ["/usr/bin/python3", "Tests/TestServers/websocket-server.py", "\(port)"] + files
+        }
+    }
+}

@@ -5,6 +5,7 @@ import Measurement
 Job.main { job in
     var configuration = SessionConfiguration.default
     configuration.httpMaximumConnectionsPerHost = job.connections
+    if job.connections < job.inFlight { configuration.httpVersion = .http2 }
     var transportConfiguration = CurlTransport.Configuration(configuration)
     transportConfiguration.certificateBundle =
         ProcessInfo.processInfo.environment["SSL_CERT_FILE"].map { URL(filePath: $0) }

@@ -106,12 +106,14 @@ extension RequestPipeline {
         guard let urlRequest else { return }
         sendDate = Date()
         let hop: Hop
+        let route: Request.Route
         do {
             hop = try makeHop(for: urlRequest)
+            route = try request.route()
         } catch {
             return take(.ended(.failure(error)))
         }
-        let driver = HopDriver(hop, through: context.stages, over: context.sender, judge: request.judge)
+        let driver = HopDriver(hop, through: route.stages, over: route.sender, judge: request.judge)
         self.driver = driver
         willRun(driver)
         driver.start { [self] event in take(event) }

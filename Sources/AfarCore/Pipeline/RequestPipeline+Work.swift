@@ -90,7 +90,7 @@ extension RequestPipeline {
             throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
         }
         var exchange = Exchange(
-            request: try HTTPRequest(urlRequest, bodyLength: body.length),
+            request: try HTTPRequest(request.httpForm(of: urlRequest), bodyLength: body.length),
             body: body,
             delivery: try request.openDelivery(),
             options: try context.options.get())
@@ -99,6 +99,7 @@ extension RequestPipeline {
             exchange.options.idleTimeout = urlRequest.timeoutInterval
         }
         if let handling = CookieHandling(urlRequest) { exchange.context[CookieHandlingKey.self] = handling }
+        try request.complete(&exchange)
         return exchange
     }
 

@@ -29,13 +29,13 @@ extension DataStreamRequest {
         case complete(Completion)
     }
 
-    /// How a streamed response ended.
+    /// How a streamed response, or a WebSocket, ended.
     public struct Completion: Sendable {
         /// The request that was sent, as adapted.
         public let request: URLRequest?
         /// What was measured of the last attempt.
         public let metrics: TaskMetrics?
-        /// What ended the request, nil when the whole body has come.
+        /// What ended the request; nil when the whole body has come, or the WebSocket was closed.
         public let error: AFError?
         private let head: ResponseHead?
 

@@ -82,6 +82,15 @@ public class Request: @unchecked Sendable {
     /// Adds what this kind of request asks for beyond what its owner does.
     func complete(_ urlRequest: inout URLRequest) throws {}
 
+    /// The request as one of HTTP, where it is written otherwise.
+    func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest }
+
+    /// Adds what this kind of request asks of an exchange.
+    func complete(_ exchange: inout Exchange) throws {}
+
+    /// Who carries the request, and the stages that it passes on the way.
+    func route() throws -> Route { Route(stages: session.stages, sender: session.sender) }
+
     /// Decides about the response when its head has come.
     ///
     /// - Returns: The verdict, and what asks those who want to know of the head, if anybody does.
@@ -180,6 +189,15 @@ public class Request: @unchecked Sendable {
     public func cancel() -> Self {
         cancel(because: .explicitlyCancelled)
         return self
+    }
+}
+
+extension Request {
+    /// The way of a request.
+    struct Route {
+        /// Outermost first.
+        let stages: [any ExchangeStage]
+        let sender: ExchangeSender
     }
 }
 

@@ -755,7 +755,7 @@ open class Session: @unchecked Sendable {
                 fileManager: fileManager))
     }
 
-    private func setUp<Kind: Request>(_ request: Kind) -> Kind {
+    func setUp<Kind: Request>(_ request: Kind) -> Kind {
         if requestSetup == .eager { request.startPipeline() }
         return request
     }

@@ -9,6 +9,8 @@ final class SessionState: Sendable {
     private struct Mutable {
         weak var owner: Session?
         var end: AFError?
+        /// Whether no more requests are taken.
+        var isDraining = false
         var running = RunningRequests<Request>()
     }
 
@@ -33,6 +35,10 @@ final class SessionState: Sendable {
     let sender: ExchangeSender
     /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
     let stages: [any ExchangeStage]
+    /// Those that a request passes which is for a connection alone.
+    let connectionStages: [any ExchangeStage]
+    /// Who the client is to a host, and who decides on its certificates.
+    let security: SessionSecurity
     let capabilities: TransportCapabilities
     /// The template for the options of every exchange, or why the configuration gives none.
     let options: Result<ExchangeOptions, any Error>
@@ -76,13 +82,18 @@ final class SessionState: Sendable {
         sender = ExchangeSender(transport)
         let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
         var innerStages: [any ExchangeStage] = ownStages.map(CancellableStage.init)
-        innerStages.append(ConnectionSecurityStage(SessionSecurity(configuration, serverTrustManager)))
+        security = SessionSecurity(configuration, serverTrustManager)
+        let securityStage = ConnectionSecurityStage(security)
+        innerStages.append(securityStage)
+        var connectionStages: [any ExchangeStage] = [securityStage]
         if let store = configuration.hstsStore { innerStages.append(HSTSStage(store)) }
         if configuration.waitsForConnectivity, let connectivity {
-            innerStages.append(
-                ConnectivityStage(
-                    waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections))
+            let stage = ConnectivityStage(
+                waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections)
+            innerStages.append(stage)
+            connectionStages.append(stage)
         }
+        self.connectionStages = connectionStages
         var stages: [any ExchangeStage] = []
         if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
@@ -126,7 +137,7 @@ final class SessionState: Sendable {
     func start(_ request: Request) -> AFError? {
         let end = mutable.withLock { state in
             state.running.insert(request)
-            return state.end
+            return state.end ?? (state.isDraining ? .sessionInvalidated(error: nil) : nil)
         }
         if let connectivityListener, connectivityListener.mustStart {
             connectivityListener.start { [weak self] in self?.transport.closeIdleConnections() }
@@ -143,6 +154,9 @@ final class SessionState: Sendable {
     func whenOver(_ requests: [Request], _ proceed: @escaping @Sendable () -> Void) {
         for proceed in mutable.withLock({ $0.running.whenOver(requests, proceed) }) { proceed() }
     }
+
+    /// No more requests are taken.
+    func drain() { mutable.withLock { $0.isDraining = true } }
 
     /// Ends the session: its running requests, and those that are started later, fail with `error`.
     func end(with error: AFError) {

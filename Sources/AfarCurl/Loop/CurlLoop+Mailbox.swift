@@ -11,6 +11,8 @@ extension CurlLoop {
         case decided(Transfer, HeadVerdict)
         case closeIdleConnections
         case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
+        case watch(WatchedSocket)
+        case unwatch(WatchedSocket)
         case run(LentJob)
         case shutDown
     }

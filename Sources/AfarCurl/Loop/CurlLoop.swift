@@ -37,6 +37,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Those whose completions are being called, which may bring about more.
     @exclusivity(unchecked) private var readyEndings: [Ending] = []
     @exclusivity(unchecked) private var gathering: [Transfer] = []
+    /// The sockets that are not libcurl's.
+    @exclusivity(unchecked) private var watched: [Int32: WatchedSocket] = [:]
     /// Transfers whose answers make the rest of their bodies needless.
     @exclusivity(unchecked) private var refused: [Transfer] = []
     /// Counts the turns of the loop.
@@ -87,7 +89,10 @@ final class CurlLoop: @unchecked Sendable {
             now = MonotonicClock.now
             iteration += 1
             for index in 0..<count {
-                if case .socket(let socket, let pool, let bits) = poller.event(index) {
+                switch poller.event(index) {
+                case .woken: break
+                case .watched(let socket, let bits): watched[socket]?.isReady(bits: bits)
+                case .socket(let socket, let pool, let bits):
                     pools.socketIsReady(socket, ofPool: pool, bits: bits, at: now)
                 }
             }
@@ -100,6 +105,8 @@ final class CurlLoop: @unchecked Sendable {
             flush()
         }
         pools.closeAll()
+        for socket in watched.values { socket.close() }
+        watched = [:]
     }
 
     /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
@@ -143,6 +150,12 @@ final class CurlLoop: @unchecked Sendable {
             case .decided(let transfer, let verdict): decided(transfer, verdict)
             case .closeIdleConnections: pools.retire(running: transfers, at: now)
             case .countConnections(let answer): answer(connectionCounts)
+            case .watch(let socket):
+                if poller.watch(socket.descriptor) { watched[socket.descriptor] = socket } else { socket.close() }
+            case .unwatch(let socket):
+                // Another may have its number by now.
+                if watched[socket.descriptor] === socket { watched[socket.descriptor] = nil }
+                socket.closeDescriptor()
             case .run(let job):
                 job.run()
                 now = MonotonicClock.now
@@ -429,6 +442,7 @@ final class CurlLoop: @unchecked Sendable {
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.failurePhase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
+        if code == CURLE_OK, transfer.state.fault == nil { transfer.attempt(transfer.handOverSocket) }
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return setAside(transfer, code: code, phase: phase)
         }

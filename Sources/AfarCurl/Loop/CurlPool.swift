@@ -159,6 +159,12 @@ final class CurlPool {
         connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
     }
 
+    /// Another has a descriptor of a socket, so that the kernel would go on watching it when libcurl closes its own.
+    func forget(_ socket: Int32) {
+        poller.apply(.remove(socket), pool: number)
+        interests.forget(socket)
+    }
+
     private func closes(_ socket: Int32) {
         socketsWithUnsolicitedData.remove(socket)
         interests.forget(socket)

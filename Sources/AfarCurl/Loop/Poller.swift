@@ -8,9 +8,13 @@ final class Poller: @unchecked Sendable {
         case woken
         /// A socket of the pool with this number is ready; the bits are libcurl's `CURL_CSELECT_…`.
         case socket(Int32, pool: UInt32, bits: Int32)
+        /// The same of a socket that is in no pool.
+        case watched(Int32, bits: Int32)
     }
 
     private static let wakeTag = UInt64.max
+    /// Stands for the pool of sockets that are in none.
+    private static let noPool = UInt32.max - 1
     private let epoll: Int32
     private let eventfd: Int32
     private let events: UnsafeMutableBufferPointer<epoll_event>
@@ -55,7 +59,16 @@ final class Poller: @unchecked Sendable {
         let tag = withUnsafePointer(to: event, afar_epoll_tag)
         guard tag != Self.wakeTag else { return .woken }
         let socket = Int32(truncatingIfNeeded: tag & 0xFFFF_FFFF)
-        return .socket(socket, pool: UInt32(tag >> 32), bits: Self.selectBits(event.events))
+        let (pool, bits) = (UInt32(tag >> 32), Self.selectBits(event.events))
+        return pool == Self.noPool ? .watched(socket, bits: bits) : .socket(socket, pool: pool, bits: bits)
+    }
+
+    /// From now on there is an event each time that something becomes possible on a socket, until it is closed. Returns
+    /// whether the kernel agrees.
+    func watch(_ socket: Int32) -> Bool {
+        let tag = UInt64(Self.noPool) << 32 | UInt64(UInt32(bitPattern: socket))
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        return afar_epoll_set(epoll, EPOLL_CTL_ADD, socket, events, tag) == 0
     }
 
     func apply(_ change: SocketInterests.Change, pool: UInt32) {

@@ -21,7 +21,11 @@ struct ConnectionRoute: Equatable {
     private let proxyFields: [HTTPField]
 
     /// Nil when nothing is said.
-    init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
+    ///
+    /// - Parameters:
+    ///   - isSecure: Whether the connection is secured, now or later.
+    ///   - isTunnel: Whether a proxy only hands bytes on.
+    init?(_ hop: Hop, isSecure: Bool, isTunnel: Bool, authority: String) throws {
         guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
         do {
             let texts = [settings.unixSocket, settings.interface, settings.localAddress].compactMap(\.self)
@@ -43,8 +47,11 @@ struct ConnectionRoute: Equatable {
                 throw InvalidSetting(
                     "a client identity, or the evaluation of server trust, is not possible through a proxy over TLS")
             }
+            if let proxy, proxy.kind == .https, hop.exchange.context[SocketAdoptionKey.self] != nil {
+                throw InvalidSetting("a connection for other protocols is not possible through a proxy over TLS")
+            }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
-            proxyFields = isSecure && proxy?.isOfHTTP == true ? ownFields : []
+            proxyFields = isTunnel && proxy?.isOfHTTP == true ? ownFields : []
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }

@@ -51,14 +51,17 @@ struct RequestPlan {
             // libcurl would wait for a body of the response.
             throw hop.failure(.unsupportedByTransport, "a HEAD request with a body cannot be sent")
         }
-        url = Self.url(scheme, authority, path)
-        isSecure = scheme == "https"
+        // A connection that somebody else is to have is secured by that, if it is.
+        let isAdopted = !hop.exchange.context.isEmpty && hop.exchange.context[SocketAdoptionKey.self] != nil
+        url = Self.url(isAdopted ? "http" : scheme, authority, path)
+        isSecure = scheme == "https" && !isAdopted
         host = Self.hostKey(authority, isSecure: isSecure)
         self.authority = authority
         version = HTTPVersion(hop, isSecure: isSecure)
-        route = try ConnectionRoute(hop, isSecure: isSecure, authority: authority)
+        route = try ConnectionRoute(
+            hop, isSecure: scheme == "https", isTunnel: isAdopted || isSecure, authority: authority)
         routeLists = route?.makeLists()
-        headers = Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy)
+        headers = Self.headers(for: hop, proxy: isSecure || isAdopted ? nil : route?.proxy)
     }
 
     /// In one allocation, where `+` makes three.

@@ -8,9 +8,9 @@ final class TLSSettings: Sendable {
     /// The certificates that are trusted.
     let authorities: CertificateAuthorities
     let certificateBundle: String?
-    private let cipherList: String?
-    private let tls13CipherSuites: String?
-    private let keyLog: KeyLog?
+    let cipherList: String?
+    let tls13CipherSuites: String?
+    let keyLog: KeyLog?
 
     init(_ configuration: CurlTransport.Configuration) {
         certificateBundle = configuration.certificateBundle?.path
@@ -21,11 +21,16 @@ final class TLSSettings: Sendable {
             file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle)
     }
 
-    /// Throws when secure connections cannot be as they are wanted.
+    /// Throws when an exchange's secure connection cannot be as it is wanted.
     func check(_ exchange: Exchange) throws {
-        guard exchange.request.scheme == "https", let keyLog, keyLog.descriptor < 0 else { return }
+        if exchange.request.scheme == "https" { try check(url: exchange.url) }
+    }
+
+    /// Throws when secure connections cannot be as they are wanted.
+    func check(url: String) throws {
+        guard let keyLog, keyLog.descriptor < 0 else { return }
         throw TransportError(
-            .invalidUse, phase: .queued, url: exchange.url,
+            .invalidUse, phase: .queued, url: url,
             message:
                 "the file for TLS keys, \(keyLog.file.path), cannot be written: it has to be a regular file of this "
                 + "user's that nobody else may read",

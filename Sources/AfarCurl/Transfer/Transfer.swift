@@ -34,6 +34,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     let loop: CurlLoop
     /// How libcurl authenticates the connection; nil when it does not.
     let authentication: ConnectionAuthentication?
+    /// Who gets the connection, in place of a request; nil as a rule.
+    let adoption: SocketAdoption?
     let started = Date()
 
     @exclusivity(unchecked) var state: TransferState
@@ -101,6 +103,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         observer = hop.observer
         let context = hop.exchange.context
         authentication = context.isEmpty ? nil : context[ConnectionAuthenticationKey.self]
+        adoption = context.isEmpty ? nil : context[SocketAdoptionKey.self]
         reader = ResponseReader(url: plan.url, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -159,7 +162,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// Whether much is to be read, so that a large buffer pays, or the handle is told a password.
     var usesHandleOnce: Bool {
-        if case .collect = exchange.delivery { authentication != nil } else { true }
+        if case .collect = exchange.delivery { authentication != nil || adoption != nil } else { true }
     }
 
     /// The transfer that a handle works for.
@@ -339,6 +342,12 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
+    /// libcurl has made the connection that somebody else is to have.
+    func handOverSocket() throws(Fault) {
+        guard let adoption, let handle else { return }
+        pool?.forget(try adoption.adopt(from: handle, for: loop))
+    }
+
     /// A 417 or a 401 was the last word after all.
     func deliverRefusal() throws(Fault) {
         guard let head = refusal else { return }
@@ -446,6 +455,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
+        }
+        if code == CURLE_OK, state.fault == nil, adoption != nil {
+            let head = ResponseHead(status: 101, url: plan.url)
+            return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         }
         var error = failure(code, phase: phase, report: report)
         if state.fault == nil, let earlier = early?.failure { error = earlier }

@@ -20,7 +20,14 @@ package struct CacheStage: ExchangeStage {
         fetches = coalesces ? CoalescedFetches() : nil
     }
 
-    package func begin(_ hop: Hop) -> (any StageRun)? { Run(hop.exchange, self) }
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        // What is asked for is a connection, and no resource.
+        guard hop.exchange.request.headerFields[.upgrade] == nil else { return nil }
+        // Behind the same URL is another server, perhaps.
+        let network = hop.exchange.options.networkBox?.settings
+        guard network?.unixSocket == nil, network?.connectTo.isEmpty != false else { return nil }
+        return Run(hop.exchange, self)
+    }
 
     /// The same cache, to ask the server.
     private var forRevalidation: CacheStage {
@@ -79,6 +86,11 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in departure(of: hop) }
         }
 
+        /// How long a request waits for another at most, which may be suspended: as long as it would for a server's next byte.
+        private func longestWait(of hop: Hop) -> Duration {
+            min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
+        }
+
         /// Asks the server only if no request like this one does so already.
         private func departure(of hop: Hop, joining fetches: CoalescedFetches) async -> Departure {
             while true {
@@ -87,7 +99,7 @@ package struct CacheStage: ExchangeStage {
                 case .answer, .fail: return departure
                 case .send, .change: break
                 }
-                switch await fetches.join(request.identity, for: hop.timeLeft) {
+                switch await fetches.join(request.identity, for: longestWait(of: hop)) {
                 case nil:
                     state.withLock { $0.isFetching = true }
                     return departure
@@ -151,7 +163,10 @@ package struct CacheStage: ExchangeStage {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 if CacheRules.mayKeep(updated, for: request) {
-                    store.update(updated, inPlaceOf: kept)
+                    // What the resource was before a request has changed it is not brought back.
+                    if !stage.invalidations.containsOne(of: request.url, since: requestDate) {
+                        store.update(updated, inPlaceOf: kept)
+                    }
                 } else {
                     store.removeResponses(for: request.url)
                 }

@@ -11,8 +11,8 @@ struct StoreFile: Sendable {
     struct Version: Equatable, Sendable {
         let inode: UInt64
         let size: Int64
-        let seconds: Int
-        let nanoseconds: Int
+        /// When it was changed, as the system writes it.
+        let time: [UInt8]
     }
 
     let url: URL
@@ -129,10 +129,9 @@ extension StoreFile.Version {
         inode = UInt64(status.st_ino)
         size = Int64(status.st_size)
         #if canImport(Darwin)
-            let time = status.st_mtimespec
+            time = withUnsafeBytes(of: status.st_mtimespec, Array.init)
         #else
-            let time = status.st_mtim
+            time = withUnsafeBytes(of: status.st_mtim, Array.init)
         #endif
-        (seconds, nanoseconds) = (Int(time.tv_sec), Int(time.tv_nsec))
     }
 }

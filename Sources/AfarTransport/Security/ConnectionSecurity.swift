@@ -13,7 +13,7 @@ package final class ConnectionSecurity: Sendable {
     private static let acceptedLimit = 16
 
     /// What came of a decision.
-    enum Decision: Sendable {
+    package enum Decision: Sendable {
         case accepted
         case refused(any Error)
         /// The request for which it was to be made is cancelled.
@@ -54,6 +54,28 @@ package final class ConnectionSecurity: Sendable {
     /// Whether it was decided that a host that presents this is the right one. If not, the request must not be sent.
     package func accepts(_ chain: PresentedChain) -> Bool {
         state.withLock { $0.accepted.contains { $0.chain == chain && $0.end > .now } }
+    }
+
+    /// Has it decided whether a host is the right one.
+    ///
+    /// - Parameter handler: Who is asked first; nil when nobody is.
+    package func decide(
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandlerKey.Handler?
+    ) async -> Decision {
+        await decide(on: undecided.chain) {
+            do {
+                let trust = try undecided.trust(ofHost: host)
+                switch await handler?(trust, port) ?? .evaluate {
+                case .evaluate: try await evaluation?(trust)
+                case .trust: break
+                case .refuse: throw RefusedByHandler()
+                case .cancel: throw Abandonment()
+                }
+                return .success(trust)
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     /// Has it decided whether a host that presents this is the right one. Requests that meet the same chain meanwhile wait for
@@ -117,6 +139,11 @@ package final class ConnectionSecurity: Sendable {
     }
 }
 
+/// Who was asked about a server's certificates did not want them.
+private struct RefusedByHandler: Error, CustomStringConvertible {
+    var description: String { "the certificates were refused" }
+}
+
 /// What a server presented in a handshake, as it came.
 package struct PresentedChain: Sendable, Equatable {
     /// The certificates in DER form, the server's own first.
@@ -132,7 +159,7 @@ package struct PresentedChain: Sendable, Equatable {
 
 /// Nobody has decided yet on what a server presented: the cause of a ``TransportError`` before the first byte of a request.
 package struct UndecidedTrust: Error {
-    let chain: PresentedChain
+    package let chain: PresentedChain
     let authorities: CertificateAuthorities
 
     package init(_ chain: PresentedChain, authorities: CertificateAuthorities) {
@@ -143,7 +170,7 @@ package struct UndecidedTrust: Error {
     /// For whoever decides.
     ///
     /// - Throws: ``CertificateError`` when the server presented nothing that can be read.
-    func trust(ofHost host: String) throws(CertificateError) -> ServerTrust {
+    package func trust(ofHost host: String) throws(CertificateError) -> ServerTrust {
         var certificates: [Certificate] = []
         for der in chain.certificates { certificates.append(try Certificate(derEncoded: der)) }
         return ServerTrust(

@@ -81,7 +81,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
 
         func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
             guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
-                let security = state.withLock({ $0.security }) ?? nil, let evaluation = security.evaluation
+                let security = state.withLock({ $0.security }) ?? nil, security.evaluation != nil
             else { return .now(.fail(error)) }
             let count = state.withLock { state in
                 state.decisionCount += 1
@@ -91,40 +91,14 @@ package struct ConnectionSecurityStage: ExchangeStage {
                 return .now(.fail(failure.refused("the server presents other certificates on each connection")))
             }
             return .wait { [handler] in
-                let decision = await security.decide(on: undecided.chain) {
-                    await Self.decision(on: undecided, of: hop, handler, evaluation)
-                }
-                return switch decision {
+                switch await security.decide(on: undecided, ofHost: hop.host, port: hop.port, asking: handler) {
                 case .accepted: .again
                 case .refused(let cause): .fail(failure.refused("the server is not trusted", because: cause))
                 case .abandoned: .fail(hop.cancellation)
                 }
             }
         }
-
-        private static func decision(
-            on undecided: UndecidedTrust, of hop: Hop, _ handler: ServerTrustHandlerKey.Handler?,
-            _ evaluation: ConnectionSecurity.Evaluation
-        ) async -> Result<ServerTrust, any Error> {
-            do {
-                let trust = try undecided.trust(ofHost: hop.host)
-                switch await handler?(trust, hop.port) ?? .evaluate {
-                case .evaluate: try await evaluation(trust)
-                case .trust: break
-                case .refuse: throw RefusedByHandler()
-                case .cancel: throw ConnectionSecurity.Abandonment()
-                }
-                return .success(trust)
-            } catch {
-                return .failure(error)
-            }
-        }
     }
-}
-
-/// Who was asked about a server's certificates did not want them.
-private struct RefusedByHandler: Error, CustomStringConvertible {
-    var description: String { "the certificates were refused" }
 }
 
 extension Hop {

@@ -119,13 +119,22 @@ package final class HopDriver: Sendable {
         }
     }
 
+    /// The stages of a route that is not set out on have begun all the same, and are to hear of its end.
+    private func note(_ route: Route) { state.withLock { $0.route = route } }
+
     private func send(over route: Route) {
         let hop = route.hop
         hop.send(judgedBy: { [self] head in judge(head) }, observedBy: observer.map { _ in self })
-        if route.hasBegun, !hop.grantTimeLeft() { return complete(.failure(hop.timeout)) }
+        if route.hasBegun, !hop.grantTimeLeft() {
+            note(route)
+            return complete(.failure(hop.timeout))
+        }
         var prepared: (any PreparedExchange)?
         if case .callback(let transport) = transport {
-            do { prepared = try transport.prepare(hop) } catch { return arrive(.failure(error)) }
+            do { prepared = try transport.prepare(hop) } catch {
+                note(route)
+                return arrive(.failure(error))
+            }
         }
         let isCancelled = state.withLock { state in
             state.route = route

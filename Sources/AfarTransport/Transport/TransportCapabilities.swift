@@ -52,6 +52,9 @@ public struct TransportCapabilities: Sendable, Hashable {
         /// Speaks HTTP/3 (RFC 9114).
         public static let http3 = Features(rawValue: 1 << 20)
 
+        /// Makes connections for protocols other than HTTP: it is a ``ConnectionTransport``.
+        public static let connections = Features(rawValue: 1 << 21)
+
         static let names: [(Features, String)] = [
             (.fileUpload, "file upload"), (.streamedUpload, "streamed upload"), (.fileDelivery, "delivery to a file"),
             (.streamedDelivery, "streamed delivery"), (.backpressure, "backpressure"), (.suspension, "suspension"),
@@ -63,6 +66,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.serverTrust, "the evaluation of server trust"), (.clientIdentity, "client identities"),
             (.networkSettings, "network settings (proxies, Unix sockets, interfaces)"),
             (.http2, "a demand for HTTP/2"), (.http3, "HTTP/3"),
+            (.connections, "connections for other protocols (WebSocket, raw streams)"),
         ]
 
         /// What to use instead where one of these is missing.

@@ -45,4 +45,15 @@ enum NetworkSamples {
             .serializingData().value
         return report
     }
+
+    static func limited() -> Session {
+        let limiter = RateLimiter(requestsPerSecond: 10, burst: 20)
+        let session = Session(interceptor: limiter, stages: [RequestLimit(perHost: 4)])
+        return session
+    }
+
+    static func shutdown(_ session: Session) async -> Bool {
+        let isDone = await session.shutdown(drainingFor: 20)
+        return isDone
+    }
 }

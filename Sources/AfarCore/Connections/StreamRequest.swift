@@ -1,0 +1,413 @@
+import AfarTransport
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A connection of TCP, with TLS or without, over which bytes go both ways: nothing of HTTP about it.
+///
+/// ```swift
+/// let connection = AF.stream(withHostName: "example.com", port: 7)
+/// try await connection.write(Data("hello".utf8))
+/// let (echo, _) = try await connection.readData(ofMinLength: 5, maxLength: 1024)
+/// connection.close()
+/// ```
+///
+/// It goes through the session's proxies, and is secured under its trust and with its identities. Reads are served in the order
+/// in which they were asked for, and so are writes. The first of them starts the request, if handlers start requests
+/// in the session. The request is over when ``close()`` or `cancel()` was called, or when the connection breaks.
+public final class StreamRequest: Request, @unchecked Sendable {
+    // Sendable because what it adds is behind a lock.
+
+    private typealias Opening = @Sendable ((any Connection)?) -> Void
+
+    private struct State {
+        var connection: (any Connection)?
+        /// Those who wait for the connection.
+        var openings: [Opening] = []
+        var isOver = false
+        var isReadingClosed = false
+        /// What came for a read that failed.
+        var unread = Data()
+    }
+
+    /// The host that was asked for: a name or an address.
+    public let hostName: String
+    /// The port that was asked for.
+    public let port: Int
+    private let slot = ConnectionSlot<OpenedConnection>()
+    private let stream = Locked(State())
+    private let reading = CallbackLock()
+    private let writing = CallbackLock()
+    /// Fulfilled when the connection has been closed, or has broken.
+    private let end = Deferred<Result<Void, any Error>>()
+
+    init(
+        hostName: String, port: Int, isSecure: Bool, session: SessionState, interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?
+    ) {
+        (self.hostName, self.port) = (hostName, port)
+        super.init(
+            convertible: StreamAddress(host: hostName, port: port, isSecure: isSecure), session: session,
+            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    deinit { for opening in stream.withLock({ $0.openings }) { opening(nil) } }
+
+    // MARK: The request
+
+    override func openDelivery() throws -> ResponseDelivery { .stream() }
+
+    override func httpForm(of urlRequest: URLRequest) -> URLRequest {
+        urlRequest.replacingScheme(StreamAddress.httpSchemes)
+    }
+
+    override func route() throws -> Route {
+        Route(
+            stages: session.connectionStages,
+            sender: .awaited(StreamTransport(base: try session.transport.makingConnections(for: nil), slot: slot)))
+    }
+
+    override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
+        guard let opened = slot.take() else { return }
+        defer {
+            stream.withLock { $0.connection = nil }
+            opened.connection.close()
+        }
+        let openings = stream.withLock { state in
+            state.connection = opened.connection
+            return Swift.exchange(&state.openings, with: [])
+        }
+        for opening in openings { opening(opened.connection) }
+        try await withTaskCancellationHandler {
+            try await end.value.get()
+        } onCancel: { [end] in
+            end.fulfil(.success(()))
+        }
+    }
+
+    override func cleanUp() {
+        super.cleanUp()
+        end.fulfil(.success(()))
+        let openings = stream.withLock { state in
+            state.isOver = true
+            return Swift.exchange(&state.openings, with: [])
+        }
+        for opening in openings { opening(nil) }
+    }
+
+    /// The connection, once it is there.
+    private func connection() async throws -> any Connection {
+        if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
+        let opened = Deferred<(any Connection)?>()
+        whenOpen { opened.fulfil($0) }
+        let connection = await withTaskCancellationHandler {
+            await opened.value
+        } onCancel: {
+            opened.fulfil(nil)
+        }
+        guard let connection, !Task.isCancelled else {
+            throw error
+                ?? TransportError(
+                    .cancelled, phase: .queued, url: nil,
+                    message: Task.isCancelled ? "the task was cancelled" : "the connection to \(hostName) is closed")
+        }
+        return connection
+    }
+
+    private func whenOpen(_ proceed: @escaping Opening) {
+        let (connection, mustWait) = stream.withLock { state -> ((any Connection)?, Bool) in
+            guard state.connection == nil, !state.isOver else { return (state.connection, false) }
+            state.openings.append(proceed)
+            return (nil, true)
+        }
+        if !mustWait { proceed(connection) }
+    }
+
+    /// Runs an operation when its turn has come: after those that were asked for before.
+    private func perform<Value: Sendable>(
+        _ turns: [Turn], _ operation: (any Connection) async throws -> Value
+    ) async throws -> Value {
+        defer { for turn in turns { turn.end() } }
+        for turn in turns { await turn.wait() }
+        let connection = try await connection()
+        do {
+            return try await operation(connection)
+        } catch {
+            // What is out of time, or not wanted any more, leaves the connection as it is.
+            if !Task.isCancelled, (error as? TransportError)?.code != .timedOut { end.fulfil(.failure(error)) }
+            throw error
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads bytes.
+    ///
+    /// - Parameters:
+    ///   - minBytes: How many to wait for; at the end of the stream there may be fewer.
+    ///   - maxBytes: How many to return at most.
+    ///   - timeout: How long nothing may come, in seconds; 0, which is the default, waits as long as it takes. What came
+    ///     before it passed is for the next read.
+    /// - Returns: The bytes, nil when there are none any more; and whether the stream is at its end.
+    /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it breaks.
+    public func readData(
+        ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval = 0
+    ) async throws -> (Data?, Bool) {
+        try await readData(minBytes, maxBytes, timeout, Turn(reading))
+    }
+
+    /// Reads bytes, and calls back.
+    ///
+    /// - Parameters:
+    ///   - minBytes: How many to wait for; at the end of the stream there may be fewer.
+    ///   - maxBytes: How many to return at most.
+    ///   - timeout: How long nothing may come, in seconds; 0 waits as long as it takes.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - completionHandler: Called once: with the bytes, whether the stream is at its end, and what went wrong.
+    @preconcurrency
+    public func readData(
+        ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval, queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
+    ) {
+        let turn = Turn(reading)
+        Task {
+            do {
+                let (data, isAtEnd) = try await readData(minBytes, maxBytes, timeout, turn)
+                queue.async { completionHandler(data, isAtEnd, nil) }
+            } catch {
+                queue.async { completionHandler(nil, false, error) }
+            }
+        }
+    }
+
+    private func readData(
+        _ minBytes: Int, _ maxBytes: Int, _ timeout: TimeInterval, _ turn: Turn
+    ) async throws -> (Data?, Bool) {
+        try await perform([turn]) { connection in
+            let maximum = max(1, maxBytes)
+            var data = takeUnread(maximum)
+            do {
+                while data.count < min(max(1, minBytes), maximum) {
+                    guard !stream.withLock({ $0.isReadingClosed }) else { return (data.isEmpty ? nil : data, true) }
+                    let part = try await connection.read(
+                        atMost: maximum - data.count, timeout: timeout > 0 ? timeout : nil)
+                    guard !part.isEmpty else { return (data.isEmpty ? nil : data, true) }
+                    if data.isEmpty { data = part } else { data.append(part) }
+                }
+            } catch {
+                stream.withLock { [data] in $0.unread = data + $0.unread }
+                throw error
+            }
+            return (data, false)
+        }
+    }
+
+    /// What a read that failed has left.
+    private func takeUnread(_ maximum: Int) -> Data {
+        stream.withLock { state in
+            let data = state.unread.prefix(maximum)
+            state.unread = Data(state.unread.dropFirst(maximum))
+            return Data(data)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes bytes; returns when the system has taken them, so that a slow peer holds the writer back.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - timeout: How long none of them may be taken, in seconds; 0, which is the default, waits as long as it takes.
+    /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it breaks.
+    public func write(_ data: Data, timeout: TimeInterval = 0) async throws {
+        try await write(data, timeout, Turn(writing))
+    }
+
+    /// Writes bytes, and calls back.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - timeout: How long none of them may be taken, in seconds; 0 waits as long as it takes.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - completionHandler: Called once: with what went wrong, nil when the system has taken the bytes.
+    @preconcurrency
+    public func write(
+        _ data: Data, timeout: TimeInterval, queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let turn = Turn(writing)
+        Task {
+            do {
+                try await write(data, timeout, turn)
+                queue.async { completionHandler(nil) }
+            } catch {
+                queue.async { completionHandler(error) }
+            }
+        }
+    }
+
+    private func write(_ data: Data, _ timeout: TimeInterval, _ turn: Turn) async throws {
+        try await perform([turn]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
+    }
+
+    // MARK: TLS and the end
+
+    /// Secures the connection, when all that was asked for before has been read and written.
+    ///
+    /// - Parameter peerName: Whose certificates are expected; nil, which is the default, for ``hostName``.
+    /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it cannot be secured. The request is
+    ///   over then.
+    public func startSecureConnection(expecting peerName: String? = nil) async throws {
+        try await secure(expecting: peerName, [Turn(reading), Turn(writing)])
+    }
+
+    /// Secures the connection, when all that was asked for before has been read and written. What is asked for later waits; it
+    /// fails when the connection cannot be secured.
+    @_disfavoredOverload
+    public func startSecureConnection() {
+        let turns = [Turn(reading), Turn(writing)]
+        Task { try await secure(expecting: nil, turns) }
+    }
+
+    private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
+        try await perform(turns) { connection in
+            let host = peerName ?? hostName
+            // Read later, it would be taken for what came over TLS.
+            guard stream.withLock({ $0.unread.isEmpty }) else {
+                throw TransportError(
+                    .secureConnectionFailed, phase: .tlsHandshake, url: nil,
+                    message: "bytes that came from \(hostName) before TLS have not been read")
+            }
+            var options = try session.options.get()
+            mutable.withLock { $0.options }?.options.apply(to: &options)
+            var target = ConnectionTarget(host: HostName(host).text, port: port, isSecure: true, options: options)
+            try await session.secure(&target, asking: serverTrustHandler)
+            try await connection.startTLS(to: target)
+        }
+    }
+
+    /// Tells the peer that nothing more comes, after all that was written before. Reading goes on.
+    public func closeWrite() {
+        let turn = Turn(writing)
+        Task { try await perform([turn]) { try await $0.finishWriting() } }
+    }
+
+    /// Nothing is read any more: reads from now on find the end.
+    public func closeRead() { stream.withLock { $0.isReadingClosed = true } }
+
+    /// Closes the connection, after all that was written before. The request ends without an error.
+    public func close() {
+        let turn = Turn(writing)
+        Task {
+            try? await perform([turn]) { try await $0.finishWriting() }
+            end.fulfil(.success(()))
+        }
+    }
+}
+
+/// A place in a line.
+private final class Turn: Sendable {
+    private struct State {
+        var hasCome = false
+        var isOver = false
+    }
+
+    private let lock: CallbackLock
+    private let come = Deferred<Void>()
+    private let state = Locked(State())
+
+    init(_ lock: CallbackLock) {
+        self.lock = lock
+        lock.lock { [self] in
+            let isOver = state.withLock { state in
+                state.hasCome = true
+                return state.isOver
+            }
+            if isOver { lock.unlock() } else { come.fulfil(()) }
+        }
+    }
+
+    /// Returns when the turn has come, or the task is cancelled.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await come.value
+        } onCancel: { [come] in
+            come.fulfil(())
+        }
+    }
+
+    /// Gives the place up, whether the turn has come or not.
+    func end() {
+        let hasCome = state.withLock { state in
+            state.isOver = true
+            return state.hasCome
+        }
+        if hasCome { lock.unlock() }
+    }
+}
+
+/// Where a stream goes, as a `URLRequest`.
+private struct StreamAddress: URLRequestConvertible {
+    /// The schemes of the exchanges that stand for streams.
+    static let httpSchemes = ["tcp": "http", "tls": "https"]
+
+    let host: String
+    let port: Int
+    let isSecure: Bool
+
+    func asURLRequest() throws -> URLRequest {
+        var components = URLComponents()
+        components.scheme = isSecure ? "tls" : "tcp"
+        components.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        components.port = port
+        guard (1...65_535).contains(port), !host.isEmpty, let url = components.url else {
+            throw AFError.invalidURL(url: "\(isSecure ? "tls" : "tcp")://\(host):\(port)")
+        }
+        return URLRequest(url: url)
+    }
+}
+
+/// Makes a connection, and leaves it to the request.
+private struct StreamTransport: Transport {
+    let base: any ConnectionTransport
+    let slot: ConnectionSlot<OpenedConnection>
+
+    var capabilities: TransportCapabilities {
+        var capabilities = base.capabilities
+        capabilities.features.insert(.streamedDelivery)
+        return capabilities
+    }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        let connection = try await base.connect(to: ConnectionTarget(exchange))
+        slot.put(OpenedConnection(connection: connection))
+        return TransportResponse(
+            openedBy: connection, head: ResponseHead(status: 101, httpVersion: "", url: exchange.url))
+    }
+}
+
+extension SessionState {
+    /// Fills in who the client is to a host, and who decides on its certificates.
+    fileprivate func secure(
+        _ target: inout ConnectionTarget, asking handler: ServerTrustHandlerKey.Handler?
+    ) async throws {
+        let found: Result<ConnectionSecurity?, any Error> =
+            switch security.security(forHost: target.host, hasLeftOrigin: false, isDecided: handler != nil) {
+            case .now(let result): result
+            case .wait(let work): await work()
+            }
+        guard let security = try found.get() else { return }
+        target.options.security = security
+        guard security.evaluation != nil else { return }
+        target.decide = { [host = target.host, port = target.port] undecided in
+            switch await security.decide(on: undecided, ofHost: host, port: port, asking: handler) {
+            case .accepted: return
+            case .refused(let error): throw error
+            case .abandoned: throw CancellationError()
+            }
+        }
+    }
+}

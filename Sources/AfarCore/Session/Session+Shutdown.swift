@@ -1,0 +1,41 @@
+public import Foundation
+
+extension Session {
+    /// Ends the session in good order: requests that run may come to their end, for a time; new ones fail with
+    /// ``AFError/sessionInvalidated(error:)``. Connections without a request are closed at the beginning and at the end.
+    ///
+    /// ```swift
+    /// await session.shutdown(drainingFor: 20)
+    /// ```
+    ///
+    /// It fits the end of a service's life: call it when the service is told to stop, from `run()` of a `Service` say. Cancelling
+    /// the task that waits ends the time. It may be called more than once; the shortest time counts.
+    ///
+    /// - Parameter limit: How long requests may run on, in seconds; those that still do then fail with
+    ///   ``AFError/sessionInvalidated(error:)``. 0 ends them at once.
+    /// - Returns: Whether all had come to their end by themselves.
+    @discardableResult
+    public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {
+        state.drain()
+        state.transport.closeIdleConnections()
+        let over = Deferred<Bool>()
+        state.whenOver(state.running) { over.fulfil(true) }
+        let timer = Task {
+            try? await Task.sleep(for: .seconds(max(0, min(limit, 1e9))))
+            over.fulfil(false)
+        }
+        let areOver = await withTaskCancellationHandler {
+            await over.value
+        } onCancel: {
+            over.fulfil(false)
+        }
+        timer.cancel()
+        let rest = state.running
+        state.end(with: .sessionInvalidated(error: nil))
+        let isDone = Deferred<Void>()
+        state.whenOver(rest) { isDone.fulfil(()) }
+        await isDone.value
+        state.transport.closeIdleConnections()
+        return areOver
+    }
+}

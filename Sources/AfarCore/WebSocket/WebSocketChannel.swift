@@ -1,0 +1,330 @@
+import AfarTransport
+import AfarWebSocket
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// An open WebSocket: messages both ways over a connection. One task reads; any may send.
+final class WebSocketChannel: Sendable {
+    /// A ping that has not been answered.
+    private struct Ping {
+        let payload: Data
+        let date: Date
+        let respond: @Sendable (WebSocketRequest.PingResponse) -> Void
+    }
+
+    private struct State {
+        var pings: [Ping] = []
+        var pingCount: UInt64 = 0
+        /// What pongs are to carry that have yet to be sent.
+        var pongs: [Data] = []
+        /// The code of the close that was sent.
+        var sentClose: WebSocketCloseCode?
+        var isOver = false
+        /// Whether the server does not answer pings.
+        var isUnanswered = false
+    }
+
+    /// Touched by the one task that reads.
+    private final class Incoming: @unchecked Sendable {
+        // Sendable because one task at a time reads.
+        @exclusivity(unchecked) var reader: WebSocketReader
+        @exclusivity(unchecked) var unread: Data
+        @exclusivity(unchecked) var violation: WebSocketViolation?
+
+        init(_ reader: WebSocketReader, unread: Data) {
+            self.reader = reader
+            self.unread = unread
+        }
+    }
+
+    /// Touched by who has the lock for writing.
+    private final class Outgoing: @unchecked Sendable {
+        // Sendable because one at a time writes.
+        let deflater: MessageDeflater?
+
+        init(_ deflater: MessageDeflater?) { self.deflater = deflater }
+    }
+
+    /// How long to wait for the server's part in closing, in seconds.
+    private static let closeTimeout: TimeInterval = 10
+    /// How long a server may take that is to read the last frame, or to close the connection, in seconds.
+    private static let farewellTimeout: TimeInterval = 2
+
+    /// How many pongs may wait for their turn.
+    private static let pongLimit = 64
+
+    let `protocol`: String?
+    private let url: String
+    private let connection: any Connection
+    private let incoming: Incoming
+    private let outgoing: Outgoing
+    private let writing = CallbackLock()
+    private let state = Locked(State())
+
+    init(_ socket: OpenedWebSocket, maximumMessageSize: Int, url: String) throws(WebSocketViolation) {
+        `protocol` = socket.agreement.protocol
+        self.url = url
+        connection = socket.opened.connection
+        incoming = Incoming(
+            try WebSocketReader(maximumMessageSize: maximumMessageSize, deflate: socket.agreement.deflate),
+            unread: socket.opened.received)
+        outgoing = Outgoing(socket.agreement.deflate.flatMap { MessageDeflater($0) })
+    }
+
+    // MARK: Receiving
+
+    /// What the request is told.
+    enum Event {
+        case message(URLSessionWebSocketTask.Message)
+        /// The last one.
+        case closed(WebSocketCloseCode, reason: Data?)
+    }
+
+    /// The next events; at least one.
+    ///
+    /// - Throws: A ``TransportError`` when the connection breaks, or the server does what it must not.
+    func receive() async throws -> [Event] {
+        while true {
+            if let violation = incoming.violation { throw await refuse(violation) }
+            var bytes = Data()
+            swap(&bytes, &incoming.unread)
+            if bytes.isEmpty {
+                do { bytes = try await connection.read(atMost: 64 * 1024, timeout: nil) } catch {
+                    let (code, isUnanswered) = state.withLock { ($0.sentClose, $0.isUnanswered) }
+                    if isUnanswered { throw silence }
+                    if let code, !Task.isCancelled { return [.closed(code, reason: nil)] }
+                    throw located(error)
+                }
+                guard !bytes.isEmpty else { return [try endWithoutClose()] }
+            }
+            let events = read(bytes)
+            if !events.isEmpty { return events }
+        }
+    }
+
+    private func read(_ bytes: Data) -> [Event] {
+        var events: [Event] = []
+        var isClosed = false
+        do {
+            try incoming.reader.read(bytes) { event in
+                // Nothing counts after a close (RFC 6455, section 5.5.1).
+                guard !isClosed else { return }
+                switch event {
+                case .text(let text): events.append(.message(.string(text)))
+                case .binary(let data): events.append(.message(.data(data)))
+                case .ping(let payload): answer(payload)
+                case .pong(let payload): pongArrived(payload)
+                case .close(let code, let reason):
+                    isClosed = true
+                    let received = code.map { WebSocketCloseCode(rawValue: Int($0)) } ?? .noStatusReceived
+                    events.append(.closed(received, reason: reason.isEmpty ? nil : Data(reason.utf8)))
+                }
+            }
+        } catch {
+            if !isClosed { incoming.violation = error }
+        }
+        return events
+    }
+
+    /// The server has ended the connection without saying so before (RFC 6455, section 7.1.5).
+    private func endWithoutClose() throws -> Event {
+        guard state.withLock({ $0.sentClose == nil }) else { return .closed(.abnormalClosure, reason: nil) }
+        throw TransportError(
+            .connectionLost, phase: .receiving, url: url,
+            message: "the server closed the connection without a close frame")
+    }
+
+    /// The server is told what it has done wrong.
+    private func refuse(_ violation: WebSocketViolation) async -> TransportError {
+        await sendClose(violation.closeCode, reason: violation.description)
+        connection.close()
+        return TransportError(
+            violation.closeCode == 1009 ? .responseTooLarge : .malformedResponse, phase: .receiving, url: url,
+            message: violation.description, underlying: violation)
+    }
+
+    /// Answers a server's close, and waits for it to close the connection, which is its part (RFC 6455, section 7.1.1).
+    func finish(after code: WebSocketCloseCode) async {
+        if state.withLock({ $0.sentClose == nil }) {
+            await sendClose(code == .noStatusReceived ? nil : UInt16(exactly: code.rawValue))
+        }
+        let deadline = ContinuousClock.now + .seconds(Self.farewellTimeout)
+        while deadline > .now {
+            let left = ContinuousClock.now.duration(to: deadline) / .seconds(1)
+            guard let bytes = try? await connection.read(atMost: 64 * 1024, timeout: left), !bytes.isEmpty else {
+                break
+            }
+        }
+        end()
+    }
+
+    /// Closes the connection. Pings that are open will not be answered.
+    func end() {
+        connection.close()
+        let pings = state.withLock { state in
+            state.isOver = true
+            return Swift.exchange(&state.pings, with: [])
+        }
+        for ping in pings { ping.respond(.error(ended)) }
+    }
+
+    /// The server does not answer pings: the connection is given up.
+    func giveUp() {
+        state.withLock { $0.isUnanswered = true }
+        connection.close()
+    }
+
+    private var silence: TransportError {
+        TransportError(
+            .timedOut, phase: .receiving, url: url, message: "the server did not answer a ping before the next was due")
+    }
+
+    // MARK: Sending
+
+    /// Sends a message after those that were sent before.
+    ///
+    /// - Parameter completion: Called when the system has taken it.
+    func send(
+        _ message: URLSessionWebSocketTask.Message, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        switch message {
+        case .string(let text): enqueue({ .text($0, text) }, completion)
+        case .data(let data): enqueue({ .binary($0, data) }, completion)
+        @unknown default: completion(.failure(ended))
+        }
+    }
+
+    /// Begins to close (RFC 6455, section 7.1.2). What is sent later fails.
+    func close(_ code: WebSocketCloseCode, reason: Data?) {
+        let isFirst = state.withLock { state in
+            guard state.sentClose == nil else { return false }
+            state.sentClose = code
+            return true
+        }
+        guard isFirst else { return }
+        let payload = WebSocketFrame.closePayload(
+            code: UInt16(exactly: code.rawValue).flatMap { WebSocketReader.isValid($0) ? $0 : nil },
+            reason: reason.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        write({ _ in WebSocketFrame.encode(.close, payload) }) { _ in }
+        closeConnection(after: Self.closeTimeout)
+    }
+
+    /// Sees to it that nothing waits for a server which neither reads nor answers.
+    @discardableResult
+    private func closeConnection(after delay: TimeInterval) -> Task<Void, Never> {
+        Task { [weak connection] in
+            guard (try? await Task.sleep(for: .seconds(delay))) != nil else { return }
+            connection?.close()
+        }
+    }
+
+    /// Sends a ping.
+    ///
+    /// - Parameter respond: Called once.
+    func ping(_ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void) {
+        let payload = state.withLock { state -> Data? in
+            guard !state.isOver else { return nil }
+            state.pingCount += 1
+            let payload = withUnsafeBytes(of: state.pingCount.bigEndian) { Data($0) }
+            state.pings.append(Ping(payload: payload, date: Date(), respond: respond))
+            return payload
+        }
+        guard let payload else { return respond(.error(ended)) }
+        write({ _ in WebSocketFrame.encode(.ping, payload) }) { _ in }
+    }
+
+    private func pongArrived(_ payload: Data) {
+        // One answer stands for all that came before (RFC 6455, section 5.5.3).
+        let answered = state.withLock { state -> [Ping] in
+            guard let index = state.pings.firstIndex(where: { $0.payload == payload }) else { return [] }
+            defer { state.pings.removeFirst(index + 1) }
+            return Array(state.pings[...index])
+        }
+        let end = Date()
+        for ping in answered { ping.respond(.pong(.init(start: ping.date, end: end))) }
+    }
+
+    /// Of a flood of pings the last ones are answered, which is enough (RFC 6455, section 5.5.3).
+    private func answer(_ payload: Data) {
+        let isFirst = state.withLock { state in
+            state.pongs.append(payload)
+            if state.pongs.count > Self.pongLimit { state.pongs.removeFirst() }
+            return state.pongs.count == 1
+        }
+        guard isFirst else { return }
+        write({ [state] _ in
+            let payloads = state.withLock { Swift.exchange(&$0.pongs, with: []) }
+            return payloads.reduce(into: Data()) { $0.append(WebSocketFrame.encode(.pong, $1)) }
+        }) { _ in }
+    }
+
+    /// Sends the last frame.
+    private func sendClose(_ code: UInt16?, reason: String = "") async {
+        state.withLock { $0.sentClose = $0.sentClose ?? .protocolError }
+        let timer = closeConnection(after: Self.farewellTimeout)
+        defer { timer.cancel() }
+        await withUnsafeContinuation { continuation in
+            write({ _ in
+                WebSocketFrame.encode(.close, WebSocketFrame.closePayload(code: code, reason: reason))
+            }) { _ in continuation.resume() }
+        }
+    }
+
+    private func enqueue(
+        _ encode: @escaping @Sendable (MessageDeflater?) -> Data,
+        _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        guard state.withLock({ $0.sentClose == nil && !$0.isOver }) else { return completion(.failure(ended)) }
+        write(encode, completion)
+    }
+
+    /// Writes a frame when it is its turn.
+    private func write(
+        _ encode: @escaping @Sendable (MessageDeflater?) -> Data,
+        _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        writing.lock { [connection, outgoing, writing] in
+            Task {
+                let result: Result<Void, any Error>
+                do {
+                    result = .success(try await connection.write(encode(outgoing.deflater), timeout: nil))
+                } catch {
+                    result = .failure(error)
+                }
+                writing.unlock()
+                completion(result)
+            }
+        }
+    }
+
+    private var ended: TransportError {
+        TransportError(.cancelled, phase: .sending, url: url, message: "the WebSocket is closed, or about to be")
+    }
+
+    private func located(_ error: any Error) -> any Error {
+        guard var error = error as? TransportError else { return error }
+        error.url = url
+        return error
+    }
+}
+
+extension Data {
+    /// A text in a frame, compressed where that was agreed on.
+    fileprivate static func text(_ deflater: MessageDeflater?, _ text: String) -> Data {
+        frame(.text, Array(text.utf8), deflater)
+    }
+
+    fileprivate static func binary(_ deflater: MessageDeflater?, _ data: Data) -> Data {
+        frame(.binary, data, deflater)
+    }
+
+    private static func frame(
+        _ opcode: WebSocketFrame.Opcode, _ payload: some ContiguousBytes, _ deflater: MessageDeflater?
+    ) -> Data {
+        guard let compressed = deflater?.compress(payload) else { return WebSocketFrame.encode(opcode, payload) }
+        return WebSocketFrame.encode(opcode, compressed, isCompressed: true)
+    }
+}

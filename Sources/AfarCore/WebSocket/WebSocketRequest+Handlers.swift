@@ -1,0 +1,136 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension WebSocketRequest {
+    /// Called for each event.
+    public typealias EventHandler<Success: Sendable, Failure: Error> = @Sendable (Event<Success, Failure>) -> Void
+
+    /// Adds a handler that gets what a serializer makes of messages, and all else that happens.
+    ///
+    /// - Parameters:
+    ///   - serializer: Makes values of messages, on the session's serialization queue if it has one, else in the request's
+    ///     task.
+    ///   - queue: Where the handler is called. The default is the main queue: in a program whose main thread is blocked it
+    ///     is never called, and the request waits.
+    ///   - handler: Called for each event; last with the completion.
+    @preconcurrency
+    @discardableResult
+    public func streamSerializer<Serializer: WebSocketMessageSerializer>(
+        _ serializer: Serializer, on queue: DispatchQueue = .main,
+        handler: @escaping EventHandler<Serializer.Output, Serializer.Failure>
+    ) -> Self {
+        addListener(serializer, on: queue, handler)
+        return self
+    }
+
+    /// Adds a handler that gets values decoded from messages, and all else that happens.
+    ///
+    /// - Parameters:
+    ///   - type: What is decoded.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - decoder: What decodes. The default is a `JSONDecoder`.
+    ///   - handler: Called for each event; last with the completion.
+    @preconcurrency
+    @discardableResult
+    public func streamDecodableEvents<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, on queue: DispatchQueue = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        handler: @escaping EventHandler<Value, any Error>
+    ) -> Self {
+        streamSerializer(DecodableWebSocketMessageDecoder<Value>(decoder: decoder), on: queue, handler: handler)
+    }
+
+    /// Adds a handler that gets values decoded from messages, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - type: What is decoded.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - decoder: What decodes. The default is a `JSONDecoder`.
+    ///   - handler: Called for each value.
+    @preconcurrency
+    @discardableResult
+    public func streamDecodable<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, on queue: DispatchQueue = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        handler: @escaping @Sendable (Value) -> Void
+    ) -> Self {
+        streamDecodableEvents(type, on: queue, using: decoder) { event in event.message.map(handler) }
+    }
+
+    /// Adds a handler that gets messages as they are, and all else that happens.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - handler: Called for each event; last with the completion.
+    @preconcurrency
+    @discardableResult
+    public func streamMessageEvents(
+        on queue: DispatchQueue = .main, handler: @escaping EventHandler<URLSessionWebSocketTask.Message, Never>
+    ) -> Self {
+        streamSerializer(.passthrough, on: queue, handler: handler)
+    }
+
+    /// Adds a handler that gets messages as they are, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - handler: Called for each message.
+    @preconcurrency
+    @discardableResult
+    public func streamMessages(
+        on queue: DispatchQueue = .main, handler: @escaping @Sendable (URLSessionWebSocketTask.Message) -> Void
+    ) -> Self {
+        streamMessageEvents(on: queue) { event in event.message.map(handler) }
+    }
+
+    private func addListener<Serializer: WebSocketMessageSerializer>(
+        _ serializer: Serializer, on queue: DispatchQueue,
+        _ handler: @escaping EventHandler<Serializer.Output, Serializer.Failure>
+    ) {
+        addListener(
+            serializer,
+            each: { request, event in await request.onQueue(queue) { if !request.hasEnded { handler(event) } } },
+            last: { event in queue.async { handler(event) } })
+    }
+
+    /// Adds a listener, and starts the request if handlers start it.
+    ///
+    /// - Parameters:
+    ///   - each: Called for each event but the last; the next message is read when it has returned.
+    ///   - last: Called once, with the completion.
+    func addListener<Serializer: WebSocketMessageSerializer>(
+        _ serializer: Serializer,
+        each: @escaping @Sendable (WebSocketRequest, Event<Serializer.Output, Serializer.Failure>) async -> Void,
+        last: @escaping @Sendable (Event<Serializer.Output, Serializer.Failure>) -> Void
+    ) {
+        append { request, incoming in
+            let kind = await request.onQueue(request.session.queues.serialization) {
+                Event<Serializer.Output, Serializer.Failure>.Kind(incoming, by: serializer)
+            }
+            await each(request, Event(kind, of: request))
+        } then: { [self] in
+            addHandler(Completion.init(of:)) { [weak self] completion in last(Event(.completed(completion), of: self)) }
+        }
+    }
+}
+
+extension WebSocketRequest.Event.Kind {
+    fileprivate init<Serializer: WebSocketMessageSerializer>(
+        _ incoming: WebSocketRequest.Incoming, by serializer: Serializer
+    ) where Serializer.Output == Success, Serializer.Failure == Failure {
+        switch incoming {
+        case .connected(let name): self = .connected(protocol: name)
+        case .disconnected(let code, let reason): self = .disconnected(closeCode: code, reason: reason)
+        case .message(let message):
+            do { self = .receivedMessage(try serializer.decode(message)) } catch {
+                // A serializer that does not fail does not come here.
+                self =
+                    (error as? Failure).map { .serializerFailed($0) }
+                    ?? .disconnected(closeCode: .invalid, reason: nil)
+            }
+        }
+    }
+}

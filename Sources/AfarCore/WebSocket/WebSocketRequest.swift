@@ -1,0 +1,303 @@
+import AfarTransport
+import AfarWebSocket
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A WebSocket (RFC 6455): a request that turns into a connection for messages both ways.
+///
+/// Adapters, retriers, credentials, cookies, redirects and trust work as for any request, until the server agrees. From then
+/// on messages reach the handlers in order; the next one is read when all handlers are done with the one before, so a slow
+/// handler holds the server back. Messages of up to ``Configuration/maximumMessageSize`` bytes are accepted, and compressed
+/// ones (RFC 7692) where the server agrees to that. Pings are answered.
+///
+/// When a server closes, the request ends without an error; when the connection breaks, with one, and retriers may be asked
+/// for another.
+public final class WebSocketRequest: Request, @unchecked Sendable {
+    // Sendable because what it adds is behind a lock.
+
+    typealias Message = URLSessionWebSocketTask.Message
+    typealias Opening = @Sendable (WebSocketChannel?) -> Void
+
+    /// Somebody who gets each event; the next message is read when it returns.
+    typealias Listener = @Sendable (WebSocketRequest, Incoming) async -> Void
+
+    /// What happens, before anybody has made something of it.
+    enum Incoming: Sendable {
+        case connected(protocol: String?)
+        case message(Message)
+        case disconnected(WebSocketCloseCode, reason: Data?)
+    }
+
+    private struct State {
+        var listeners: [Listener] = []
+        /// Whether what happens before anybody listens is kept.
+        var keepsEarly = false
+        var early: [Incoming] = []
+        var channel: WebSocketChannel?
+        /// Those who wait for the channel.
+        var openings: [Opening] = []
+        var isOver = false
+    }
+
+    /// How much of what happens before anybody listens is kept; more is not read before somebody does.
+    private static let earlyLimit = 64
+
+    /// How the WebSocket is.
+    public let configuration: Configuration
+    private let slot = ConnectionSlot<OpenedWebSocket>()
+    private let socket = Locked(State())
+    /// Held by who tells the listeners something.
+    private let telling = CallbackLock()
+    /// Fulfilled when somebody listens, or nobody will.
+    private let isHeard = Deferred<Void>()
+
+    init(
+        convertible: any URLRequestConvertible,
+        configuration: Configuration,
+        session: SessionState,
+        interceptor: (any RequestInterceptor)?,
+        shouldAutomaticallyResume: Bool?
+    ) {
+        self.configuration = configuration
+        super.init(
+            convertible: convertible, session: session, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
+    }
+
+    deinit { for opening in socket.withLock({ $0.openings }) { opening(nil) } }
+
+    // MARK: The request
+
+    override func openDelivery() throws -> ResponseDelivery { .stream() }
+
+    override func route() throws -> Route {
+        Route(
+            stages: session.stages,
+            sender: .awaited(UpgradeTransport(base: try session.transport.makingConnections(for: nil), slot: slot)))
+    }
+
+    override func complete(_ urlRequest: inout URLRequest) throws {
+        if let name = configuration.protocol { urlRequest.headers.update(.websocketProtocol(name)) }
+    }
+
+    /// A WebSocket's URL says "ws" for "http" (RFC 6455, section 3).
+    override func httpForm(of urlRequest: URLRequest) -> URLRequest {
+        urlRequest.replacingScheme(["ws": "http", "wss": "https"])
+    }
+
+    override func complete(_ exchange: inout Exchange) throws {
+        guard exchange.request.method == .get, exchange.body.isNone else {
+            throw TransportError(
+                .invalidUse, phase: .queued, url: exchange.url,
+                message: "a WebSocket is asked for by GET without a body")
+        }
+        WebSocketHandshake.mark(&exchange.request.headerFields)
+    }
+
+    override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
+        guard head.status == 101, let opened = slot.take() else {
+            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: head.status))
+        }
+        let channel = try WebSocketChannel(
+            opened, maximumMessageSize: configuration.maximumMessageSize, url: head.url)
+        defer {
+            socket.withLock { $0.channel = nil }
+            channel.end()
+        }
+        try await withTaskCancellationHandler {
+            let openings = socket.withLock { state in
+                state.channel = channel
+                return Swift.exchange(&state.openings, with: [])
+            }
+            for opening in openings { opening(channel) }
+            await tell(.connected(protocol: channel.protocol))
+            let pings = keepAlive(channel)
+            defer { pings?.cancel() }
+            try await receive(over: channel)
+        } onCancel: {
+            channel.end()
+            isHeard.fulfil(())
+        }
+    }
+
+    private func receive(over channel: WebSocketChannel) async throws {
+        while true {
+            for event in try await channel.receive() {
+                await waitUntilResumed()
+                guard !hasEnded else { return }
+                switch event {
+                case .message(let message): await tell(.message(message))
+                case .closed(let code, let reason):
+                    await channel.finish(after: code)
+                    return await tell(.disconnected(code, reason: reason))
+                }
+            }
+        }
+    }
+
+    private func tell(_ incoming: Incoming) async {
+        await withUnsafeContinuation { continuation in telling.lock { continuation.resume() } }
+        let (listeners, mustWait) = socket.withLock { state in
+            guard state.keepsEarly, state.listeners.isEmpty else { return (state.listeners, false) }
+            state.early.append(incoming)
+            return ([], state.early.count >= Self.earlyLimit)
+        }
+        for listener in listeners where !hasEnded { await listener(self, incoming) }
+        telling.unlock()
+        if mustWait { await isHeard.value }
+    }
+
+    /// Keeps what happens before anybody listens.
+    func keepEarly() { socket.withLock { $0.keepsEarly = true } }
+
+    /// Sends pings, and ends the connection when one is not answered before the next is due.
+    private func keepAlive(_ channel: WebSocketChannel) -> Task<Void, Never>? {
+        guard let interval = configuration.pingInterval, interval > 0 else { return nil }
+        return Task {
+            while !Task.isCancelled {
+                let pong = Deferred<Bool>()
+                channel.ping { response in
+                    if case .pong = response { pong.fulfil(true) } else { pong.fulfil(false) }
+                }
+                try? await Task.sleep(for: .seconds(interval))
+                guard !Task.isCancelled else { return }
+                pong.fulfil(false)
+                if await !pong.value { return channel.giveUp() }
+            }
+        }
+    }
+
+    override func cleanUp() {
+        super.cleanUp()
+        isHeard.fulfil(())
+        let (openings, listeners) = socket.withLock { state in
+            state.isOver = true
+            return (Swift.exchange(&state.openings, with: []), Swift.exchange(&state.listeners, with: []))
+        }
+        withExtendedLifetime(listeners) {}
+        for opening in openings { opening(nil) }
+    }
+
+    /// Adds a listener, who is told first what was kept.
+    ///
+    /// - Parameter proceed: Called when that is done.
+    func append(_ listener: @escaping Listener, then proceed: @escaping @Sendable () -> Void) {
+        let keepsEarly = socket.withLock { state in
+            if !state.keepsEarly { state.listeners.append(listener) }
+            return state.keepsEarly
+        }
+        guard keepsEarly else { return proceed() }
+        telling.lock { [self] in
+            run { [self] in
+                let early = socket.withLock { state in
+                    state.listeners.append(listener)
+                    return Swift.exchange(&state.early, with: [])
+                }
+                isHeard.fulfil(())
+                for incoming in early where !hasEnded { await listener(self, incoming) }
+                telling.unlock()
+                proceed()
+            }
+        }
+    }
+
+    /// Calls a closure with the channel when there is one, at once or later; with nil when there will be none.
+    private func whenOpen(_ proceed: @escaping Opening) {
+        let (channel, mustWait) = socket.withLock { state -> (WebSocketChannel?, Bool) in
+            guard state.channel == nil, !state.isOver else { return (state.channel, false) }
+            state.openings.append(proceed)
+            return (nil, true)
+        }
+        if !mustWait { proceed(channel) }
+    }
+
+    // MARK: Sending
+
+    /// Sends a message. Before the WebSocket is open, it waits for that.
+    ///
+    /// - Parameters:
+    ///   - message: A text or bytes.
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - completionHandler: Called once, when the system has taken the message or cannot.
+    @preconcurrency
+    public func send(
+        _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        send(message) { result in queue.async { completionHandler(result) } }
+    }
+
+    /// Sends a message, and waits until the system has taken it, so that a slow server holds the sender back. Before the
+    /// WebSocket is open, it waits for that.
+    ///
+    /// - Throws: A `TransportError` when the WebSocket is closed, or will never be open; `CancellationError` when the task is
+    ///   cancelled, though the message may go out.
+    public func send(_ message: URLSessionWebSocketTask.Message) async throws {
+        let sent = Deferred<Result<Void, any Error>>()
+        send(message) { sent.fulfil($0) }
+        try await withTaskCancellationHandler {
+            try await sent.value.get()
+        } onCancel: {
+            sent.fulfil(.failure(CancellationError()))
+        }
+    }
+
+    private func send(_ message: Message, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        whenOpen { channel in
+            if let channel {
+                channel.send(message, completion: completion)
+            } else {
+                completion(
+                    .failure(
+                        TransportError(
+                            .cancelled, phase: .sending, url: nil, message: "the WebSocket is not open any more")))
+            }
+        }
+    }
+
+    /// Closes the WebSocket: the server is told, and answers. What was sent before still goes out; what the server has sent
+    /// still comes. The request ends then, without an error.
+    ///
+    /// - Parameters:
+    ///   - closeCode: Why. One that must not be sent stands for none.
+    ///   - reason: A text of at most 123 bytes in UTF-8; the rest is cut off.
+    @discardableResult
+    public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
+        whenOpen { channel in channel?.close(closeCode, reason: reason) }
+        return self
+    }
+
+    /// The same with Foundation's type.
+    @_disfavoredOverload
+    @discardableResult
+    public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) -> Self {
+        close(sending: WebSocketCloseCode(rawValue: closeCode.rawValue), reason: reason)
+    }
+
+    /// Sends a ping.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - onResponse: Called once, when the answer has come or none can come; with `unsent` when the WebSocket is not open.
+    @preconcurrency
+    public func sendPing(
+        respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void
+    ) {
+        guard let channel = socket.withLock({ $0.channel }) else { return queue.async { onResponse(.unsent) } }
+        channel.ping { response in queue.async { onResponse(response) } }
+    }
+}
+
+extension URLRequest {
+    /// The same with another scheme, where there is another for it.
+    func replacingScheme(_ schemes: [String: String]) -> URLRequest {
+        guard let url, let scheme = url.scheme?.lowercased(), let other = schemes[scheme] else { return self }
+        var copy = self
+        copy.url = URL(string: other + url.absoluteString.dropFirst(scheme.count))
+        return copy
+    }
+}

@@ -1,0 +1,60 @@
+import AfarTransport
+import Foundation
+package import HTTPTypes
+
+/// The opening handshake of a client (RFC 6455, section 4.1).
+package struct WebSocketHandshake: Sendable {
+    /// What both sides speak from then on.
+    package struct Agreement: Sendable, Hashable {
+        /// The subprotocol; nil for none.
+        package var `protocol`: String?
+        package var deflate: MessageDeflate?
+    }
+
+    private let key: String
+    private let protocols: [String]
+
+    /// - Parameter fields: The fields of the request, which may name subprotocols.
+    package init(for fields: HTTPFields) {
+        key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+        protocols = fields[values: .secWebSocketProtocol].tokens
+    }
+
+    /// What a request for a WebSocket has among its fields.
+    package static func mark(_ fields: inout HTTPFields) {
+        fields[.connection] = "Upgrade"
+        fields[.upgrade] = "websocket"
+    }
+
+    /// The fields that make the request one for a WebSocket.
+    package func complete(_ fields: inout HTTPFields) {
+        Self.mark(&fields)
+        fields[.secWebSocketVersion] = "13"
+        fields[.secWebSocketKey] = key
+        fields[.secWebSocketExtensions] = MessageDeflate.offer
+    }
+
+    /// Checks a server's answer of status 101.
+    package func agreement(in fields: HTTPFields) throws(WebSocketViolation) -> Agreement {
+        guard fields[values: .upgrade].tokens.contains(where: { $0.lowercased() == "websocket" }),
+            fields[values: .connection].tokens.contains(where: { $0.lowercased() == "upgrade" })
+        else { throw .protocolError("the server does not upgrade to a WebSocket") }
+        let accepted = Data(SHA1.digest(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
+        guard fields[values: .secWebSocketAccept] == [accepted] else {
+            throw .protocolError("the server's answer is not one to this request (Sec-WebSocket-Accept)")
+        }
+        let chosen = fields[values: .secWebSocketProtocol]
+        guard chosen.count <= 1, chosen.allSatisfy(protocols.contains) else {
+            throw .protocolError("the server chooses a subprotocol that was not offered: \(chosen)")
+        }
+        return Agreement(
+            protocol: chosen.first, deflate: try .agreement(in: fields[values: .secWebSocketExtensions]))
+    }
+}
+
+extension [String] {
+    /// The elements of lists of fields (RFC 9110, section 5.6.1).
+    fileprivate var tokens: [String] {
+        flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,171 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import AfarTransport
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The end of a session in good order.
+@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+    @Test func requestsThatRunComeToTheirEnd() async throws {
+        let gate = RawServer.Gate()
+        let server = try await RawServer.start([
+            .receiveHead, .hold(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
+        ])
+        let session = Session(configuration: .default)
+        let request = session.request(server.url)
+        let answer = Task { await request.serializingString().result }
+        try await server.head()
+        let shutdown = Task { await session.shutdown(drainingFor: 60) }
+        let quick = try await TestServer.start()
+        while await session.request(quick.url("/get")).serializingString().response.error?.isSessionInvalidatedError
+            != true
+        {}
+        gate.open()
+        #expect(try await answer.value.get() == "done")
+        #expect(await shutdown.value)
+        try await server.peerClosed(0)
+        #expect(await session.shutdown())
+    }
+
+    @Test func whatRunsTooLongIsEnded() async throws {
+        let server = try await RawServer.start([.receiveHead, .waitForever])
+        let session = Session(configuration: .default)
+        let request = session.request(server.url)
+        let answer = Task { await request.serializingString().response.error }
+        try await server.head()
+        #expect(await session.shutdown(drainingFor: 0.05) == false)
+        #expect(await answer.value?.isSessionInvalidatedError == true)
+        try await server.peerClosed(0)
+    }
+
+    @Test func cancellingEndsTheWait() async throws {
+        let server = try await RawServer.start([.receiveHead, .waitForever])
+        let session = Session(configuration: .default)
+        let request = session.request(server.url)
+        let answer = Task { await request.serializingString().response.error }
+        try await server.head()
+        let shutdown = Task { await session.shutdown(drainingFor: 3_600) }
+        shutdown.cancel()
+        #expect(await shutdown.value == false)
+        #expect(await answer.value?.isSessionInvalidatedError == true)
+    }
+
+    @Test func connectionsWithoutARequestAreClosed() async throws {
+        let server = try await RawServer.start([
+            .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
+        ])
+        let session = Session(configuration: .default)
+        _ = try await session.request(server.url).serializingString().value
+        #expect(await session.shutdown())
+        try await server.peerClosed(0)
+    }
+}
+
+/// How many requests a host gets, at once and by the second.
+@Suite(.timeLimit(.minutes(1))) struct RateTests {
+    @Test func noMoreThanTheLimitAreInFlight() async throws {
+        let server = try await TestServer.start()
+        let session = Session(configuration: .default, stages: [RequestLimit(perHost: 2)])
+        let observed = Locked((now: 0, most: 0))
+        let watching = Session(
+            configuration: .default, stages: [RequestLimit(perHost: 2), Counting(observed: observed)])
+        await withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    await watching.request(server.url("/delay/0.02")).serializingData().response.response?.statusCode
+                }
+            }
+            for await status in group { #expect(status == 200) }
+        }
+        #expect(observed.withLock { $0.most } == 2)
+        #expect(observed.withLock { $0.now } == 0)
+        #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
+    }
+
+    @Test func aPlaceIsGivenUpByWhoIsCancelled() async throws {
+        let server = try await RawServer.start([.receiveHead, .waitForever])
+        let session = Session(configuration: .default, stages: [RequestLimit(perHost: 1)])
+        let first = session.request(server.url)
+        let waiting = (0..<5).map { _ in session.request(server.url) }
+        let answers = ([first] + waiting).map { request in
+            Task { await request.serializingData().response.error?.isExplicitlyCancelledError }
+        }
+        try await server.head()
+        for request in waiting { request.cancel() }
+        first.cancel()
+        for answer in answers { #expect(await answer.value == true) }
+        let last = session.request(server.url)
+        let answer = Task { await last.serializingData().response.error?.isExplicitlyCancelledError }
+        try await server.connection(1)
+        last.cancel()
+        #expect(await answer.value == true)
+    }
+
+    @Test func aPlaceIsGivenUpByWhatIsNeverSent() async throws {
+        let server = try await TestServer.start()
+        let session = Session(configuration: .default, stages: [RequestLimit(perHost: 1)])
+        var head = URLRequest(url: server.url("/get"))
+        head.httpMethod = "HEAD"
+        head.httpBodyStream = InputStream(data: Data("a body that cannot be sent".utf8))
+        #expect(await session.request(head).serializingData(emptyRequestMethods: []).response.error != nil)
+        #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
+    }
+
+    @Test func aBucketSpacesRequestsOut() async throws {
+        let server = try await TestServer.start()
+        let session = Session(configuration: .default, interceptor: RateLimiter(requestsPerSecond: 50, burst: 5))
+        let start = ContinuousClock.now
+        await withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<15 {
+                group.addTask {
+                    await session.request(server.url("/get")).serializingData().response.response?.statusCode
+                }
+            }
+            for await status in group { #expect(status == 200) }
+        }
+        // Ten of them wait for a fiftieth of a second each.
+        #expect(ContinuousClock.now - start >= .milliseconds(200))
+    }
+
+    @Test func aHostThatAsksToWaitIsWaitedFor() async throws {
+        let server = try await RawServer.start([
+            .receiveHead,
+            .send("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"),
+            .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
+            .receiveHead, .send("HTTP/1.1 503 Later\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n"),
+        ])
+        let session = Session(configuration: .default, interceptor: RateLimiter(requestsPerSecond: 1_000))
+        let start = ContinuousClock.now
+        #expect(try await session.request(server.url).validate().serializingString().value == "done")
+        #expect(ContinuousClock.now - start >= .seconds(1))
+        let error = await session.request(server.url).validate().serializingString().response.error
+        #expect(error?.responseCode == 503)
+        #expect(server.requests.count == 3)
+    }
+}
+
+/// Counts who is in flight behind another stage.
+private struct Counting: ExchangeStage {
+    let observed: Locked<(now: Int, most: Int)>
+
+    func begin(_ hop: Hop) -> (any StageRun)? { Run(observed: observed) }
+
+    private struct Run: StageRun {
+        let observed: Locked<(now: Int, most: Int)>
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            observed.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            return .now(.send)
+        }
+
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+            observed.withLock { $0.now -= 1 }
+            return .now(.pass)
+        }
+    }
+}
