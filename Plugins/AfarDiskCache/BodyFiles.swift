@@ -25,10 +25,16 @@ struct BodyFiles: Sendable {
     }
 
     /// The body in a file; nil when it is not there whole.
-    func read(_ name: String, byteCount: Int) -> Data? {
+    ///
+    /// - Throws: What keeps it from being read now.
+    func read(_ name: String, byteCount: Int) throws -> Data? {
         guard UUID(uuidString: name) != nil else { return nil }
-        let data = try? Data(contentsOf: folder.appending(path: name), options: .mappedIfSafe)
-        return data?.count == byteCount ? data : nil
+        do {
+            let data = try Data(contentsOf: folder.appending(path: name), options: .mappedIfSafe)
+            return data.count == byteCount ? data : nil
+        } catch CocoaError.fileReadNoSuchFile {
+            return nil
+        }
     }
 
     func remove(_ names: [String]) {

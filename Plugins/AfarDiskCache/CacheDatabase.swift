@@ -6,6 +6,7 @@ import GRDB
 struct CacheDatabase: Sendable {
     private let pool: DatabasePool
     private let file: URL
+    private let number: UInt64?
 
     /// How seldom it is noted that a response was used, in seconds.
     private static let noteInterval: Double = 60
@@ -13,8 +14,11 @@ struct CacheDatabase: Sendable {
     /// What a file's name is followed by when another says that it is damaged.
     private static let damageMark = "-damaged"
 
-    /// Opens a database, in the place of one that cannot be read.
+    /// Opens a database, in the place of one that cannot be read. Others that open it at the same time wait: what they would
+    /// make or remove might already be in use.
     static func open(_ file: URL) throws -> CacheDatabase {
+        let lock = try FileLock(for: file)
+        defer { lock.release() }
         if FileManager.default.fileExists(atPath: file.path + damageMark) { remove(file) }
         do {
             return try CacheDatabase(file)
@@ -33,8 +37,17 @@ struct CacheDatabase: Sendable {
     /// Whether an error means that the database is damaged. Who opens it next knows of that, and replaces it.
     func noteDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError, error.meansDamage else { return false }
-        _ = FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil)
+        // Somebody else may have replaced it.
+        if Self.number(of: file) == number {
+            _ = FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil)
+        }
         return true
+    }
+
+    /// What the file system knows a file by.
+    private static func number(of file: URL) -> UInt64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value
     }
 
     private init(_ file: URL) throws {
@@ -43,6 +56,7 @@ struct CacheDatabase: Sendable {
         if !FileManager.default.fileExists(atPath: file.path) {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
         }
+        number = Self.number(of: file)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.label = "afar.cache"

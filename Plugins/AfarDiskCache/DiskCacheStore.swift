@@ -66,7 +66,7 @@ public final class DiskCacheStore: CacheStore {
             let (rows, mustNote) = try database.rows(for: url)
             if mustNote { noteUse(of: url) }
             let variants = Set(known?.responses.map(\.variant) ?? [])
-            return (known?.responses ?? []) + rows.filter { !variants.contains($0.variant) }.compactMap(response)
+            return try (known?.responses ?? []) + rows.filter { !variants.contains($0.variant) }.compactMap(response)
         } catch {
             report(error)
             return known?.responses ?? []
@@ -74,8 +74,8 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Nil when the body is gone. Somebody else may have removed the response meanwhile.
-    private func response(_ row: ResponseRow) -> CachedResponse? {
-        guard let body = row.body ?? row.file.flatMap({ bodies.read($0, byteCount: row.bodyByteCount) }) else {
+    private func response(_ row: ResponseRow) throws -> CachedResponse? {
+        guard let body = try row.body ?? row.file.flatMap({ try bodies.read($0, byteCount: row.bodyByteCount) }) else {
             if let file = row.file { write { [bodies, database] in bodies.remove(try database.removeRow(of: file)) } }
             return nil
         }
@@ -159,8 +159,10 @@ public final class DiskCacheStore: CacheStore {
         ended: @escaping @Sendable (inout PendingWrites, _ isDone: Bool) -> Void
     ) {
         pending.withLock { state in
+            guard !state.isDamaged else { return }
             change(&state)
             queue.async { [self] in
+                guard pending.withLock({ !$0.isDamaged }) else { return }
                 var isDone = true
                 do { try work() } catch {
                     isDone = false
@@ -172,7 +174,7 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private func report(_ error: any Error) {
-        if database.noteDamage(error) { pending.withLock { $0.hidesAll = true } }
+        if database.noteDamage(error) { pending.withLock { $0.endForGood() } }
         onError(error)
     }
 }

@@ -18,10 +18,13 @@ struct PendingWrites {
     /// For how many URLs writing may fail before nothing in the database counts.
     private static let failureLimit = 1000
 
+    /// Whether the database is damaged: nothing is written to it or read from it any more.
+    private(set) var isDamaged = false
     /// Whether nothing in the database counts.
-    var hidesAll = false
+    private var hidesAll = false
     private var changes: [String: Change] = [:]
-    private var failureCount = 0
+    /// The URLs about which the last write failed.
+    private var failedURLs: Set<String> = []
     /// How many removals of everything are to come.
     private var clearCount = 0
     private var notedURLs: Set<String> = []
@@ -29,7 +32,7 @@ struct PendingWrites {
     private(set) var byteCount = 0
 
     subscript(url: String) -> Change? {
-        changes[url] ?? (clearCount > 0 || hidesAll ? Change(hidesOthers: true) : nil)
+        changes[url] ?? (clearCount > 0 || hidesAll || isDamaged ? Change(hidesOthers: true) : nil)
     }
 
     mutating func store(_ response: CachedResponse) {
@@ -55,14 +58,32 @@ struct PendingWrites {
         guard var change = changes[url] else { return }
         change.writeCount -= 1
         change.hasFailed = !isDone
-        if !isDone {
+        if isDone {
+            failedURLs.remove(url)
+        } else {
             change.hidesOthers = true
-            failureCount += 1
-            if failureCount > Self.failureLimit { hidesAll = true }
+            failedURLs.insert(url)
         }
-        guard change.writeCount <= 0 else { return changes[url] = change }
-        byteCount -= change.byteCount
-        changes[url] = isDone ? nil : Change(hidesOthers: true, hasFailed: true)
+        if change.writeCount > 0 {
+            changes[url] = change
+        } else {
+            byteCount -= change.byteCount
+            changes[url] = isDone ? nil : Change(hidesOthers: true, hasFailed: true)
+        }
+        guard failedURLs.count > Self.failureLimit else { return }
+        hidesAll = true
+        forgetFailures()
+    }
+
+    private mutating func forgetFailures() {
+        for url in failedURLs where changes[url]?.writeCount == 0 { changes[url] = nil }
+        failedURLs = []
+    }
+
+    /// The database is damaged.
+    mutating func endForGood() {
+        isDamaged = true
+        (changes, failedURLs, notedURLs, byteCount) = ([:], [], [], 0)
     }
 
     /// Everything is to be removed.
@@ -77,6 +98,7 @@ struct PendingWrites {
     mutating func endRemovingAll(isDone: Bool) {
         clearCount -= 1
         hidesAll = !isDone
+        if isDone { forgetFailures() }
     }
 
     /// Whether it is still to be noted that the responses to a URL were used.

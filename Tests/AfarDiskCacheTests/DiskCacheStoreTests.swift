@@ -44,7 +44,7 @@ struct DiskCacheStoreTests {
         let stored = response("a", variant: "v\n1", body: body, fields: fields, date: Date(timeIntervalSince1970: 1e9))
         var first: DiskCacheStore? = try store()
         first?.store(stored)
-        #expect(first?.responses(for: "a").first === stored)
+        #expect(first?.responses(for: "a").map(\.body) == [stored.body])
         await first?.flush()
         first = nil
         let second = try store()
@@ -166,6 +166,53 @@ struct DiskCacheStoreTests {
         #expect(try self.store().responses(for: "a").count == 1)
     }
 
+    @Test func whoFoundTheDamageLeavesTheNewStoreAlone() async throws {
+        let damaged = try DiskCacheStore(directory: folder.url)
+        damaged.store(response("a"))
+        await damaged.flush()
+        try change("UPDATE response SET status = 'two hundred'")
+        #expect(damaged.responses(for: "a").isEmpty)
+        let store = try store()
+        store.store(response("a"))
+        await store.flush()
+        damaged.store(response("b"))
+        damaged.removeAll()
+        await damaged.flush()
+        #expect(damaged.responses(for: "a").isEmpty && damaged.responses(for: "b").isEmpty)
+        #expect(try self.store().entries().map(\.url) == ["a"])
+    }
+
+    @Test func aBodyThatCannotBeReadNowIsKept() async throws {
+        let errors = Locked(0)
+        let store = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
+        store.store(response("a", body: String(repeating: "x", count: 100_000)))
+        await store.flush()
+        let file = folder.url.appending(path: "bodies/\(try #require(folder.files("bodies").first))")
+        let elsewhere = folder.url.appending(path: "elsewhere")
+        try FileManager.default.moveItem(at: file, to: elsewhere)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        #expect(store.responses(for: "a").isEmpty && errors.withLock { $0 } == 1)
+        await store.flush()
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: elsewhere, to: file)
+        #expect(store.responses(for: "a").count == 1)
+    }
+
+    @Test func writesThatSucceedMakeUpForThoseThatFailed() async throws {
+        let store = try DiskCacheStore(directory: folder.url)
+        store.store(response("kept"))
+        for _ in 0..<3 {
+            await store.flush()
+            try change("CREATE TRIGGER no BEFORE INSERT ON response BEGIN SELECT RAISE(ABORT, 'no'); END")
+            for number in 0..<600 { store.store(response("\(number)")) }
+            await store.flush()
+            try change("DROP TRIGGER no")
+            for number in 0..<600 { store.removeResponses(for: "\(number)") }
+        }
+        await store.flush()
+        #expect(store.responses(for: "kept").count == 1)
+    }
+
     @Test func anUpdateWritesNoBody() async throws {
         let store = try store()
         let body = String(repeating: "x", count: 100_000)
@@ -230,10 +277,11 @@ struct DiskCacheStoreTests {
 
     // MARK: Processes
 
-    private func probe(seconds: Double, output: URL) throws -> ChildProcess {
+    private func probe(_ directory: URL? = nil, seconds: Double, output: URL) throws -> ChildProcess {
         let probe = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
             .deletingLastPathComponent().appending(path: "DiskCacheProbe")
-        return try ChildProcess([probe.path, folder.url.appending(path: "cache").path, "\(seconds)"], output: output)
+        let directory = directory ?? folder.url.appending(path: "cache")
+        return try ChildProcess([probe.path, directory.path, "\(seconds)"], output: output)
     }
 
     /// The lines that a probe has printed.
@@ -263,6 +311,17 @@ struct DiskCacheStoreTests {
             #expect(!lines.contains { $0 != "stored" }, "\(lines.first { $0 != "stored" } ?? "")")
         }
         try expectWholeBodies()
+    }
+
+    @Test func twoProcessesMayOpenANewFolderAtOnce() async throws {
+        for round in 0..<15 {
+            let directory = folder.url.appending(path: "\(round)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            let outputs = ["1", "2"].map { directory.appending(path: $0) }
+            let probes = try outputs.map { try probe(directory.appending(path: "cache"), seconds: 0.2, output: $0) }
+            for probe in probes { while probe.isRunning { await Task.yield() } }
+            for probe in probes { #expect(Set(lines(probe)) == ["stored"]) }
+        }
     }
 
     @Test func aProcessThatIsKilledLeavesAStoreThatWorks() async throws {

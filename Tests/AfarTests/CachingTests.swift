@@ -479,6 +479,20 @@ struct CachingTests {
         await gate.server.stop()
     }
 
+    @Test(.timeLimit(.minutes(1))) func whenTheFirstFailsTheOthersAreSentTogether() async throws {
+        let gate = try await Gate(["Cache-Control": "max-age=60"])
+        let session = coalescing()
+        let url = gate.server.url("/gated")
+        let first = session.request(url) { $0.timeoutInterval = 0.5 }.serializingString()
+        await gate.wait(for: 1)
+        let others = (0..<5).map { _ in session.request(url).serializingString() }
+        #expect((await first.response.error?.underlyingError as? URLError)?.code == .timedOut)
+        await gate.wait(for: 6)
+        gate.open(for: 6)
+        for task in others { _ = try await task.value }
+        await gate.server.stop()
+    }
+
     @Test(.timeLimit(.minutes(1))) func whoWaitsHasItsOwnTimeout() async throws {
         let gate = try await Gate(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()

@@ -183,6 +183,32 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: TransportKind.allCases)
+    func oneThatTakesTooLongEndsWithTheTotalTimeout(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let wait = { @Sendable in _ = try? await Task.sleep(for: .seconds(600)) }
+        for stage in [
+            Stage(departure: { _ in
+                .wait {
+                    await wait()
+                    return .send
+                }
+            }),
+            Stage(disposition: { _, _ in
+                .wait {
+                    await wait()
+                    return .pass
+                }
+            }),
+        ] {
+            let session = session(kind, [stage]) { $0.timeoutIntervalForResource = 0.3 }
+            let error = await session.request(server.url("/get")).serializingData().response.error
+            #expect((error?.underlyingError as? URLError)?.code == .timedOut, "\(String(describing: error))")
+            #expect(stage.ends.withLock { $0 } == ["failure"])
+        }
+        await server.stop()
+    }
+
     @Test func whatACacheAnswersDoesNotPassThem() async throws {
         let server = try await TestServer.start()
         let stage = Stage()

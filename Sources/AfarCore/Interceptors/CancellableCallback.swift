@@ -14,12 +14,23 @@ func withCancellableCallback<Answer: Sendable>(
 }
 
 /// Runs user code in a task of its own, which is cancelled with this one, and waits for it no longer than that.
+///
+/// - Parameter timeout: How long it may take, and what is returned when it takes longer; nil for any time.
 func withCancellableTask<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
+    timeout: (limit: Duration, answer: @Sendable () -> Answer)? = nil,
     _ work: @escaping @Sendable () async -> Answer
 ) async -> Answer {
     let outcome = Deferred<Answer>()
     let task = Task { outcome.fulfil(await work()) }
+    let timer = timeout.map { limit, answer in
+        Task {
+            try await Task.sleep(for: limit)
+            outcome.fulfil(answer())
+            task.cancel()
+        }
+    }
+    defer { timer?.cancel() }
     return await withTaskCancellationHandler {
         await outcome.value
     } onCancel: {

@@ -103,10 +103,10 @@ package struct CacheStage: ExchangeStage {
                 case nil:
                     state.withLock { $0.isFetching = true }
                     return departure
-                case .failed: continue
+                case .cancelled: continue
                 // What could not be kept is each one's own.
                 case .answered: return self.departure(of: hop)
-                case .abandoned: return departure
+                case .failed, .abandoned: return departure
                 }
             }
         }
@@ -210,9 +210,12 @@ package struct CacheStage: ExchangeStage {
                 return state.isFetching
             }
             guard wasFetching else { return }
-            var outcome = CoalescedFetches.Outcome.answered
-            if case .failure = result { outcome = .failed }
-            stage.fetches?.end(request.identity, with: outcome)
+            stage.fetches?.end(request.identity, with: Self.outcome(of: result))
+        }
+
+        private static func outcome(of result: Result<TransportResponse, any Error>?) -> CoalescedFetches.Outcome {
+            guard case .failure(let error) = result else { return .answered }
+            return (error as? TransportError)?.code == .cancelled ? .cancelled : .failed
         }
 
         private func keepArrival(of hop: Hop, _ result: Result<TransportResponse, any Error>?) {

@@ -4,6 +4,8 @@ final class CoalescedFetches: Sendable {
     enum Outcome: Sendable {
         /// A response has come. Whether it was kept, the store knows.
         case answered
+        /// Nobody wants it any more, so that somebody else has to fetch.
+        case cancelled
         case failed
         /// Who has waited does so no longer.
         case abandoned

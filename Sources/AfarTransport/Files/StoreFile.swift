@@ -3,8 +3,6 @@ import Foundation
 /// A file that several processes may use, and that is never seen half written: it is replaced as a whole, under the lock of a
 /// file beside it. Only this user may read it.
 struct StoreFile: Sendable {
-    /// How long another process may hold the lock.
-    private static let longestWait = Duration.seconds(5)
     private static let largestSize = 64 << 20
 
     /// Which version of the file this is: another one differs in something.
@@ -60,24 +58,9 @@ struct StoreFile: Sendable {
     func replace(
         _ change: ((bytes: [UInt8], version: Version)?) -> [UInt8]
     ) throws(StoreFileError) -> Version {
-        let lock = try takeLock()
-        defer { close(lock) }
+        let lock = try FileLock(for: url)
+        defer { lock.release() }
         return try write(change(try read()))
-    }
-
-    private func takeLock() throws(StoreFileError) -> Int32 {
-        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
-        let end = ContinuousClock.now + Self.longestWait
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
-            guard code == EWOULDBLOCK || code == EINTR, ContinuousClock.now < end else {
-                close(descriptor)
-                throw code == EWOULDBLOCK ? .inUse(url) : .unwritable(url, POSIXErrorCode(rawValue: code) ?? .EIO)
-            }
-            usleep(2_000)
-        }
-        return descriptor
     }
 
     /// Writes a file beside it, and puts that in its place when it is on the disk.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why a file of cookies or of HSTS hosts cannot be read or written.
+/// Why a file of cookies, of HSTS hosts or of cached responses cannot be read or written.
 public enum StoreFileError: Error, Sendable, Hashable {
     /// The path leads to something else: a directory, a symbolic link, a pipe, a device.
     case notARegularFile(URL)

@@ -74,7 +74,7 @@ public final class Hop: @unchecked Sendable {
     }
 
     /// The error of a hop that comes too late.
-    var timeout: TransportError {
+    package var timeout: TransportError {
         let place = redirectCount == 0 ? "" : " after \(redirectCount) redirects"
         return failure(
             .timedOut, "the total timeout of \(exchange.options.totalTimeout.formatted()) s passed\(place)")
