@@ -1,3 +1,5 @@
+import AfarTransport
+
 /// What client and server have agreed on about the compression of messages (RFC 7692, section 7.1).
 package struct MessageDeflate: Sendable, Hashable {
     /// Whether the server compresses a message with the knowledge of those before.
@@ -17,20 +19,21 @@ package struct MessageDeflate: Sendable, Hashable {
     /// - Parameter extensions: The values of `Sec-WebSocket-Extensions`.
     /// - Throws: When the server wants something that was not offered, in which case the connection must fail.
     package static func agreement(in extensions: [String]) throws(WebSocketViolation) -> MessageDeflate? {
-        let agreed = extensions.flatMap { $0.split(separator: ",") }.map { $0.trimmed }
+        let agreed = FieldScanner.elements(of: extensions)
         guard let first = agreed.first else { return nil }
         guard agreed.count == 1 else {
             throw .protocolError("the server agrees to more than was offered: \(agreed.joined(separator: ", "))")
         }
-        let parts = first.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed }
-        guard parts.first?.lowercased() == "permessage-deflate" else {
+        var scanner = FieldScanner(first)
+        guard scanner.token()?.lowercased() == "permessage-deflate" else {
             throw .protocolError("the server agrees to \"\(first)\", which was not offered")
         }
         var deflate = MessageDeflate()
         var seen: Set<String> = []
-        for part in parts.dropFirst() {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
-            let (name, value) = (pair[0].lowercased(), pair.count > 1 ? pair[1].unquoted : nil)
+        while scanner.next != nil {
+            guard let (name, value) = scanner.extensionParameter() else {
+                throw .protocolError("\"\(first)\" is not understood")
+            }
             let bits = value.flatMap { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int32($0) : nil }
             guard seen.insert(name).inserted else { throw .protocolError("\"\(name)\" stands twice in \"\(first)\"") }
             switch (name, value, bits) {
@@ -40,27 +43,25 @@ package struct MessageDeflate: Sendable, Hashable {
             case ("server_max_window_bits", _, let bits?) where (8...15).contains(bits): break
             case ("client_max_window_bits", _, let bits?) where (8...15).contains(bits):
                 deflate.clientWindowBits = bits
-            default: throw .protocolError("\"\(part)\" in \"\(first)\" is not understood")
+            default: throw .protocolError("\"\(name)\" in \"\(first)\" is not understood")
             }
         }
         return deflate
     }
 }
 
-extension Substring {
-    fileprivate var trimmed: String { String(self).trimmingSpaces }
-}
-
-extension String {
-    fileprivate var trimmingSpaces: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-            return ""
-        }
-        return String(self[first...last])
-    }
-
-    fileprivate var unquoted: String {
-        count >= 2 && hasPrefix("\"") && hasSuffix("\"") ? String(dropFirst().dropLast()) : self
+extension FieldScanner {
+    /// The next parameter of an extension, its name in lower case (RFC 6455, section 9.1); nil for anything else.
+    fileprivate mutating func extensionParameter() -> (name: String, value: String?)? {
+        skipSpaces()
+        guard skip(";") else { return nil }
+        skipSpaces()
+        guard let name = token()?.lowercased() else { return nil }
+        skipSpaces()
+        guard skip("=") else { return (name, nil) }
+        skipSpaces()
+        guard let value = quotedString() ?? token() else { return nil }
+        skipSpaces()
+        return (name, value)
     }
 }

@@ -17,7 +17,7 @@ package struct WebSocketHandshake: Sendable {
     /// - Parameter fields: The fields of the request, which may name subprotocols.
     package init(for fields: HTTPFields) {
         key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
-        protocols = fields[values: .secWebSocketProtocol].tokens
+        protocols = FieldScanner.elements(of: fields[values: .secWebSocketProtocol])
     }
 
     /// What a request for a WebSocket has among its fields.
@@ -36,8 +36,9 @@ package struct WebSocketHandshake: Sendable {
 
     /// Checks a server's answer of status 101.
     package func agreement(in fields: HTTPFields) throws(WebSocketViolation) -> Agreement {
-        guard fields[values: .upgrade].tokens.contains(where: { $0.lowercased() == "websocket" }),
-            fields[values: .connection].tokens.contains(where: { $0.lowercased() == "upgrade" })
+        let (upgrade, connection) = (fields[values: .upgrade], fields[values: .connection])
+        guard FieldScanner.elements(of: upgrade).contains(where: { $0.lowercased() == "websocket" }),
+            FieldScanner.elements(of: connection).contains(where: { $0.lowercased() == "upgrade" })
         else { throw .protocolError("the server does not upgrade to a WebSocket") }
         let accepted = Data(SHA1.digest(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
         guard fields[values: .secWebSocketAccept] == [accepted] else {
@@ -49,12 +50,5 @@ package struct WebSocketHandshake: Sendable {
         }
         return Agreement(
             protocol: chosen.first, deflate: try .agreement(in: fields[values: .secWebSocketExtensions]))
-    }
-}
-
-extension [String] {
-    /// The elements of lists of fields (RFC 9110, section 5.6.1).
-    fileprivate var tokens: [String] {
-        flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 }

@@ -90,7 +90,7 @@ package struct WebSocketReader {
     private mutating func readHeader(_ rest: inout Slice<UnsafeRawBufferPointer>) throws(WebSocketViolation) -> Bool {
         while true {
             let length = header.count < 2 ? 2 : Self.headerLength(header[1])
-            if header.count == length, length >= 2, header.count >= 2 {
+            if header.count == length {
                 frame = try begin()
                 header.removeAll(keepingCapacity: true)
                 return true

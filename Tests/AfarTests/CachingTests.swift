@@ -16,6 +16,8 @@ struct CachingTests {
     private final class Counter: Sendable {
         private let count = Locked(0)
 
+        var value: Int { count.withLock { $0 } }
+
         func next() -> Int {
             count.withLock { count in
                 count += 1
@@ -479,17 +481,49 @@ struct CachingTests {
         await gate.server.stop()
     }
 
+    /// Counts how often a response is looked for, of which there is none.
+    private final class EmptyStore: CacheStore {
+        let lookups = Counter()
+
+        func responses(for url: String) -> [CachedResponse] {
+            _ = lookups.next()
+            return []
+        }
+        func store(_ response: CachedResponse) {}
+        func removeResponses(for url: String) {}
+        func removeAll() {}
+    }
+
+    /// Fails the first request when a test says so.
+    private struct FirstFails: ExchangeStage, StageRun {
+        let fail = AsyncStream<Void>.makeStream()
+        let count = Counter()
+
+        func begin(_ hop: Hop) -> (any StageRun)? { self }
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            guard count.next() == 1 else { return .now(.send) }
+            return .wait {
+                for await _ in fail.stream { break }
+                return .fail(URLError(.networkConnectionLost))
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(1))) func whenTheFirstFailsTheOthersAreSentTogether() async throws {
-        let gate = try await Gate(["Cache-Control": "max-age=60"])
-        let session = coalescing()
-        let url = gate.server.url("/gated")
-        let first = session.request(url) { $0.timeoutInterval = 0.5 }.serializingString()
-        await gate.wait(for: 1)
-        let others = (0..<5).map { _ in session.request(url).serializingString() }
-        #expect((await first.response.error?.underlyingError as? URLError)?.code == .timedOut)
-        await gate.wait(for: 6)
-        gate.open(for: 6)
-        for task in others { _ = try await task.value }
+        let gate = try await Gate([:])
+        let (store, stage) = (EmptyStore(), FirstFails())
+        var configuration = SessionConfiguration.default
+        (configuration.cacheStore, configuration.coalescesRequests) = (store, true)
+        let session = Session(configuration: configuration, stages: [stage])
+        let tasks = (0..<6).map { _ in session.request(gate.server.url("/gated")).serializingString() }
+        while store.lookups.value < 6 { await Task.yield() }
+        stage.fail.continuation.yield()
+        await gate.wait(for: 2)
+        gate.open(for: 5)
+        var failures = 0
+        for task in tasks where await task.response.error != nil { failures += 1 }
+        #expect(failures == 1)
         await gate.server.stop()
     }
 

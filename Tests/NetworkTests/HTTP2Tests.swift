@@ -45,7 +45,8 @@ import Testing
     }
 
     private func version(_ response: DataResponse<some Any, AFError>) -> String? {
-        response.metrics?.transactionMetrics.last?.networkProtocolName
+        if let error = response.error { Issue.record("\(error), \(response.metrics.debugDescription)") }
+        return response.metrics?.transactionMetrics.last?.networkProtocolName
     }
 
     @Test func fiveHundredRequestsShareOneConnection() async throws {

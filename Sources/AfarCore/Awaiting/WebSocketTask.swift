@@ -158,10 +158,6 @@ public struct WebSocketTask: Sendable {
 extension WebSocketRequest {
     /// The WebSocket's messages, to await.
     public func webSocketTask() -> WebSocketTask { WebSocketTask(self) }
-
-    fileprivate func startIfHandlersDo() {
-        if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
-    }
 }
 
 /// The messages of a WebSocket, to await; ``WebSocketTask/messages``.

@@ -2,12 +2,6 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// A connection that was made for a request, and what has come over it already.
-struct OpenedConnection: Sendable {
-    let connection: any Connection
-    var received = Data()
-}
-
 /// Where a transport leaves a connection for the request that wants it.
 final class ConnectionSlot<Opened: Sendable>: Sendable {
     private let content = Locked<Opened?>(nil)

@@ -21,13 +21,7 @@ import HTTPTypes
 public final class StreamRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
-    private typealias Opening = @Sendable ((any Connection)?) -> Void
-
     private struct State {
-        var connection: (any Connection)?
-        /// Those who wait for the connection.
-        var openings: [Opening] = []
-        var isOver = false
         var isReadingClosed = false
         /// What came for a read that failed.
         var unread = Data()
@@ -37,7 +31,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     public let hostName: String
     /// The port that was asked for.
     public let port: Int
-    private let slot = ConnectionSlot<OpenedConnection>()
+    private let slot = ConnectionSlot<any Connection>()
+    private let opening = Opening<any Connection>()
     private let stream = Locked(State())
     private let reading = CallbackLock()
     private let writing = CallbackLock()
@@ -54,8 +49,6 @@ public final class StreamRequest: Request, @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    deinit { for opening in stream.withLock({ $0.openings }) { opening(nil) } }
-
     // MARK: The request
 
     override func openDelivery() throws -> ResponseDelivery { .stream() }
@@ -71,16 +64,12 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
-        guard let opened = slot.take() else { return }
+        guard let connection = slot.take() else { return }
         defer {
-            stream.withLock { $0.connection = nil }
-            opened.connection.close()
+            opening.close()
+            connection.close()
         }
-        let openings = stream.withLock { state in
-            state.connection = opened.connection
-            return Swift.exchange(&state.openings, with: [])
-        }
-        for opening in openings { opening(opened.connection) }
+        opening.open(connection)
         try await withTaskCancellationHandler {
             try await end.value.get()
         } onCancel: { [end] in
@@ -91,18 +80,14 @@ public final class StreamRequest: Request, @unchecked Sendable {
     override func cleanUp() {
         super.cleanUp()
         end.fulfil(.success(()))
-        let openings = stream.withLock { state in
-            state.isOver = true
-            return Swift.exchange(&state.openings, with: [])
-        }
-        for opening in openings { opening(nil) }
+        opening.end()
     }
 
     /// The connection, once it is there.
     private func connection() async throws -> any Connection {
-        if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
+        startIfHandlersDo()
         let opened = Deferred<(any Connection)?>()
-        whenOpen { opened.fulfil($0) }
+        opening.whenOpen { opened.fulfil($0) }
         let connection = await withTaskCancellationHandler {
             await opened.value
         } onCancel: {
@@ -115,15 +100,6 @@ public final class StreamRequest: Request, @unchecked Sendable {
                     message: Task.isCancelled ? "the task was cancelled" : "the connection to \(hostName) is closed")
         }
         return connection
-    }
-
-    private func whenOpen(_ proceed: @escaping Opening) {
-        let (connection, mustWait) = stream.withLock { state -> ((any Connection)?, Bool) in
-            guard state.connection == nil, !state.isOver else { return (state.connection, false) }
-            state.openings.append(proceed)
-            return (nil, true)
-        }
-        if !mustWait { proceed(connection) }
     }
 
     /// Runs an operation when its turn has come: after those that were asked for before.
@@ -373,7 +349,7 @@ private struct StreamAddress: URLRequestConvertible {
 /// Makes a connection, and leaves it to the request.
 private struct StreamTransport: Transport {
     let base: any ConnectionTransport
-    let slot: ConnectionSlot<OpenedConnection>
+    let slot: ConnectionSlot<any Connection>
 
     var capabilities: TransportCapabilities {
         var capabilities = base.capabilities
@@ -383,7 +359,7 @@ private struct StreamTransport: Transport {
 
     func send(_ exchange: Exchange) async throws -> TransportResponse {
         let connection = try await base.connect(to: ConnectionTarget(exchange))
-        slot.put(OpenedConnection(connection: connection))
+        slot.put(connection)
         return TransportResponse(
             openedBy: connection, head: ResponseHead(status: 101, httpVersion: "", url: exchange.url))
     }

@@ -31,9 +31,14 @@ extension Request {
         let mustDrain = mutable.withLock { $0.handlers.append(handler) }
         if mustDrain {
             RequestPipeline(self, forLateHandlers: true).start(atOnce: false)
-        } else if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized {
-            resume()
+        } else {
+            startIfHandlersDo()
         }
+    }
+
+    /// Starts the request, if handlers start it.
+    func startIfHandlersDo() {
+        if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
     }
 
     /// Runs a piece of work on a queue, if there is one for it, else right here.

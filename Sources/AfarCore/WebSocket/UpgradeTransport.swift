@@ -5,7 +5,8 @@ import HTTPTypes
 
 /// A WebSocket that was opened: the connection, what has come over it already, and what was agreed on.
 struct OpenedWebSocket: Sendable {
-    let opened: OpenedConnection
+    let connection: any Connection
+    let received: Data
     let agreement: WebSocketHandshake.Agreement
 }
 
@@ -38,8 +39,7 @@ struct UpgradeTransport: Transport {
                 return TransportResponse(withoutBody: head, report(of: connection))
             }
             let agreement = try handshake.agreement(in: head.fields)
-            slot.put(
-                OpenedWebSocket(opened: OpenedConnection(connection: connection, received: rest), agreement: agreement))
+            slot.put(OpenedWebSocket(connection: connection, received: rest, agreement: agreement))
             return TransportResponse(withoutBody: head, report(of: connection))
         } catch let violation as WebSocketViolation {
             connection.close()
@@ -76,11 +76,16 @@ struct UpgradeTransport: Transport {
         over connection: any Connection, to exchange: Exchange, until deadline: ContinuousClock.Instant
     ) async throws -> (ResponseHead, rest: Data) {
         var bytes = Data()
+        var searchedCount = 0
         var count = 0
         while true {
-            if let end = bytes.range(of: Data("\r\n\r\n".utf8)) {
+            // The end may have begun in what was searched before.
+            let rest = bytes.dropFirst(max(0, searchedCount - 3))
+            searchedCount = bytes.count
+            if let end = rest.range(of: Data("\r\n\r\n".utf8)) {
                 let lines = [UInt8](bytes[..<end.lowerBound]) + [0x0D, 0x0A]
                 bytes = Data(bytes[end.upperBound...])
+                searchedCount = 0
                 let head = try head(of: lines, exchange)
                 guard (100...199).contains(head.status), head.status != 101 else { return (head, bytes) }
                 exchange.observer?.exchangeDidReceiveInformational(head)

@@ -67,10 +67,10 @@ final class WebSocketChannel: Sendable {
     init(_ socket: OpenedWebSocket, maximumMessageSize: Int, url: String) throws(WebSocketViolation) {
         `protocol` = socket.agreement.protocol
         self.url = url
-        connection = socket.opened.connection
+        connection = socket.connection
         incoming = Incoming(
             try WebSocketReader(maximumMessageSize: maximumMessageSize, deflate: socket.agreement.deflate),
-            unread: socket.opened.received)
+            unread: socket.received)
         outgoing = Outgoing(socket.agreement.deflate.flatMap { MessageDeflater($0) })
     }
 

@@ -20,7 +20,6 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
     typealias Message = URLSessionWebSocketTask.Message
-    typealias Opening = @Sendable (WebSocketChannel?) -> Void
 
     /// Somebody who gets each event; the next message is read when it returns.
     typealias Listener = @Sendable (WebSocketRequest, Incoming) async -> Void
@@ -37,10 +36,6 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         /// Whether what happens before anybody listens is kept.
         var keepsEarly = false
         var early: [Incoming] = []
-        var channel: WebSocketChannel?
-        /// Those who wait for the channel.
-        var openings: [Opening] = []
-        var isOver = false
     }
 
     /// How much of what happens before anybody listens is kept; more is not read before somebody does.
@@ -49,6 +44,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// How the WebSocket is.
     public let configuration: Configuration
     private let slot = ConnectionSlot<OpenedWebSocket>()
+    private let opening = Opening<WebSocketChannel>()
     private let socket = Locked(State())
     /// Held by who tells the listeners something.
     private let telling = CallbackLock()
@@ -67,8 +63,6 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
             convertible: convertible, session: session, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
-
-    deinit { for opening in socket.withLock({ $0.openings }) { opening(nil) } }
 
     // MARK: The request
 
@@ -105,15 +99,11 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let channel = try WebSocketChannel(
             opened, maximumMessageSize: configuration.maximumMessageSize, url: head.url)
         defer {
-            socket.withLock { $0.channel = nil }
+            opening.close()
             channel.end()
         }
         try await withTaskCancellationHandler {
-            let openings = socket.withLock { state in
-                state.channel = channel
-                return Swift.exchange(&state.openings, with: [])
-            }
-            for opening in openings { opening(channel) }
+            opening.open(channel)
             await tell(.connected(protocol: channel.protocol))
             let pings = keepAlive(channel)
             defer { pings?.cancel() }
@@ -174,12 +164,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     override func cleanUp() {
         super.cleanUp()
         isHeard.fulfil(())
-        let (openings, listeners) = socket.withLock { state in
-            state.isOver = true
-            return (Swift.exchange(&state.openings, with: []), Swift.exchange(&state.listeners, with: []))
-        }
+        let listeners = socket.withLock { Swift.exchange(&$0.listeners, with: []) }
         withExtendedLifetime(listeners) {}
-        for opening in openings { opening(nil) }
+        opening.end()
     }
 
     /// Adds a listener, who is told first what was kept.
@@ -203,16 +190,6 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 proceed()
             }
         }
-    }
-
-    /// Calls a closure with the channel when there is one, at once or later; with nil when there will be none.
-    private func whenOpen(_ proceed: @escaping Opening) {
-        let (channel, mustWait) = socket.withLock { state -> (WebSocketChannel?, Bool) in
-            guard state.channel == nil, !state.isOver else { return (state.channel, false) }
-            state.openings.append(proceed)
-            return (nil, true)
-        }
-        if !mustWait { proceed(channel) }
     }
 
     // MARK: Sending
@@ -247,7 +224,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     private func send(_ message: Message, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-        whenOpen { channel in
+        opening.whenOpen { channel in
             if let channel {
                 channel.send(message, completion: completion)
             } else {
@@ -267,7 +244,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ///   - reason: A text of at most 123 bytes in UTF-8; the rest is cut off.
     @discardableResult
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
-        whenOpen { channel in channel?.close(closeCode, reason: reason) }
+        opening.whenOpen { channel in channel?.close(closeCode, reason: reason) }
         return self
     }
 
@@ -287,7 +264,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     public func sendPing(
         respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void
     ) {
-        guard let channel = socket.withLock({ $0.channel }) else { return queue.async { onResponse(.unsent) } }
+        guard let channel = opening.connection else { return queue.async { onResponse(.unsent) } }
         channel.ping { response in queue.async { onResponse(response) } }
     }
 }

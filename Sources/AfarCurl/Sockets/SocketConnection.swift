@@ -33,7 +33,7 @@ final class SocketConnection: Connection {
         url = target.description
         connectTimeout = target.options.connectTimeout
         let metrics = report.transactions.last ?? TransactionMetrics()
-        peer = metrics.remoteAddress.map { "\($0.contains(":") ? "[\($0)]" : $0):\(metrics.remotePort ?? 0)" }
+        peer = metrics.remoteAddress.map { HostName.authority($0, port: metrics.remotePort ?? 0) }
         state = Locked(State(metrics: metrics))
     }
 
@@ -322,9 +322,7 @@ extension SocketConnection.State {
     fileprivate mutating func noteAgreement() {
         metrics.secureConnectionEndDate = Date()
         metrics.connectEndDate = metrics.secureConnectionEndDate
-        guard let agreement = tls?.connection?.agreement else { return }
-        (metrics.tlsProtocolVersion, metrics.tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
-        (metrics.tlsCipherSuite, metrics.tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
+        metrics.note(tls?.connection?.agreement)
     }
 }
 

@@ -149,7 +149,6 @@ import Foundation
         fileprivate func apply(
             to settings: OpaquePointer, _ ssl: OpaquePointer, _ minimumVersion: ExchangeOptions.TLSVersion
         ) throws {
-            // Before the connection takes its settings over, they would have to be set there; these are of both.
             let version = minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
             guard afar_set_connection_minimum(ssl, version) != 0 else {
                 throw TLSEngine.Failure(message: "the lowest version of TLS")

@@ -154,8 +154,6 @@ struct CurlFailure {
 
     /// The peer's address and port.
     static func peer(of handle: EasyHandle) -> String? {
-        guard let address = handle.string(CURLINFO_PRIMARY_IP) else { return nil }
-        let port = handle.long(CURLINFO_PRIMARY_PORT)
-        return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+        handle.string(CURLINFO_PRIMARY_IP).map { HostName.authority($0, port: handle.long(CURLINFO_PRIMARY_PORT)) }
     }
 }

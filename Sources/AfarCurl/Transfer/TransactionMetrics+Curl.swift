@@ -48,10 +48,14 @@ extension TransactionMetrics {
         countOfRequestBodyBytesSent = handle.offset(CURLINFO_SIZE_UPLOAD_T)
         countOfResponseBodyBytesReceived = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
         countOfRequestBodyBytesBeforeEncoding = transfer.bodyByteCount
-        if let agreement = transfer.agreement ?? transfer.handle?.handshake?.undecided?.agreement {
-            (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
-            (tlsCipherSuite, tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
-        }
+        note(transfer.agreement ?? transfer.handle?.handshake?.undecided?.agreement)
         countOfResponseBodyBytesAfterDecoding = transfer.sink.byteCount
+    }
+
+    /// Takes what was agreed on in a handshake, if there was one.
+    mutating func note(_ agreement: TLSConnection.Agreement?) {
+        guard let agreement else { return }
+        (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
+        (tlsCipherSuite, tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
     }
 }

@@ -26,7 +26,7 @@ public struct ConnectionTarget: Sendable {
     }
 
     /// Host and port, as they stand in a URL.
-    public var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    public var authority: String { HostName.authority(host, port: port) }
 
     /// The target as text, for errors: "tls://example.com:443".
     public var description: String { "\(isSecure ? "tls" : "tcp")://\(authority)" }

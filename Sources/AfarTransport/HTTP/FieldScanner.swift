@@ -12,12 +12,12 @@ package struct FieldScanner {
     // MARK: Characters
 
     /// The byte that comes next; nil at the end.
-    var next: UInt8? { rest.first }
+    package var next: UInt8? { rest.first }
 
-    mutating func skipSpaces() { rest = rest.drop(while: \.isFieldSpace) }
+    package mutating func skipSpaces() { rest = rest.drop(while: \.isFieldSpace) }
 
     /// Takes a character if it comes next.
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         rest.removeFirst()
         return true
@@ -26,7 +26,7 @@ package struct FieldScanner {
     // MARK: Words
 
     /// A token (section 5.6.2).
-    mutating func token() -> String? { taken(while: \.isTokenCharacter) }
+    package mutating func token() -> String? { taken(while: \.isTokenCharacter) }
 
     /// What stands in place of parameters in credentials and challenges (section 11.2).
     mutating func token68() -> String? {
@@ -35,7 +35,7 @@ package struct FieldScanner {
     }
 
     /// What a quoted string stands for (section 5.6.4).
-    mutating func quotedString() -> String? {
+    package mutating func quotedString() -> String? {
         var ahead = self
         guard ahead.skip("\"") else { return nil }
         let text = ahead.textUpToQuote()
@@ -47,13 +47,23 @@ package struct FieldScanner {
     // MARK: Lists
 
     /// Goes to the next element of a list (section 5.6.1), and tells whether there is one.
-    mutating func skipToElement() -> Bool {
+    package mutating func skipToElement() -> Bool {
         rest = rest.drop { $0.isFieldSpace || $0 == UInt8(ascii: ",") }
         return !rest.isEmpty
     }
 
+    /// The elements of lists, which may be spread over several fields.
+    package static func elements(of values: [String]) -> [String] {
+        values.flatMap { value in
+            var scanner = FieldScanner(value)
+            var elements: [String] = []
+            while scanner.skipToElement() { elements.append(scanner.element()) }
+            return elements
+        }
+    }
+
     /// The element of a list that begins here: all up to the next comma that is in no quoted string.
-    mutating func element() -> String {
+    package mutating func element() -> String {
         let element = rest
         while let byte = next, byte != UInt8(ascii: ",") {
             rest.removeFirst()

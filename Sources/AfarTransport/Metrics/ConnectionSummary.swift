@@ -26,8 +26,7 @@ package struct ConnectionSummary {
     package var lines: [String] { [connection.map { "Connection: \($0)" }, traffic].compactMap { $0 } }
 
     private static func place(_ address: String, _ port: Int?) -> String {
-        let host = address.contains(":") ? "[\(address)]" : address
-        return port.map { "\(host):\($0)" } ?? host
+        port.map { HostName.authority(address, port: $0) } ?? address
     }
 
     private static func security(_ metrics: TransactionMetrics, isSecure: Bool?) -> String? {

@@ -52,9 +52,8 @@ public struct Proxy: Sendable, Hashable {
     ///   - credential: Who uses it. The default is nil.
     /// - Throws: ``InvalidProxy`` when there is no such host or port.
     public init(_ kind: Kind = .http, host: String, port: Int? = nil, credential: Credential? = nil) throws {
-        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        let authority = bare.contains(":") ? "[\(bare)]" : bare
-        try self.init("\(kind.rawValue)://\(authority):\(port ?? kind.standardPort)", credential: credential)
+        let authority = HostName.authority(host, port: port ?? kind.standardPort)
+        try self.init("\(kind.rawValue)://\(authority)", credential: credential)
     }
 
     /// Reads a proxy's URL, as it stands in `http_proxy`: `http://user:password@proxy.example:3128`, or with the scheme
@@ -97,7 +96,7 @@ public struct Proxy: Sendable, Hashable {
     }
 
     /// Its URL without credential.
-    package var url: String { "\(kind.rawValue)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    package var url: String { "\(kind.rawValue)://\(HostName.authority(host, port: port))" }
 }
 
 /// Nothing of a credential is to be seen in logs.

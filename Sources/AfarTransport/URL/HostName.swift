@@ -19,6 +19,11 @@ package struct HostName: Hashable, Sendable {
         return (String(decoding: name.dropLast(), as: UTF8.self), Int(String(decoding: digits, as: UTF8.self)))
     }
 
+    /// A host and a port as they stand in a URL, an address of IPv6 in brackets.
+    package static func authority(_ host: String, port: Int) -> String {
+        "\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port)"
+    }
+
     /// A host as somebody wrote it, a port after it included, a name beyond ASCII in the form that is dialled (RFC 5891): a
     /// policy that never fits would be none.
     package init(_ host: String) {
