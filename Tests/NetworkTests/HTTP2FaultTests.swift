@@ -139,6 +139,23 @@ import Testing
             #expect(fault.codes.contains(code), "\(cause as Any)")
         }
     }
+
+    /// A server need not read the body of a request that it has answered (RFC 9113, section 8.1).
+    @Test(arguments: [0, 1, 5_000])
+    func aServerMayAnswerBeforeItHasReadAll(window: UInt16) async throws {
+        let grants = Frame(4, [0, 4, 0, 0, UInt8(window >> 8), UInt8(window & 0xFF)])
+        let answer: [Frame] = [
+            grants, .headers(Self.ok + Self.field("content-length", "2")), .data("ab", ends: true), .reset(1, 0),
+        ]
+        var configuration = SessionConfiguration.default
+        configuration.httpVersion = .http2PriorKnowledge
+        for _ in 0..<20 {
+            let server = try await RawServer.start([.receiveHead, .send(Data(answer.flatMap(\.bytes)))])
+            let session = Session(configuration: configuration)
+            let text = try await session.upload(Data(count: 20_000), to: server.url).serializingString().value
+            #expect(text == "ab")
+        }
+    }
 }
 
 /// A frame of HTTP/2 (RFC 9113, section 4.1).

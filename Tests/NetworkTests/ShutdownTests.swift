@@ -3,6 +3,7 @@ import AfarCore
 import AfarTestServer
 import AfarTransport
 import Foundation
+import TestServers
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -53,6 +54,17 @@ import Testing
         shutdown.cancel()
         #expect(await shutdown.value == false)
         #expect(await answer.value?.isSessionInvalidatedError == true)
+    }
+
+    @Test func webSocketsAreClosed() async throws {
+        let server = try await ServerChild.webSockets()
+        let session = Session(configuration: .default)
+        let task = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/closed").webSocketTask()
+        try await task.send(.string("open"))
+        #expect(await session.shutdown(drainingFor: 3_600))
+        for try await _ in task.messages {}
+        while !server.said.contains("closed open") { await Task.yield() }
+        #expect(server.said.contains("closed open 1001"))
     }
 
     @Test func connectionsWithoutARequestAreClosed() async throws {
@@ -146,6 +158,28 @@ import Testing
         let error = await session.request(server.url).validate().serializingString().response.error
         #expect(error?.responseCode == 503)
         #expect(server.requests.count == 3)
+    }
+}
+
+extension ShutdownTests {
+    @Test func whoWaitsIsHeldByALaterPause() async throws {
+        let server = try await TestServer.start()
+        let (count, dates) = (Locked(0), Locked<[ContinuousClock.Instant]>([]))
+        server.route("/busy") { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            dates.withLock { $0.append(.now) }
+            return number == 1 ? .text("later", status: 429).adding("Retry-After", "1") : .text("done")
+        }
+        let session = Session(configuration: .default, interceptor: RateLimiter(requestsPerSecond: 8))
+        let tasks = (0..<4).map { _ in session.request(server.url("/busy")).validate().serializingString() }
+        for task in tasks { #expect(try await task.value == "done") }
+        let times = dates.withLock { $0 }
+        #expect(times.count == 5)
+        for time in times.dropFirst() { #expect(time - times[0] >= .seconds(1)) }
+        await server.stop()
     }
 }
 

@@ -74,6 +74,33 @@ import Testing
         stream.cancel()
     }
 
+    @Test func resultsComeInOrder() async throws {
+        let server = try await RawServer.start([.send(String(repeating: "abcdefgh", count: 1_000))])
+        let session = session()
+        let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
+        let queue = DispatchQueue(label: "handlers")
+        let (results, continuation) = AsyncStream.makeStream(of: Int.self)
+        for number in 0..<8_000 {
+            stream.readData(ofMinLength: 1, maxLength: 1, timeout: 0, queue: queue) { _, _, _ in
+                continuation.yield(number)
+            }
+        }
+        var seen: [Int] = []
+        for await number in results.prefix(8_000) { seen.append(number) }
+        #expect(seen == Array(0..<8_000))
+        stream.cancel()
+    }
+
+    @Test func oneThatWasNotStartedIsClosedWithoutAConnection() async throws {
+        let server = try await RawServer.start([.waitForever])
+        let session = session()
+        let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
+        stream.close()
+        while !stream.isCancelled { await Task.yield() }
+        await #expect(throws: AFError.self) { try await stream.write(Data([0])) }
+        #expect(server.connectionCount == 0)
+    }
+
     @Test func aPeerThatDoesNotReadHoldsTheWriterBack() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([.hold(gate), .receive(64 << 20), .send("all"), .close])
@@ -190,6 +217,98 @@ import Testing
         let other = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
         await #expect(throws: TransportError.self) { try await other.startSecureConnection() }
         await #expect(throws: (any Error).self) { try await other.readData(ofMinLength: 1, maxLength: 100) }
+    }
+
+    /// Where securing did not come to its end nothing is read or written any more: not in the clear, and not over TLS that
+    /// nobody has decided on.
+    @Test(arguments: ["stalls", "is cancelled", "is refused"])
+    func nothingFollowsWhatCouldNotBeSecured(why: String) async throws {
+        let server = try await RawServer.start([.send("ready"), .waitForever])
+        var configuration = SessionConfiguration.default
+        configuration.timeoutIntervalForConnect = why == "stalls" ? 0.3 : 60
+        let manager = why == "is refused" ? ServerTrustManager(evaluators: [:]) : nil
+        let session = Session(configuration: configuration, serverTrustManager: manager)
+        let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
+        #expect(try await text(stream, 5) == "ready")
+        let securing = Task { try await stream.startSecureConnection() }
+        if why == "is cancelled" { securing.cancel() }
+        await #expect(throws: (any Error).self) { try await securing.value }
+        await #expect(throws: (any Error).self) { try await stream.write(Data("secret".utf8)) }
+        await #expect(throws: (any Error).self) { try await stream.readData(ofMinLength: 1, maxLength: 9) }
+        while !stream.isFinished { await Task.yield() }
+        try await server.peerClosed(0)
+        #expect(!server.received(by: 0).contains(Data("secret".utf8)))
+    }
+
+    @Test func whatIsQueuedBehindAFailureIsNotSentInTheClear() async throws {
+        let server = try await RawServer.start([.send("ready"), .waitForever])
+        let session = Session(
+            configuration: .default, serverTrustManager: ServerTrustManager(evaluators: [:]))
+        for _ in 0..<20 {
+            let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
+            #expect(try await text(stream, 5) == "ready")
+            let secure: () -> Void = { stream.startSecureConnection() }
+            secure()
+            let error = await withCheckedContinuation { continuation in
+                stream.write(Data("secret".utf8), timeout: 0, queue: .global()) { continuation.resume(returning: $0) }
+            }
+            #expect(error != nil)
+        }
+        for number in 0..<server.connectionCount {
+            try await server.peerClosed(number)
+            #expect(server.received(by: number).isEmpty)
+        }
+    }
+
+    @Test func manyMaySecureAtOnce() async throws {
+        let server = try await SecureServer(certificates, ["site": .init("good")])
+        let url = try server.url("site")
+        let session = session()
+        for _ in 0..<10 {
+            let stream = session.stream(withHostName: "localhost", port: url.port ?? 0)
+            let count = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        do {
+                            try await stream.startSecureConnection()
+                            return true
+                        } catch {
+                            return false
+                        }
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            // For the others it is too late, and that ends the request.
+            #expect(count == 1)
+        }
+    }
+
+    @Test func thousandsMayGiveUpWaiting() async throws {
+        let gate = RawServer.Gate()
+        let server = try await RawServer.start([.hold(gate), .receiveAll])
+        let session = session()
+        let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
+        let first = Task { try await stream.write(Data(count: 64 << 20)) }
+        try await server.connection(0)
+        let others = (0..<20_000).map { _ in Task { try await stream.write(Data([0])) } }
+        for other in others { other.cancel() }
+        for other in others { _ = await other.result }
+        gate.open()
+        try await first.value
+        stream.cancel()
+    }
+
+    @Test func aConnectionThatWasOpenIsNotMadeAgain() async throws {
+        let server = try await RawServer.start([.send("ready"), .close])
+        let session = session()
+        let again = Retrier { _, _, _, completion in completion(.retry) }
+        let stream = session.stream(
+            withHostName: "127.0.0.1", port: Int(server.port), interceptor: Interceptor(retriers: [again]))
+        #expect(try await text(stream, 5) == "ready")
+        await #expect(throws: (any Error).self) { while true { try await stream.write(Data(count: 1 << 16)) } }
+        while !stream.isFinished { await Task.yield() }
+        #expect(stream.error != nil && server.connectionCount == 1)
     }
 
     @Test(arguments: [false, true])

@@ -107,6 +107,25 @@ import Testing
         await #expect(throws: (any Error).self) { try await sending.value }
     }
 
+    @Test func whatTheServerHasSaidIsHeardAfterASendThatFailed() async throws {
+        let certificates = try TestCertificates.shared.get()
+        let server = try await ServerChild.webSockets(certificates)
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        let session = Session(configuration: configuration)
+        for _ in 0..<10 {
+            // It closes with 1009, and closes the connection, while much is sent.
+            let task = session.webSocketRequest(to: "wss://localhost:\(server.port)/refuse").webSocketTask()
+            let sending = Task { for _ in 0..<64 { try await task.send(.data(Data(count: 1 << 20))) } }
+            var code: Int?
+            for await event in task.streamingMessageEvents() {
+                if case .disconnected(let closed, _) = event.kind { code = closed.rawValue }
+            }
+            #expect(code == 1009)
+            _ = await sending.result
+        }
+    }
+
     @Test func aPingWithoutAnAnswerEndsTheConnection() async throws {
         let server = try await ServerChild.webSockets()
         let request = session.webSocketRequest(

@@ -110,6 +110,47 @@ import Testing
         #expect(sent == 100)
     }
 
+    @Test func messagesKeepTheirOrderWhileItOpens() async throws {
+        let queue = DispatchQueue(label: "completions")
+        for _ in 0..<5 {
+            let request = session.webSocketRequest(to: try await url("/echo"))
+            let task = request.webSocketTask()
+            let (results, continuation) = AsyncStream.makeStream(of: Int.self)
+            task.resume()
+            for number in 0..<2_000 {
+                request.send(.string("\(number)"), queue: queue) { _ in continuation.yield(number) }
+            }
+            var next = 0
+            for try await message in task.messages {
+                guard case .string("\(next)") = message else {
+                    Issue.record("\(message) came for \(next)")
+                    break
+                }
+                next += 1
+                if next == 2_000 { task.close(sending: .normalClosure) }
+            }
+            var done: [Int] = []
+            for await number in results.prefix(2_000) { done.append(number) }
+            #expect(done == Array(0..<2_000))
+        }
+    }
+
+    @Test func aSlowHandlerIsNotTheServersSilence() async throws {
+        let task = session.webSocketRequest(to: try await url("/echo"), configuration: .pingInterval(0.1))
+            .webSocketTask()
+        var count = 0
+        try await task.send(.string("0"))
+        for try await _ in task.messages {
+            count += 1
+            if count == 3 { task.close(sending: .normalClosure) }
+            guard count < 3 else { continue }
+            // Three pings would have been due.
+            try await Task.sleep(for: .milliseconds(350))
+            try await task.send(.string("\(count)"))
+        }
+        #expect(count == 3)
+    }
+
     @Test func whatComesBeforeAnybodyListensIsKept() async throws {
         for count in [3, 500] {
             let request = session.webSocketRequest(to: try await url("/push?count=\(count)"))
@@ -199,6 +240,54 @@ import Testing
         #expect(kinds == ["connected", "cancelled"])
     }
 
+    /// What a request that is closed ends with.
+    private func end(of request: WebSocketRequest) -> AsyncStream<AFError?> {
+        AsyncStream { continuation in
+            request.streamMessageEvents(on: .global()) { event in
+                guard case .completed(let completion) = event.kind else { return }
+                continuation.yield(completion.error)
+                continuation.finish()
+            }
+        }
+    }
+
+    @Test func oneThatIsNotOpenIsClosedAtOnce() async throws {
+        let unstarted = Session(startRequestsImmediately: false).webSocketRequest(to: "ws://127.0.0.1:1/")
+        var ends = end(of: unstarted)
+        unstarted.close(sending: .goingAway)
+        for await error in ends { #expect(error == nil) }
+        // The port is closed as long as this lives.
+        let closed = try ClosedPort()
+        defer { withExtendedLifetime(closed) {} }
+        let (attempts, attempted) = AsyncStream.makeStream(of: Void.self)
+        let again = Retrier { _, _, _, completion in
+            attempted.yield()
+            completion(.retryWithDelay(0.01))
+        }
+        let retried = session.webSocketRequest(to: "ws://127.0.0.1:\(closed.number)/", interceptor: Interceptor(retriers: [again]))
+        ends = end(of: retried)
+        for await _ in attempts.prefix(3) {}
+        retried.close(sending: .normalClosure)
+        for await error in ends { #expect(error == nil) }
+    }
+
+    @Test func leavingAfterTheCloseIsNoCancel() async throws {
+        let server = try await ServerChild.webSockets()
+        let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/closed")
+        let ends = end(of: request)
+        let task = request.webSocketTask()
+        for await event in task.streamingMessageEvents() {
+            guard case .connected = event.kind else { continue }
+            try await task.send(.string("left"))
+            event.close(sending: .goingAway)
+            break
+        }
+        task.cancel()
+        for await error in ends { #expect(error == nil) }
+        while !server.said.contains("closed left") { await Task.yield() }
+        #expect(server.said.contains("closed left 1001"))
+    }
+
     @Test func aMessageThatIsTooLongEndsIt() async throws {
         let request = session.webSocketRequest(
             to: try await url("/push?count=1&size=1000"), configuration: .maximumMessageSize(500))
@@ -212,7 +301,10 @@ import Testing
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(port)/")
-        await #expect(throws: TransportError.self) { try await request.webSocketTask().send(.string("hello")) }
+        let error = await #expect(throws: AFError.self) {
+            try await request.webSocketTask().send(.string("hello"))
+        }
+        #expect((error?.underlyingError as? URLError)?.code == .cannotConnectToHost)
         var unstarted: WebSocketRequest? = Session(startRequestsImmediately: false).webSocketRequest(to: "ws://h/")
         let (results, continuation) = AsyncStream.makeStream(of: Bool.self)
         unstarted?.send(.string("never"), queue: .global()) { result in

@@ -71,6 +71,29 @@ struct WebSocketTests {
         parameterized.cancel()
     }
 
+    @Test func closeCodesAreFoundations() {
+        let socket = Session(startRequestsImmediately: false).webSocketRequest(to: "wss://example.com/")
+        let code = URLSessionWebSocketTask.CloseCode.goingAway
+        socket.streamMessageEvents { event in event.close(sending: code) }
+        socket.webSocketTask().close(sending: code)
+        #expect(WebSocketCloseCode(code).closeCode == code)
+    }
+
+    private class Client: Session, @unchecked Sendable {
+        override func webSocketRequest(
+            performing convertible: any URLRequestConvertible, configuration: WebSocketRequest.Configuration = .default,
+            interceptor: (any RequestInterceptor)? = nil
+        ) -> WebSocketRequest {
+            super.webSocketRequest(performing: convertible, configuration: .protocol("v2"), interceptor: interceptor)
+        }
+    }
+
+    @Test func subclassesMakeTheirOwn() {
+        let request = URLRequest(url: URL(string: "wss://example.com/")!)
+        let socket = Client(startRequestsImmediately: false).webSocketRequest(performing: request)
+        #expect(socket.configuration.protocol == "v2")
+    }
+
     @Test func tasksAreAwaited() async throws {
         // The port is closed as long as this lives.
         let closed = try ClosedPort()

@@ -42,6 +42,11 @@ async def handle(socket):
             await asyncio.sleep(60)
         await socket.wait_closed()
         print("closed with", socket.close_code, flush=True)
+    elif url.path == "/refuse":
+        # A close frame while the client sends, and no more of the connection.
+        await socket.recv()
+        socket.transport.write(bytes.fromhex("880203f1"))
+        socket.transport.close()
     elif url.path == "/drop":
         await socket.recv()
         socket.transport.abort()

@@ -14,8 +14,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// What comes before anybody listens is kept. Without a buffering policy the next message is read when the loop asks for it, so a slow loop holds the server back;
-/// with one, messages are kept as it says.
+/// What comes before anybody listens is kept. Without a buffering policy the next message is read when the loop asks for it, so
+/// a slow loop holds the server back; with one, messages are kept as it says. A loop that is left early cancels the request,
+/// and the server is told nothing; unless ``close(sending:reason:)`` was called before.
 public struct WebSocketTask: Sendable {
     /// What happens on a WebSocket, as a sequence.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -136,7 +137,7 @@ public struct WebSocketTask: Sendable {
     /// Sends a message, and waits until the system has taken it, so that a slow server holds the sender back. Starts the
     /// request if handlers start requests here, and waits until the WebSocket is open.
     ///
-    /// - Throws: A `TransportError` when the WebSocket is closed, or will never be open.
+    /// - Throws: The request's ``AFError`` when the WebSocket is not opened; a `TransportError` when it is closed.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         request.startIfHandlersDo()
         try await request.send(message)
@@ -147,7 +148,13 @@ public struct WebSocketTask: Sendable {
         request.close(sending: closeCode, reason: reason)
     }
 
-    /// Cancels the request.
+    /// The same with Foundation's type.
+    @_disfavoredOverload
+    public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) {
+        request.close(sending: closeCode, reason: reason)
+    }
+
+    /// Cancels the request: see ``WebSocketRequest/cancel()``.
     public func cancel() { request.cancel() }
     /// Resumes the request.
     public func resume() { request.resume() }

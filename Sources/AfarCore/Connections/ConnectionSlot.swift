@@ -2,13 +2,33 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// Where a transport leaves a connection for the request that wants it.
+/// Where a transport leaves a connection for the request that wants it. One that nobody takes is closed.
 final class ConnectionSlot<Opened: Sendable>: Sendable {
-    private let content = Locked<Opened?>(nil)
+    private struct State {
+        var content: (opened: Opened, connection: any Connection)?
+        var isOver = false
+    }
 
-    func put(_ opened: Opened) { content.withLock { $0 = opened } }
+    private let state = Locked(State())
 
-    func take() -> Opened? { content.withLock { $0.take() } }
+    func put(_ opened: Opened, over connection: any Connection) {
+        let unwanted = state.withLock { state -> (any Connection)? in
+            guard !state.isOver else { return connection }
+            return Swift.exchange(&state.content, with: (opened, connection))?.connection
+        }
+        unwanted?.close()
+    }
+
+    func take() -> Opened? { state.withLock { $0.content.take()?.opened } }
+
+    /// The request is over.
+    func end() {
+        let unwanted = state.withLock { state in
+            state.isOver = true
+            return state.content.take()?.connection
+        }
+        unwanted?.close()
+    }
 }
 
 extension Transport {
@@ -48,5 +68,6 @@ extension ConnectionTarget {
             host: HostName(ofAuthority: authority).text,
             port: HostName.port(ofAuthority: authority) ?? (isSecure ? 443 : 80), isSecure: isSecure,
             applicationProtocols: applicationProtocols, options: exchange.options)
+        proxyAuthorization = exchange.request.headerFields[.proxyAuthorization]
     }
 }

@@ -15,13 +15,19 @@ final class Opening<Connection: Sendable>: Sendable {
 
     /// The connection, if it is there now.
     var connection: Connection? { state.withLock { $0.connection } }
+    /// Whether somebody waits for it.
+    var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
+    /// Calls those who wait, in their order, and after them everybody at once.
     func open(_ connection: Connection) {
-        let waiters = state.withLock { state in
-            state.connection = connection
-            return Swift.exchange(&state.waiters, with: [])
+        while true {
+            let waiters = state.withLock { state in
+                if state.waiters.isEmpty { state.connection = connection }
+                return Swift.exchange(&state.waiters, with: [])
+            }
+            guard !waiters.isEmpty else { return }
+            for waiter in waiters { waiter(connection) }
         }
-        for waiter in waiters { waiter(connection) }
     }
 
     /// The connection is no longer there. Another may come.

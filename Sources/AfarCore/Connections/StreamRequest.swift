@@ -23,6 +23,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     private struct State {
         var isReadingClosed = false
+        var wasOpen = false
         /// What came for a read that failed.
         var unread = Data()
     }
@@ -69,6 +70,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
             opening.close()
             connection.close()
         }
+        stream.withLock { $0.wasOpen = true }
         opening.open(connection)
         try await withTaskCancellationHandler {
             try await end.value.get()
@@ -81,7 +83,11 @@ public final class StreamRequest: Request, @unchecked Sendable {
         super.cleanUp()
         end.fulfil(.success(()))
         opening.end()
+        slot.end()
     }
+
+    /// What has been read and written would be missing on another connection.
+    override var mayBeRetried: Bool { stream.withLock { !$0.wasOpen } }
 
     /// The connection, once it is there.
     private func connection() async throws -> any Connection {
@@ -102,11 +108,32 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return connection
     }
 
+    /// Runs an operation when its turn has come, after those that were asked for before, and calls back on a queue before the
+    /// next one's turn.
+    private func perform<Value: Sendable>(
+        _ turns: [Turn], on queue: DispatchQueue,
+        _ operation: @escaping @Sendable (any Connection) async throws -> Value,
+        then completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        Task {
+            let result: Result<Value, any Error>
+            do { result = .success(try await waiting(for: turns, operation)) } catch { result = .failure(error) }
+            queue.async { completion(result) }
+            for turn in turns { turn.end() }
+        }
+    }
+
     /// Runs an operation when its turn has come: after those that were asked for before.
     private func perform<Value: Sendable>(
         _ turns: [Turn], _ operation: (any Connection) async throws -> Value
     ) async throws -> Value {
         defer { for turn in turns { turn.end() } }
+        return try await waiting(for: turns, operation)
+    }
+
+    private func waiting<Value: Sendable>(
+        for turns: [Turn], _ operation: (any Connection) async throws -> Value
+    ) async throws -> Value {
         for turn in turns { await turn.wait() }
         let connection = try await connection()
         do {
@@ -132,7 +159,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval = 0
     ) async throws -> (Data?, Bool) {
-        try await readData(minBytes, maxBytes, timeout, Turn(reading))
+        try await perform([Turn(reading)]) { try await read(minBytes, maxBytes, timeout, over: $0) }
     }
 
     /// Reads bytes, and calls back.
@@ -148,37 +175,34 @@ public final class StreamRequest: Request, @unchecked Sendable {
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval, queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
     ) {
-        let turn = Turn(reading)
-        Task {
-            do {
-                let (data, isAtEnd) = try await readData(minBytes, maxBytes, timeout, turn)
-                queue.async { completionHandler(data, isAtEnd, nil) }
-            } catch {
-                queue.async { completionHandler(nil, false, error) }
+        perform([Turn(reading)], on: queue) { [self] connection in
+            try await read(minBytes, maxBytes, timeout, over: connection)
+        } then: { result in
+            switch result {
+            case .success((let data, let isAtEnd)): completionHandler(data, isAtEnd, nil)
+            case .failure(let error): completionHandler(nil, false, error)
             }
         }
     }
 
-    private func readData(
-        _ minBytes: Int, _ maxBytes: Int, _ timeout: TimeInterval, _ turn: Turn
+    private func read(
+        _ minBytes: Int, _ maxBytes: Int, _ timeout: TimeInterval, over connection: any Connection
     ) async throws -> (Data?, Bool) {
-        try await perform([turn]) { connection in
-            let maximum = max(1, maxBytes)
-            var data = takeUnread(maximum)
-            do {
-                while data.count < min(max(1, minBytes), maximum) {
-                    guard !stream.withLock({ $0.isReadingClosed }) else { return (data.isEmpty ? nil : data, true) }
-                    let part = try await connection.read(
-                        atMost: maximum - data.count, timeout: timeout > 0 ? timeout : nil)
-                    guard !part.isEmpty else { return (data.isEmpty ? nil : data, true) }
-                    if data.isEmpty { data = part } else { data.append(part) }
-                }
-            } catch {
-                stream.withLock { [data] in $0.unread = data + $0.unread }
-                throw error
+        let maximum = max(1, maxBytes)
+        var data = takeUnread(maximum)
+        do {
+            while data.count < min(max(1, minBytes), maximum) {
+                guard !stream.withLock({ $0.isReadingClosed }) else { return (data.isEmpty ? nil : data, true) }
+                let part = try await connection.read(
+                    atMost: maximum - data.count, timeout: timeout > 0 ? timeout : nil)
+                guard !part.isEmpty else { return (data.isEmpty ? nil : data, true) }
+                if data.isEmpty { data = part } else { data.append(part) }
             }
-            return (data, false)
+        } catch {
+            stream.withLock { [data] in $0.unread = data + $0.unread }
+            throw error
         }
+        return (data, false)
     }
 
     /// What a read that failed has left.
@@ -199,7 +223,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     ///   - timeout: How long none of them may be taken, in seconds; 0, which is the default, waits as long as it takes.
     /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it breaks.
     public func write(_ data: Data, timeout: TimeInterval = 0) async throws {
-        try await write(data, timeout, Turn(writing))
+        try await perform([Turn(writing)]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
     }
 
     /// Writes bytes, and calls back.
@@ -214,19 +238,11 @@ public final class StreamRequest: Request, @unchecked Sendable {
         _ data: Data, timeout: TimeInterval, queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let turn = Turn(writing)
-        Task {
-            do {
-                try await write(data, timeout, turn)
-                queue.async { completionHandler(nil) }
-            } catch {
-                queue.async { completionHandler(error) }
-            }
+        perform([Turn(writing)], on: queue) { connection in
+            try await connection.write(data, timeout: timeout > 0 ? timeout : nil)
+        } then: { result in
+            if case .failure(let error) = result { completionHandler(error) } else { completionHandler(nil) }
         }
-    }
-
-    private func write(_ data: Data, _ timeout: TimeInterval, _ turn: Turn) async throws {
-        try await perform([turn]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
     }
 
     // MARK: TLS and the end
@@ -237,32 +253,46 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it cannot be secured. The request is
     ///   over then.
     public func startSecureConnection(expecting peerName: String? = nil) async throws {
-        try await secure(expecting: peerName, [Turn(reading), Turn(writing)])
+        try await secure(expecting: peerName, turnsForBoth())
     }
 
     /// Secures the connection, when all that was asked for before has been read and written. What is asked for later waits; it
     /// fails when the connection cannot be secured.
     @_disfavoredOverload
     public func startSecureConnection() {
-        let turns = [Turn(reading), Turn(writing)]
+        let turns = turnsForBoth()
         Task { try await secure(expecting: nil, turns) }
     }
 
+    /// In one step, or two who ask for both would wait for each other.
+    private func turnsForBoth() -> [Turn] { stream.withLock { _ in [Turn(reading), Turn(writing)] } }
+
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
-        try await perform(turns) { connection in
-            let host = peerName ?? hostName
-            // Read later, it would be taken for what came over TLS.
-            guard stream.withLock({ $0.unread.isEmpty }) else {
-                throw TransportError(
-                    .secureConnectionFailed, phase: .tlsHandshake, url: nil,
-                    message: "bytes that came from \(hostName) before TLS have not been read")
+        defer { for turn in turns { turn.end() } }
+        do {
+            try await waiting(for: turns) { connection in
+                try await secure(connection, expecting: peerName ?? hostName)
             }
-            var options = try session.options.get()
-            mutable.withLock { $0.options }?.options.apply(to: &options)
-            var target = ConnectionTarget(host: HostName(host).text, port: port, isSecure: true, options: options)
-            try await session.secure(&target, asking: serverTrustHandler)
-            try await connection.startTLS(to: target)
+        } catch {
+            // Before others have their turn: what they write was to be secured.
+            opening.connection?.close()
+            end.fulfil(.failure(error))
+            throw error
         }
+    }
+
+    private func secure(_ connection: any Connection, expecting host: String) async throws {
+        // Read later, it would be taken for what came over TLS.
+        guard stream.withLock({ $0.unread.isEmpty }) else {
+            throw TransportError(
+                .secureConnectionFailed, phase: .tlsHandshake, url: nil,
+                message: "bytes that came from \(hostName) before TLS have not been read")
+        }
+        var options = try session.options.get()
+        mutable.withLock { $0.options }?.options.apply(to: &options)
+        var target = ConnectionTarget(host: HostName(host).text, port: port, isSecure: true, options: options)
+        try await session.secure(&target, asking: serverTrustHandler)
+        try await connection.startTLS(to: target)
     }
 
     /// Tells the peer that nothing more comes, after all that was written before. Reading goes on.
@@ -274,8 +304,13 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// Nothing is read any more: reads from now on find the end.
     public func closeRead() { stream.withLock { $0.isReadingClosed = true } }
 
-    /// Closes the connection, after all that was written before. The request ends without an error.
+    /// Closes the connection, after all that was written before. The request ends without an error. One that was not started
+    /// is cancelled.
     public func close() {
+        guard !isInitialized else {
+            cancel()
+            return
+        }
         let turn = Turn(writing)
         Task {
             try? await perform([turn]) { try await $0.finishWriting() }
@@ -302,7 +337,8 @@ private final class Turn: Sendable {
                 state.hasCome = true
                 return state.isOver
             }
-            if isOver { lock.unlock() } else { come.fulfil(()) }
+            // Many may have given up, and each would call the next one's.
+            if isOver { DispatchQueue.global().async { lock.unlock() } } else { come.fulfil(()) }
         }
     }
 
@@ -359,7 +395,7 @@ private struct StreamTransport: Transport {
 
     func send(_ exchange: Exchange) async throws -> TransportResponse {
         let connection = try await base.connect(to: ConnectionTarget(exchange))
-        slot.put(connection)
+        slot.put(connection, over: connection)
         return TransportResponse(
             openedBy: connection, head: ResponseHead(status: 101, httpVersion: "", url: exchange.url))
     }

@@ -158,7 +158,7 @@ extension RequestPipeline {
     /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time.
     private var retrierCount: Int {
         if case .requestRetryFailed = failure { return 0 }
-        return request.isIntercepted ? request.interceptors.count : 0
+        return request.isIntercepted && request.mayBeRetried ? request.interceptors.count : 0
     }
 
     private func beginRetry() throws(AFError) {

@@ -144,6 +144,12 @@ public class Request: @unchecked Sendable {
     /// - Returns: Whether it has shown what to ask for instead. No retrier is to be bothered with that.
     func abandonAttempt() -> Bool { false }
 
+    /// Whether retriers are asked about a failure.
+    var mayBeRetried: Bool { true }
+
+    /// What the end is reported with.
+    var completionError: AFError? { error }
+
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
     func cleanUp() {

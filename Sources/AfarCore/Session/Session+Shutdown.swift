@@ -1,8 +1,12 @@
 public import Foundation
 
 extension Session {
+    /// How long it may take until handlers have been called of requests that were ended, in seconds.
+    private static let longestFarewell = 2.0
+
     /// Ends the session in good order: requests that run may come to their end, for a time; new ones fail with
-    /// ``AFError/sessionInvalidated(error:)``. Connections without a request are closed at the beginning and at the end.
+    /// ``AFError/sessionInvalidated(error:)``. WebSockets are closed, with ``WebSocketCloseCode/goingAway``; raw connections
+    /// run on. Connections without a request are closed at the beginning and at the end.
     ///
     /// ```swift
     /// await session.shutdown(drainingFor: 20)
@@ -17,6 +21,7 @@ extension Session {
     @discardableResult
     public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {
         state.drain()
+        for case let socket as WebSocketRequest in state.running { socket.close(sending: .goingAway) }
         state.transport.closeIdleConnections()
         let over = Deferred<Bool>()
         state.whenOver(state.running) { over.fulfil(true) }
@@ -34,7 +39,13 @@ extension Session {
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
         state.whenOver(rest) { isDone.fulfil(()) }
+        // A handler may wait for this, or for a queue that nobody serves.
+        let lastTimer = Task {
+            try? await Task.sleep(for: .seconds(Self.longestFarewell))
+            isDone.fulfil(())
+        }
         await isDone.value
+        lastTimer.cancel()
         state.transport.closeIdleConnections()
         return areOver
     }

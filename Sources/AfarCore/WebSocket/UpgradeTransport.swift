@@ -39,7 +39,8 @@ struct UpgradeTransport: Transport {
                 return TransportResponse(withoutBody: head, report(of: connection))
             }
             let agreement = try handshake.agreement(in: head.fields)
-            slot.put(OpenedWebSocket(connection: connection, received: rest, agreement: agreement))
+            slot.put(
+                OpenedWebSocket(connection: connection, received: rest, agreement: agreement), over: connection)
             return TransportResponse(withoutBody: head, report(of: connection))
         } catch let violation as WebSocketViolation {
             connection.close()

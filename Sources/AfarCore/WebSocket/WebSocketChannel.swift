@@ -11,7 +11,8 @@ final class WebSocketChannel: Sendable {
     /// A ping that has not been answered.
     private struct Ping {
         let payload: Data
-        let date: Date
+        let date = Date()
+        let start = ContinuousClock.now
         let respond: @Sendable (WebSocketRequest.PingResponse) -> Void
     }
 
@@ -25,6 +26,8 @@ final class WebSocketChannel: Sendable {
         var isOver = false
         /// Whether the server does not answer pings.
         var isUnanswered = false
+        /// When the read began that waits for something to come.
+        var silenceStart: ContinuousClock.Instant?
     }
 
     /// Touched by the one task that reads.
@@ -49,7 +52,7 @@ final class WebSocketChannel: Sendable {
     }
 
     /// How long to wait for the server's part in closing, in seconds.
-    private static let closeTimeout: TimeInterval = 10
+    static let closeTimeout: TimeInterval = 10
     /// How long a server may take that is to read the last frame, or to close the connection, in seconds.
     private static let farewellTimeout: TimeInterval = 2
 
@@ -92,7 +95,7 @@ final class WebSocketChannel: Sendable {
             var bytes = Data()
             swap(&bytes, &incoming.unread)
             if bytes.isEmpty {
-                do { bytes = try await connection.read(atMost: 64 * 1024, timeout: nil) } catch {
+                do { bytes = try await nextBytes() } catch {
                     let (code, isUnanswered) = state.withLock { ($0.sentClose, $0.isUnanswered) }
                     if isUnanswered { throw silence }
                     if let code, !Task.isCancelled { return [.closed(code, reason: nil)] }
@@ -104,6 +107,15 @@ final class WebSocketChannel: Sendable {
             if !events.isEmpty { return events }
         }
     }
+
+    private func nextBytes() async throws -> Data {
+        state.withLock { $0.silenceStart = .now }
+        defer { state.withLock { $0.silenceStart = nil } }
+        return try await connection.read(atMost: 64 * 1024, timeout: nil)
+    }
+
+    /// Since when nothing has come, though somebody reads; nil when nobody does.
+    var silenceStart: ContinuousClock.Instant? { state.withLock { $0.silenceStart } }
 
     private func read(_ bytes: Data) -> [Event] {
         var events: [Event] = []
@@ -223,17 +235,22 @@ final class WebSocketChannel: Sendable {
 
     /// Sends a ping.
     ///
-    /// - Parameter respond: Called once.
-    func ping(_ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void) {
+    /// - Parameters:
+    ///   - onSent: Called when the system has taken it.
+    ///   - respond: Called once.
+    func ping(
+        onSent: @escaping @Sendable () -> Void = {},
+        _ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void
+    ) {
         let payload = state.withLock { state -> Data? in
             guard !state.isOver else { return nil }
             state.pingCount += 1
             let payload = withUnsafeBytes(of: state.pingCount.bigEndian) { Data($0) }
-            state.pings.append(Ping(payload: payload, date: Date(), respond: respond))
+            state.pings.append(Ping(payload: payload, respond: respond))
             return payload
         }
         guard let payload else { return respond(.error(ended)) }
-        write({ _ in WebSocketFrame.encode(.ping, payload) }) { _ in }
+        write({ _ in WebSocketFrame.encode(.ping, payload) }) { _ in onSent() }
     }
 
     private func pongArrived(_ payload: Data) {
@@ -243,8 +260,10 @@ final class WebSocketChannel: Sendable {
             defer { state.pings.removeFirst(index + 1) }
             return Array(state.pings[...index])
         }
-        let end = Date()
-        for ping in answered { ping.respond(.pong(.init(start: ping.date, end: end))) }
+        for ping in answered {
+            let latency = ping.start.duration(to: .now) / .seconds(1)
+            ping.respond(.pong(.init(start: ping.date, latency: latency)))
+        }
     }
 
     /// Of a flood of pings the last ones are answered, which is enough (RFC 6455, section 5.5.3).
@@ -294,8 +313,9 @@ final class WebSocketChannel: Sendable {
                 } catch {
                     result = .failure(error)
                 }
-                writing.unlock()
+                // Before the next one's.
                 completion(result)
+                writing.unlock()
             }
         }
     }

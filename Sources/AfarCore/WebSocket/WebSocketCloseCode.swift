@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
 /// Why a WebSocket is closed (RFC 6455, section 7.4). Applications have the codes from 4000 to 4999 for themselves.
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     /// The number.
@@ -5,6 +11,12 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
 
     /// Makes a code of a number.
     public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Makes a code of Foundation's.
+    public init(_ closeCode: URLSessionWebSocketTask.CloseCode) { self.init(rawValue: closeCode.rawValue) }
+
+    /// Foundation's code; nil for one that it does not know, an application's say.
+    public var closeCode: URLSessionWebSocketTask.CloseCode? { .init(rawValue: rawValue) }
 
     /// No code.
     public static let invalid = Self(rawValue: 0)

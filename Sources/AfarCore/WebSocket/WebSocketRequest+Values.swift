@@ -1,5 +1,9 @@
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
 extension WebSocketRequest {
     /// How a WebSocket is.
     public struct Configuration: Sendable, Hashable {
@@ -7,8 +11,8 @@ extension WebSocketRequest {
         public let `protocol`: String?
         /// How many bytes a message may have, decompressed. One that is longer ends the request.
         public let maximumMessageSize: Int
-        /// The time between pings, in seconds; nil for none. When one is not answered before the next is due, the request
-        /// fails.
+        /// The time between pings, in seconds; nil for none. When nothing comes for so long after a ping, though a handler
+        /// waits for it, the request fails.
         public let pingInterval: TimeInterval?
 
         /// Makes a configuration.
@@ -43,10 +47,10 @@ extension WebSocketRequest {
         public struct Pong: Sendable {
             /// When the ping was sent.
             public let start: Date
+            /// How long the answer took, in seconds.
+            public let latency: TimeInterval
             /// When the answer came.
-            public let end: Date
-            /// How long that took, in seconds.
-            public var latency: TimeInterval { end.timeIntervalSince(start) }
+            public var end: Date { start.addingTimeInterval(latency) }
         }
 
         /// It was answered.
@@ -93,7 +97,13 @@ extension WebSocketRequest {
             socket?.close(sending: closeCode, reason: reason)
         }
 
-        /// Ends the request at once.
+        /// The same with Foundation's type.
+        @_disfavoredOverload
+        public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) {
+            socket?.close(sending: WebSocketCloseCode(closeCode), reason: reason)
+        }
+
+        /// Ends the request at once: see ``WebSocketRequest/cancel()``.
         public func cancel() { socket?.cancel() }
 
         /// Sends a ping: see ``WebSocketRequest/sendPing(respondingOn:onResponse:)``.

@@ -36,6 +36,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         /// Whether what happens before anybody listens is kept.
         var keepsEarly = false
         var early: [Incoming] = []
+        /// Whether this side has asked for the close.
+        var isClosing = false
     }
 
     /// How much of what happens before anybody listens is kept; more is not read before somebody does.
@@ -122,8 +124,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 switch event {
                 case .message(let message): await tell(.message(message))
                 case .closed(let code, let reason):
-                    await channel.finish(after: code)
-                    return await tell(.disconnected(code, reason: reason))
+                    async let farewell: Void = channel.finish(after: code)
+                    await tell(.disconnected(code, reason: reason))
+                    return await farewell
                 }
             }
         }
@@ -144,19 +147,25 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// Keeps what happens before anybody listens.
     func keepEarly() { socket.withLock { $0.keepsEarly = true } }
 
-    /// Sends pings, and ends the connection when one is not answered before the next is due.
+    /// Sends pings, and ends the connection when the server is silent for as long after one.
     private func keepAlive(_ channel: WebSocketChannel) -> Task<Void, Never>? {
-        guard let interval = configuration.pingInterval, interval > 0 else { return nil }
+        guard let seconds = configuration.pingInterval, seconds > 0 else { return nil }
+        let interval = Duration(timeout: seconds)
         return Task {
             while !Task.isCancelled {
-                let pong = Deferred<Bool>()
-                channel.ping { response in
-                    if case .pong = response { pong.fulfil(true) } else { pong.fulfil(false) }
+                let isAnswered = Locked(false)
+                let sent = Locked<ContinuousClock.Instant?>(nil)
+                channel.ping(onSent: { sent.withLock { $0 = .now } }) { _ in isAnswered.withLock { $0 = true } }
+                var start = ContinuousClock.now
+                while true {
+                    try? await Task.sleep(until: start + interval, clock: .continuous)
+                    if Task.isCancelled || isAnswered.withLock({ $0 }) { break }
+                    // It may stand behind a long message. While a handler is busy nothing is read, and the answer may be there.
+                    var silence: ContinuousClock.Instant?
+                    if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
+                    if let silence, silence <= start { return channel.giveUp() }
+                    start = silence ?? .now
                 }
-                try? await Task.sleep(for: .seconds(interval))
-                guard !Task.isCancelled else { return }
-                pong.fulfil(false)
-                if await !pong.value { return channel.giveUp() }
             }
         }
     }
@@ -167,6 +176,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let listeners = socket.withLock { Swift.exchange(&$0.listeners, with: []) }
         withExtendedLifetime(listeners) {}
         opening.end()
+        slot.end()
     }
 
     /// Adds a listener, who is told first what was kept.
@@ -211,8 +221,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// Sends a message, and waits until the system has taken it, so that a slow server holds the sender back. Before the
     /// WebSocket is open, it waits for that.
     ///
-    /// - Throws: A `TransportError` when the WebSocket is closed, or will never be open; `CancellationError` when the task is
-    ///   cancelled, though the message may go out.
+    /// - Throws: The request's ``AFError`` when the WebSocket is not opened; a `TransportError` when it is closed;
+    ///   `CancellationError` when the task is cancelled, though the message may go out.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         let sent = Deferred<Result<Void, any Error>>()
         send(message) { sent.fulfil($0) }
@@ -224,35 +234,53 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     private func send(_ message: Message, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-        opening.whenOpen { channel in
-            if let channel {
-                channel.send(message, completion: completion)
-            } else {
-                completion(
-                    .failure(
-                        TransportError(
-                            .cancelled, phase: .sending, url: nil, message: "the WebSocket is not open any more")))
-            }
+        opening.whenOpen { [weak self] channel in
+            if let channel { return channel.send(message, completion: completion) }
+            let failure = TransportError(
+                .cancelled, phase: .sending, url: nil, message: "the WebSocket is not open any more")
+            completion(.failure(self?.completionError ?? failure))
         }
     }
 
     /// Closes the WebSocket: the server is told, and answers. What was sent before still goes out; what the server has sent
-    /// still comes. The request ends then, without an error.
+    /// still comes. The request ends then, without an error. One that is not open yet, and has nothing to send, ends at once.
     ///
     /// - Parameters:
     ///   - closeCode: Why. One that must not be sent stands for none.
     ///   - reason: A text of at most 123 bytes in UTF-8; the rest is cut off.
     @discardableResult
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
+        socket.withLock { $0.isClosing = true }
+        guard opening.connection != nil || opening.isAwaited else { return cancel() }
         opening.whenOpen { channel in channel?.close(closeCode, reason: reason) }
         return self
+    }
+
+    /// Ends the request at once: the server is told nothing. One that is about to be closed has ten seconds for that.
+    @discardableResult
+    public override func cancel() -> Self {
+        guard isClosing, opening.connection != nil else { return super.cancel() }
+        Task { [weak self] in
+            try? await Task.sleep(for: .seconds(WebSocketChannel.closeTimeout))
+            self?.cancel(because: .explicitlyCancelled)
+        }
+        return self
+    }
+
+    private var isClosing: Bool { socket.withLock { $0.isClosing } }
+
+    override var mayBeRetried: Bool { !isClosing }
+
+    override var completionError: AFError? {
+        let error = error
+        return isClosing && error?.isExplicitlyCancelledError == true ? nil : error
     }
 
     /// The same with Foundation's type.
     @_disfavoredOverload
     @discardableResult
     public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) -> Self {
-        close(sending: WebSocketCloseCode(rawValue: closeCode.rawValue), reason: reason)
+        close(sending: WebSocketCloseCode(closeCode), reason: reason)
     }
 
     /// Sends a ping.

@@ -434,7 +434,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.startOver(on: handle)
             add(transfer)
         } else {
-            finish(transfer, code: code, isDone: true)
+            finish(transfer, code: transfer.hasCome(despite: code) ? CURLE_OK : code, isDone: true)
         }
     }
 

@@ -33,6 +33,7 @@ extension CurlTransport: ConnectionTransport {
             request: HTTPRequest(
                 method: .get, scheme: target.isSecure ? "https" : "http", authority: target.authority, path: "/"),
             options: target.options)
+        exchange.request.headerFields[.proxyAuthorization] = target.proxyAuthorization
         exchange.options.httpVersion = .http1
         // Who is trusted is decided on the adopted socket.
         exchange.options.security = nil

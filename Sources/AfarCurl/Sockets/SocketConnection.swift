@@ -15,6 +15,9 @@ final class SocketConnection: Connection {
         var isAtEnd = false
     }
 
+    /// How often TLS is given more to read before others have their turn.
+    private static let roundLimit = 64
+
     private let socket: WatchedSocket
     private let tls: TLSSettings
     private let owner: CurlTransport
@@ -66,19 +69,24 @@ final class SocketConnection: Connection {
 
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ state: inout State) throws -> Int? {
         guard let tls = state.tls else { return try received(socket.receive(into: buffer), .receiving) }
-        while true {
+        // What brings no bytes does not hold the lock for ever.
+        for _ in 0..<Self.roundLimit {
             do {
                 if let count = try tls.read(into: buffer) { return count }
             } catch {
                 throw failure(error, .receiving)
             }
-            // A message of the handshake may want an answer.
-            try flush(&state, .receiving)
-            guard let count = try feed(tls, .receiving) else { return nil }
+            // A message of the handshake may want an answer. What came before a connection broke is still read.
+            let flushed = Result { try flush(&state, .receiving) }
+            guard let count = try feed(tls, .receiving) else {
+                try flushed.get()
+                return nil
+            }
             guard count > 0 else {
                 throw failure(.connectionLost, .receiving, "the connection closed without TLS's end")
             }
         }
+        return nil
     }
 
     /// Has TLS take what has come: how many bytes, nil when nothing has, 0 at the end.
@@ -179,17 +187,15 @@ final class SocketConnection: Connection {
     private func reasonToClose(_ state: State) -> TransportError? {
         guard let tls = state.tls else { return nil }
         do {
-            while let count = try feed(tls, .receiving), count > 0 {}
-            return withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer in
-                do {
-                    _ = try tls.read(into: buffer)
-                    return nil
-                } catch {
-                    return failure(error, .receiving)
-                }
-            }
+            for _ in 0..<Self.roundLimit { guard let count = try feed(tls, .receiving), count > 0 else { break } }
         } catch {
             return nil
+        }
+        do {
+            try tls.look()
+            return nil
+        } catch {
+            return failure(error, .receiving)
         }
     }
 
@@ -205,6 +211,16 @@ final class SocketConnection: Connection {
             state.metrics.secureConnectionStartDate = Date()
             state.tls = handed
         }
+        do {
+            try await secure(target)
+        } catch {
+            // Nobody is to go on with it, secured by halves.
+            socket.close()
+            throw error
+        }
+    }
+
+    private func secure(_ target: ConnectionTarget) async throws {
         let deadline = ContinuousClock.now + Duration(timeout: target.options.connectTimeout)
         var isAccepted = false
         while true {
@@ -255,7 +271,6 @@ final class SocketConnection: Connection {
                 try trust.validateHost(target.host)
             }
         } catch {
-            socket.close()
             throw refusal(error)
         }
         state.withLock { $0.tls?.acceptServer() }

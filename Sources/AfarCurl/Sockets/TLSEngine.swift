@@ -95,17 +95,38 @@ import Foundation
         /// Puts what came into a buffer: how many bytes, 0 at the end that the peer has announced, nil when more input is
         /// needed.
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+            try checkServer()
             ERR_clear_error()
-            let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
-            if count > 0 { return Int(count) }
-            switch SSL_get_error(ssl, count) {
+            return try count(of: SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count)))
+        }
+
+        /// Looks at what came, and takes none of it.
+        ///
+        /// - Throws: Why the peer has ended the connection, if it has said so.
+        func look() throws {
+            ERR_clear_error()
+            var byte: UInt8 = 0
+            _ = try count(of: SSL_peek(ssl, &byte, 1))
+        }
+
+        private func count(of outcome: Int32) throws -> Int? {
+            if outcome > 0 { return Int(outcome) }
+            switch SSL_get_error(ssl, outcome) {
             case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return nil
             case SSL_ERROR_ZERO_RETURN: return 0
             default: throw failure
             }
         }
 
+        /// OpenSSL itself would go on with the handshake, and ask nobody.
+        private func checkServer() throws {
+            guard isServerAccepted, SSL_is_init_finished(ssl) != 0 else {
+                throw Failure(message: "the connection is not secured yet")
+            }
+        }
+
         func write(_ bytes: UnsafeRawBufferPointer) throws {
+            try checkServer()
             var rest = bytes[...]
             while !rest.isEmpty {
                 ERR_clear_error()
@@ -177,6 +198,7 @@ import Foundation
         func handshake() throws -> Progress { .isDone }
         func receive(_ bytes: UnsafeRawBufferPointer) throws {}
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? { 0 }
+        func look() throws {}
         func write(_ bytes: UnsafeRawBufferPointer) throws {}
         func finishWriting() {}
         func takeOutput() -> [UInt8] { [] }

@@ -186,6 +186,12 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         isOnSharedConnection && reader.head != nil && !CurlLibrary.shared.pausesStreams
     }
 
+    /// Whether the response is whole, though libcurl tells of a failure: over HTTP/2, versions before 8.0 go on to send to a
+    /// server that has answered before it had read all, and that then says nothing but this code.
+    func hasCome(despite code: CURLcode) -> Bool {
+        code == CURLE_HTTP2_STREAM && isOnSharedConnection && reader.head != nil && handle?.errorMessage.isEmpty == true
+    }
+
     /// Whether less has come of a body than was announced, which libcurl's HTTP/2 does not always see.
     private var isCutOff: Bool {
         guard isOnSharedConnection, !isDecoded, !isDiscarded, plan.method != .head, let length = reader.contentLength,

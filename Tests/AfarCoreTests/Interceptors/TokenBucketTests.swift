@@ -19,6 +19,18 @@ struct TokenBucketTests {
         #expect((0..<3).map { _ in bucket.take(at: 1_000) } == [0, 0, 1])
     }
 
+    @Test func pausesAddUpForThoseWhoWait() {
+        var bucket = TokenBucket(rate: 10, capacity: 1, at: 0)
+        #expect(bucket.delay == 0)
+        bucket.pause(for: 2, at: 1)
+        bucket.pause(for: 1, at: 1.5)
+        #expect(bucket.delay == 2)
+        bucket.pause(for: 2, at: 2)
+        #expect(bucket.delay == 3)
+        bucket.pause(for: 1, at: 10)
+        #expect(bucket.delay == 4)
+    }
+
     @Test func aPauseHoldsAll() {
         var bucket = TokenBucket(rate: 10, capacity: 5, at: 0)
         bucket.pause(for: 2, at: 1)

@@ -10,9 +10,9 @@ public import Foundation
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they were started. After a response with the status 429 or 503 that has a
-/// `Retry-After` (RFC 9110, section 10.2.3), all requests to its host wait so long; if the request has failed, by
-/// `validate()`, it is sent again. All methods may be called from any thread.
+/// Requests wait in the order in which they were started. When one has failed, by `validate()`, with the status 429 or 503
+/// and a `Retry-After` (RFC 9110, section 10.2.3), all that are still to be sent to its host wait so long, and it is sent
+/// again after them. All methods may be called from any thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
     private static let leastRate = 1e-6
@@ -46,10 +46,16 @@ public final class RateLimiter: RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        let delay = withBucket(of: urlRequest.url) { $0.take(at: $1) }
+        let (delay, known) = withBucket(of: urlRequest.url) { ($0.take(at: $1), $0.delay) }
         guard delay > 0 else { return completion(.success(urlRequest)) }
         Task {
-            try? await Task.sleep(for: .seconds(min(delay, 1e9)))
+            var (delay, known) = (delay, known)
+            // The host may have asked to wait meanwhile.
+            while delay > 0 {
+                try? await Task.sleep(for: Duration(timeout: delay))
+                let now = withBucket(of: urlRequest.url) { bucket, _ in bucket.delay }
+                (delay, known) = (now - known, now)
+            }
             completion(.success(urlRequest))
         }
     }

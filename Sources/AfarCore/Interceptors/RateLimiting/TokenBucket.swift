@@ -9,6 +9,8 @@ struct TokenBucket {
     private var time: TimeInterval
     /// Before this moment nothing is allowed.
     private var end: TimeInterval = 0
+    /// For how long, in seconds, pauses have held those up that waited already.
+    private(set) var delay: TimeInterval = 0
 
     /// - Parameters:
     ///   - rate: How many a second.
@@ -32,6 +34,7 @@ struct TokenBucket {
     /// Nothing is allowed for so many seconds, and from then on one after the other.
     mutating func pause(for duration: TimeInterval, at now: TimeInterval) {
         guard now + duration > end else { return }
+        delay += now + duration - max(end, now)
         (end, time) = (now + duration, now + duration)
         tokens = min(tokens, 1)
     }
