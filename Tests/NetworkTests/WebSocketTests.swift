@@ -264,7 +264,8 @@ import Testing
             attempted.yield()
             completion(.retryWithDelay(0.01))
         }
-        let retried = session.webSocketRequest(to: "ws://127.0.0.1:\(closed.number)/", interceptor: Interceptor(retriers: [again]))
+        let retried = session.webSocketRequest(
+            to: "ws://127.0.0.1:\(closed.number)/", interceptor: Interceptor(retriers: [again]))
         ends = end(of: retried)
         for await _ in attempts.prefix(3) {}
         retried.close(sending: .normalClosure)

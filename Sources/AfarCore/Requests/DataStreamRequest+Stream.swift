@@ -44,7 +44,8 @@ extension DataStreamRequest {
 
         init(of request: Request) {
             self.init(
-                request: request.request, metrics: request.metrics, error: request.completionError, head: request.responseHead)
+                request: request.request, metrics: request.metrics, error: request.completionError,
+                head: request.responseHead)
         }
 
         private init(request: URLRequest?, metrics: TaskMetrics?, error: AFError?, head: ResponseHead?) {
