@@ -29,11 +29,7 @@ struct Connect: AsyncParsableCommand {
 
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
-    func validate() throws {
-        guard timeout > 0, timeout <= 604_800 else {
-            throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
-        }
-    }
+    func validate() throws { try TimeoutArgument.check(timeout) }
 
     func run() async throws {
         let authority = place.hasPrefix(":") ? "localhost" + place : place

@@ -30,11 +30,7 @@ struct Trust: AsyncParsableCommand {
 
     @OptionGroup var colors: ColorOptions
 
-    func validate() throws {
-        guard timeout > 0, timeout <= 604_800 else {
-            throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
-        }
-    }
+    func validate() throws { try TimeoutArgument.check(timeout) }
 
     func run() async throws {
         guard !host.lowercased().hasPrefix("http://") else {

@@ -56,11 +56,7 @@ struct SendingOptions: ParsableArguments {
                 throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")
             }
         }
-        if let timeout {
-            guard timeout > 0, timeout <= 604_800 else {
-                throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
-            }
-        }
+        if let timeout { try TimeoutArgument.check(timeout) }
     }
 
     /// Makes the session that the request is sent with.

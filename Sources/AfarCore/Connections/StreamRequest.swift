@@ -288,9 +288,9 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 .secureConnectionFailed, phase: .tlsHandshake, url: nil,
                 message: "bytes that came from \(hostName) before TLS have not been read")
         }
-        var options = try session.options.get()
-        mutable.withLock { $0.options }?.options.apply(to: &options)
-        var target = ConnectionTarget(host: HostName(host).text, port: port, isSecure: true, options: options)
+        var target = ConnectionTarget(
+            host: HostName(host).text, port: port, isSecure: true, options: try session.options.get())
+        options.apply(to: &target.options)
         try await session.secure(&target, asking: serverTrustHandler)
         try await connection.startTLS(to: target)
     }

@@ -25,10 +25,7 @@ extension Session {
         state.transport.closeIdleConnections()
         let over = Deferred<Bool>()
         state.whenOver(state.running) { over.fulfil(true) }
-        let timer = Task {
-            try? await Task.sleep(for: .seconds(max(0, min(limit, 1e9))))
-            over.fulfil(false)
-        }
+        let timer = over.fulfil(false, after: .seconds(max(0, min(limit, 1e9))))
         let areOver = await withTaskCancellationHandler {
             await over.value
         } onCancel: {
@@ -40,10 +37,7 @@ extension Session {
         let isDone = Deferred<Void>()
         state.whenOver(rest) { isDone.fulfil(()) }
         // A handler may wait for this, or for a queue that nobody serves.
-        let lastTimer = Task {
-            try? await Task.sleep(for: .seconds(Self.longestFarewell))
-            isDone.fulfil(())
-        }
+        let lastTimer = isDone.fulfil((), after: .seconds(Self.longestFarewell))
         await isDone.value
         lastTimer.cancel()
         state.transport.closeIdleConnections()

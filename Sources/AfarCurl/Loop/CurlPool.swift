@@ -275,7 +275,7 @@ final class CurlPool {
         let inUse = Set(running.compactMap(\.socket))
         end(connections.connected.map(\.socket).filter { !inUse.contains($0) && !interests.isWanted($0) })
         // A connection that is for somebody else is not libcurl's to close.
-        for case let handle? in running.filter({ $0.adoption == nil }).map(\.handle) {
+        for case let handle? in running.filter({ $0.plan.adoption == nil }).map(\.handle) {
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
         }
     }

@@ -24,8 +24,8 @@ struct ConnectionRoute: Equatable {
     ///
     /// - Parameters:
     ///   - isSecure: Whether the connection is secured, now or later.
-    ///   - isTunnel: Whether a proxy only hands bytes on.
-    init?(_ hop: Hop, isSecure: Bool, isTunnel: Bool, authority: String) throws {
+    ///   - isAdopted: Whether somebody else is to have it, so that a proxy only hands bytes on.
+    init?(_ hop: Hop, isSecure: Bool, isAdopted: Bool, authority: String) throws {
         guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
         do {
             let texts = [settings.unixSocket, settings.interface, settings.localAddress].compactMap(\.self)
@@ -47,11 +47,11 @@ struct ConnectionRoute: Equatable {
                 throw InvalidSetting(
                     "a client identity, or the evaluation of server trust, is not possible through a proxy over TLS")
             }
-            if let proxy, proxy.kind == .https, hop.exchange.context[SocketAdoptionKey.self] != nil {
+            if let proxy, proxy.kind == .https, isAdopted {
                 throw InvalidSetting("a connection for other protocols is not possible through a proxy over TLS")
             }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
-            proxyFields = isTunnel && proxy?.isOfHTTP == true ? ownFields : []
+            proxyFields = (isSecure || isAdopted) && proxy?.isOfHTTP == true ? ownFields : []
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }

@@ -64,7 +64,7 @@ extension Transfer {
         }
         if feed != nil { try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer) }
         if let authentication { try options.setAuthentication(authentication) }
-        if adoption != nil {
+        if plan.adoption != nil {
             try options.set(CURLOPT_CONNECT_ONLY, 1)
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             // Else it is closed as soon as it is there.

@@ -34,8 +34,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     let loop: CurlLoop
     /// How libcurl authenticates the connection; nil when it does not.
     let authentication: ConnectionAuthentication?
-    /// Who gets the connection, in place of a request; nil as a rule.
-    let adoption: SocketAdoption?
     let started = Date()
 
     @exclusivity(unchecked) var state: TransferState
@@ -103,7 +101,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         observer = hop.observer
         let context = hop.exchange.context
         authentication = context.isEmpty ? nil : context[ConnectionAuthenticationKey.self]
-        adoption = context.isEmpty ? nil : context[SocketAdoptionKey.self]
         reader = ResponseReader(url: plan.url, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -162,7 +159,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// Whether much is to be read, so that a large buffer pays, or the handle is told a password.
     var usesHandleOnce: Bool {
-        if case .collect = exchange.delivery { authentication != nil || adoption != nil } else { true }
+        if case .collect = exchange.delivery { authentication != nil || plan.adoption != nil } else { true }
     }
 
     /// The transfer that a handle works for.
@@ -350,7 +347,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// libcurl has made the connection that somebody else is to have.
     func handOverSocket() throws(Fault) {
-        guard let adoption, let handle else { return }
+        guard let adoption = plan.adoption, let handle else { return }
         pool?.forget(try adoption.adopt(from: handle, for: loop))
     }
 
@@ -462,7 +459,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
         }
-        if code == CURLE_OK, state.fault == nil, adoption != nil {
+        if code == CURLE_OK, state.fault == nil, plan.adoption != nil {
             let head = ResponseHead(status: 101, url: plan.url)
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         }

@@ -27,10 +27,7 @@ final class CoalescedFetches: Sendable {
             return true
         }
         guard mustWait else { return nil }
-        let timer = Task {
-            try await Task.sleep(for: limit)
-            outcome.fulfil(.abandoned)
-        }
+        let timer = outcome.fulfil(.abandoned, after: limit)
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await outcome.value

@@ -1,24 +1,51 @@
 import Foundation
 
-/// A hash of bytes that come piece by piece: a pure value.
+/// A hash of bytes that come piece by piece, and are processed in blocks of 64: a pure value.
 protocol HashFunction {
+    associatedtype State
+
+    /// Whether its numbers begin with the highest byte.
+    static var isBigEndian: Bool { get }
+
+    var blocks: HashBlocks { get set }
+    var state: State { get set }
+
     init()
 
-    /// Takes the next bytes.
-    mutating func update(_ bytes: UnsafeRawBufferPointer)
+    /// Takes a block into account.
+    static func process(_ block: UnsafeRawBufferPointer, into state: inout State)
 
-    /// The hash of all bytes taken.
-    consuming func finalize() -> [UInt8]
+    /// What the hash consists of.
+    static func words(of state: State) -> [UInt32]
 }
 
 extension HashFunction {
-    /// The hash of a text's UTF-8 in hexadecimal digits, in lower case.
-    static func hexDigest(of text: String) -> String {
+    /// Takes the next bytes.
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        var state = state
+        blocks.append(bytes) { Self.process($0, into: &state) }
+        self.state = state
+    }
+
+    /// The hash of all bytes taken.
+    consuming func finalize() -> [UInt8] {
+        var state = state
+        blocks.finish(isBigEndian: Self.isBigEndian) { Self.process($0, into: &state) }
+        return Self.words(of: state).flatMap { word in
+            withUnsafeBytes(of: Self.isBigEndian ? word.bigEndian : word.littleEndian, [UInt8].init)
+        }
+    }
+
+    /// The hash of a text's UTF-8.
+    static func hash(of text: String) -> [UInt8] {
         var hash = Self()
         var text = text
         text.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-        return hash.finalize().hexDigits
+        return hash.finalize()
     }
+
+    /// The same in hexadecimal digits, in lower case.
+    static func hexDigest(of text: String) -> String { hash(of: text).hexDigits }
 }
 
 extension [UInt8] {

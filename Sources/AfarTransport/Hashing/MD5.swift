@@ -3,30 +3,22 @@ import Foundation
 /// The MD5 hash (RFC 1321). It is broken for signatures and stands here for Digest authentication only, where servers ask
 /// for it.
 struct MD5: HashFunction {
-    private var blocks = HashBlocks()
-    private var state: (UInt32, UInt32, UInt32, UInt32) = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
+    typealias State = (UInt32, UInt32, UInt32, UInt32)
+
+    static let isBigEndian = false
+
+    var blocks = HashBlocks()
+    var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
 
     /// RFC 1321, section 3.4: the integer parts of 2³² times the sines of 1 to 64.
     private static let sines: [UInt32] = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
     /// By how much each of the four rounds rotates, in its four kinds of steps.
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        var state = state
-        blocks.append(bytes) { Self.process($0, into: &state) }
-        self.state = state
-    }
+    static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3] }
 
-    consuming func finalize() -> [UInt8] {
-        var state = state
-        blocks.finish(isBigEndian: false) { Self.process($0, into: &state) }
-        return [state.0, state.1, state.2, state.3].flatMap { word in
-            withUnsafeBytes(of: word.littleEndian, [UInt8].init)
-        }
-    }
-
-    private static func process(
-        _ block: UnsafeRawBufferPointer, into state: inout (UInt32, UInt32, UInt32, UInt32)
+    static func process(
+        _ block: UnsafeRawBufferPointer, into state: inout State
     ) {
         var (a, b, c, d) = state
         for step in 0..<64 {

@@ -3,37 +3,24 @@ import Foundation
 /// The SHA-1 hash (FIPS 180-4). It is broken for signatures and stands here for the handshake of WebSockets only, which
 /// asks for it.
 package struct SHA1: HashFunction {
-    private var blocks = HashBlocks()
-    private var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (
-        0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
-    )
+    typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
+
+    static let isBigEndian = true
+
+    var blocks = HashBlocks()
+    var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0)
 
     init() {}
 
     /// The hash of a text's UTF-8.
     package static func digest(of text: String) -> [UInt8] {
-        var hash = Self()
-        var text = text
-        text.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-        return hash.finalize()
+        hash(of: text)
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        var state = state
-        blocks.append(bytes) { Self.process($0, into: &state) }
-        self.state = state
-    }
+    static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3, state.4] }
 
-    consuming func finalize() -> [UInt8] {
-        var state = state
-        blocks.finish(isBigEndian: true) { Self.process($0, into: &state) }
-        return [state.0, state.1, state.2, state.3, state.4].flatMap { word in
-            withUnsafeBytes(of: word.bigEndian, [UInt8].init)
-        }
-    }
-
-    private static func process(
-        _ block: UnsafeRawBufferPointer, into state: inout (UInt32, UInt32, UInt32, UInt32, UInt32)
+    static func process(
+        _ block: UnsafeRawBufferPointer, into state: inout State
     ) {
         var words = (0..<16).map { UInt32(bigEndian: block.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)) }
         for index in 16..<80 {

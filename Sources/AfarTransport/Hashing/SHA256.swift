@@ -2,8 +2,10 @@ import Foundation
 
 /// The SHA-256 hash (FIPS 180-4).
 struct SHA256: HashFunction {
-    private var blocks = HashBlocks()
-    private var state = Self.initial
+    static let isBigEndian = true
+
+    var blocks = HashBlocks()
+    var state = Self.initial
 
     /// FIPS 180-4, section 5.3.3.
     private static let initial: [UInt32] = [
@@ -22,19 +24,9 @@ struct SHA256: HashFunction {
         0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
     ]
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        var state = state
-        blocks.append(bytes) { Self.process($0, into: &state) }
-        self.state = state
-    }
+    static func words(of state: [UInt32]) -> [UInt32] { state }
 
-    consuming func finalize() -> [UInt8] {
-        var state = state
-        blocks.finish(isBigEndian: true) { Self.process($0, into: &state) }
-        return state.flatMap { word in withUnsafeBytes(of: word.bigEndian, [UInt8].init) }
-    }
-
-    private static func process(_ block: UnsafeRawBufferPointer, into state: inout [UInt32]) {
+    static func process(_ block: UnsafeRawBufferPointer, into state: inout [UInt32]) {
         var words = (0..<16).map { UInt32(bigEndian: block.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)) }
         words.reserveCapacity(64)
         for index in 16..<64 {
