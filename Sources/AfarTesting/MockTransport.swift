@@ -24,14 +24,23 @@ public final class MockTransport: CallbackTransport {
     public let capabilities: TransportCapabilities
     private let handler: Handler
     private let seen = Locked<[MockRequest]>([])
+    /// What the mock was made of, if it was of stubs, and how often each has answered.
+    let stubs: (all: [Stub], uses: Locked<[Int]>)?
 
     /// Makes a mock.
     ///
     /// - Parameters:
     ///   - capabilities: What the mock says it can do; everything unless told otherwise.
     ///   - handler: Called for each exchange when its request's body is complete; many calls may run at once.
-    public init(capabilities: TransportCapabilities = .mock, _ handler: @escaping Handler) {
+    public convenience init(capabilities: TransportCapabilities = .mock, _ handler: @escaping Handler) {
+        self.init(capabilities: capabilities, stubs: nil, handler)
+    }
+
+    init(
+        capabilities: TransportCapabilities, stubs: (all: [Stub], uses: Locked<[Int]>)?, _ handler: @escaping Handler
+    ) {
         self.capabilities = capabilities
+        self.stubs = stubs
         self.handler = handler
     }
 
