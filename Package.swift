@@ -187,7 +187,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AfarTestingTests",
-            dependencies: ["AfarTesting", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: [
+                "AfarTesting", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .testTarget(
             name: "AfarReachabilityTests",

@@ -9,6 +9,8 @@ public struct MockRequest: Sendable {
     public let exchange: Exchange
     /// The body's bytes, whatever form the body had.
     public let body: Data
+    /// What stands for the places of the ``Stub`` that fits: `id` for `/users/{id}`, percent-decoded.
+    public internal(set) var parameters: [String: String] = [:]
 
     init(exchange: Exchange, body: Data) {
         var exchange = exchange

@@ -24,8 +24,8 @@ public final class MockTransport: CallbackTransport {
     public let capabilities: TransportCapabilities
     private let handler: Handler
     private let seen = Locked<[MockRequest]>([])
-    /// What the mock was made of, if it was of stubs, and how often each has answered.
-    let stubs: (all: [Stub], uses: Locked<[Int]>)?
+    /// What the mock was made of, if it was of stubs.
+    let stubs: StubList?
 
     /// Makes a mock.
     ///
@@ -36,9 +36,7 @@ public final class MockTransport: CallbackTransport {
         self.init(capabilities: capabilities, stubs: nil, handler)
     }
 
-    init(
-        capabilities: TransportCapabilities, stubs: (all: [Stub], uses: Locked<[Int]>)?, _ handler: @escaping Handler
-    ) {
+    init(capabilities: TransportCapabilities, stubs: StubList?, _ handler: @escaping Handler) {
         self.capabilities = capabilities
         self.stubs = stubs
         self.handler = handler

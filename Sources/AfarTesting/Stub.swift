@@ -7,7 +7,8 @@ public import HTTPTypes
 /// ```swift
 /// let mock = MockTransport(stubs: [
 ///     Stub(.get, "https://api.example.com/users/{id}", .status(503), .json(["name": "Ada"])),
-///     Stub(.post, "/orders", .status(201)),
+///     Stub(.post, "/orders", .status(201)).withBody(.json(["item": 7])),
+///     Stub(.get, "/echo/{word}") { request in .text(request.parameters["word"] ?? "") },
 /// ])
 /// ```
 public struct Stub: Sendable {
@@ -17,9 +18,25 @@ public struct Stub: Sendable {
     /// Without a query it fits any.
     public let pattern: String
     private let url: URLPattern
-    private let responses: [MockResponse]
+    private var conditions: [Condition] = []
+    private let answer: @Sendable (MockRequest, _ number: Int) async throws -> MockResponse
 
-    /// Makes a stub.
+    private struct Condition: Sendable {
+        let description: String
+        let isMet: @Sendable (MockRequest) -> Bool
+    }
+
+    private init(
+        _ method: HTTPRequest.Method?, pattern: String,
+        answer: @escaping @Sendable (MockRequest, _ number: Int) async throws -> MockResponse
+    ) {
+        self.method = method
+        self.pattern = pattern
+        url = URLPattern(pattern)
+        self.answer = answer
+    }
+
+    /// Makes a stub of responses.
     ///
     /// - Parameters:
     ///   - method: The method; nil for any.
@@ -30,57 +47,90 @@ public struct Stub: Sendable {
     public init(
         _ method: HTTPRequest.Method?, _ pattern: String, _ response: MockResponse, _ others: MockResponse...
     ) {
-        self.method = method
-        self.pattern = pattern
-        url = URLPattern(pattern)
-        responses = [response] + others
+        let responses = [response] + others
+        self.init(method, pattern: pattern) { _, number in responses[min(number, responses.count - 1)] }
     }
 
-    func matches(_ request: MockRequest) -> Bool {
-        (method == nil || method == request.method) && url.matches(request.url)
+    /// Makes a stub whose responses depend on the requests.
+    ///
+    /// - Parameters:
+    ///   - method: The method; nil for any.
+    ///   - pattern: As for a stub of responses; ``MockRequest/parameters`` has what stands for its places.
+    ///   - answer: Called for each request; many calls may run at once. What it throws fails the exchange.
+    public init(_ method: HTTPRequest.Method?, _ pattern: String, _ answer: @escaping MockTransport.Handler) {
+        self.init(method, pattern: pattern) { request, _ in try await answer(request) }
     }
 
-    /// The response to the request with this number, from 0.
-    func response(_ number: Int) -> MockResponse { responses[min(number, responses.count - 1)] }
+    /// The same for requests with such a body only.
+    public func withBody(_ body: BodyPattern) -> Stub {
+        when("with \(body)") { body.matches($0.body) }
+    }
+
+    /// The same for requests only that meet a condition.
+    ///
+    /// - Parameter description: What it is about, for the error of a request that nothing fits: "as an administrator".
+    public func when(_ description: String, _ isMet: @escaping @Sendable (MockRequest) -> Bool) -> Stub {
+        var stub = self
+        stub.conditions.append(Condition(description: description, isMet: isMet))
+        return stub
+    }
+
+    /// What stands for the places of the pattern, when the stub fits a request.
+    func match(_ request: MockRequest) -> [String: String]? {
+        guard method == nil || method == request.method, let parameters = url.match(request.url) else { return nil }
+        var request = request
+        request.parameters = parameters
+        return conditions.allSatisfy { $0.isMet(request) } ? parameters : nil
+    }
+
+    /// The response to a request that has this number among those the stub answers, from 0.
+    func response(to request: MockRequest, number: Int) async throws -> MockResponse {
+        try await answer(request, number)
+    }
 }
 
 extension Stub: CustomStringConvertible {
-    /// The method and the pattern: `GET /users/{id}`.
-    public var description: String { "\(method?.rawValue ?? "any method") \(pattern)" }
+    /// The method, the pattern and the conditions: `POST /orders with the body {"item":7}`.
+    public var description: String {
+        ([method?.rawValue ?? "any method", pattern] + conditions.map(\.description)).joined(separator: " ")
+    }
 }
 
 /// A path, or a whole URL, with places for anything.
 private struct URLPattern: Sendable {
-    /// The scheme and the authority; nil for any.
-    private let origin: Substring?
+    private let url: URLReference
     private let segments: [Substring]
-    private let query: Substring?
 
-    init(_ text: String) { (origin, segments, query) = Self.split(text) }
+    init(_ text: String) {
+        url = URLReference(asWritten: text)
+        segments = Self.segments(of: url)
+    }
 
-    func matches(_ url: String) -> Bool {
-        let (origin, path, query) = Self.split(url)
-        if let own = self.origin, own.lowercased() != origin?.lowercased() { return false }
-        if let own = self.query, own != query { return false }
+    /// What stands for the places, when a URL fits.
+    func match(_ text: String) -> [String: String]? {
+        let other = URLReference(asWritten: text)
+        guard url.scheme == nil || url.scheme?.lowercased() == other.scheme?.lowercased(),
+            url.authority == nil || url.authority?.lowercased() == other.authority?.lowercased(),
+            url.query == nil || url.query == other.query
+        else { return nil }
+        let path = Self.segments(of: other)
         let isOpen = segments.last == "*"
         let fixed = isOpen ? segments.dropLast() : segments[...]
-        guard isOpen ? path.count >= fixed.count : path.count == fixed.count else { return false }
-        return zip(fixed, path).allSatisfy { own, segment in own.isPlace ? !segment.isEmpty : own == segment }
-    }
-
-    private static func split(_ text: String) -> (origin: Substring?, segments: [Substring], query: Substring?) {
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        var path = parts[0]
-        var origin: Substring?
-        if let scheme = path.range(of: "://") {
-            let end = path[scheme.upperBound...].firstIndex(of: "/") ?? path.endIndex
-            (origin, path) = (path[..<end], path[end...])
+        guard isOpen ? path.count >= fixed.count : path.count == fixed.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (own, segment) in zip(fixed, path) {
+            if own.hasPrefix("{"), own.hasSuffix("}") {
+                guard !segment.isEmpty else { return nil }
+                parameters[String(own.dropFirst().dropLast())] = segment.removingPercentEncoding ?? String(segment)
+            } else if own != segment {
+                return nil
+            }
         }
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(path.isEmpty ? 0 : 1)
-        return (origin, segments.isEmpty ? [""] : Array(segments), parts.count > 1 ? parts[1] : nil)
+        return parameters
     }
-}
 
-extension Substring {
-    fileprivate var isPlace: Bool { hasPrefix("{") && hasSuffix("}") }
+    private static func segments(of url: URLReference) -> [Substring] {
+        let path = url.path.hasPrefix("/") ? url.path.dropFirst() : url.path
+        return path.split(separator: "/", omittingEmptySubsequences: false)
+    }
 }

@@ -29,7 +29,7 @@ extension Request {
         {
             exchange.request.headerFields[.cacheControl] = "no-cache"
         }
-        guard session.usesCache else {
+        guard stack.configuration.cacheStore != nil else {
             guard policy == .returnCacheDataDontLoad else { return }
             throw TransportError(
                 .notCached, phase: .queued, url: exchange.url,

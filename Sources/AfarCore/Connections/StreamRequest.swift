@@ -60,8 +60,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     override func route() throws -> Route {
         Route(
-            stages: session.connectionStages,
-            sender: .awaited(StreamTransport(base: try session.transport.makingConnections(for: nil), slot: slot)))
+            stages: stack.connectionStages,
+            sender: .awaited(StreamTransport(base: try stack.transport.makingConnections(for: nil), slot: slot)))
     }
 
     override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
@@ -289,9 +289,9 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 message: "bytes that came from \(hostName) before TLS have not been read")
         }
         var target = ConnectionTarget(
-            host: HostName(host).text, port: port, isSecure: true, options: try session.options.get())
+            host: HostName(host).text, port: port, isSecure: true, options: try stack.options.get())
         options.apply(to: &target.options)
-        try await session.secure(&target, asking: serverTrustHandler)
+        try await stack.security.secure(&target, asking: serverTrustHandler)
         try await connection.startTLS(to: target)
     }
 
@@ -401,13 +401,13 @@ private struct StreamTransport: Transport {
     }
 }
 
-extension SessionState {
+extension SessionSecurity {
     /// Fills in who the client is to a host, and who decides on its certificates.
     fileprivate func secure(
         _ target: inout ConnectionTarget, asking handler: ServerTrustHandlerKey.Handler?
     ) async throws {
         let found: Result<ConnectionSecurity?, any Error> =
-            switch security.security(forHost: target.host, hasLeftOrigin: false, isDecided: handler != nil) {
+            switch self.security(forHost: target.host, hasLeftOrigin: false, isDecided: handler != nil) {
             case .now(let result): result
             case .wait(let work): await work()
             }

@@ -119,7 +119,7 @@ extension Request {
         let body = CurlCommand.Body(requestBody)
         let request = try HTTPRequest(urlRequest, bodyLength: requestBody.length)
         var headers = HTTPHeaders()
-        for field in try session.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
+        for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
         // Not those of `request`: the user and password of its URL stand in the URL here.
@@ -146,7 +146,7 @@ extension Request {
 
     /// What the session's store has for a request; nil when none of it goes along.
     private func cookies(for request: HTTPRequest, of urlRequest: URLRequest, besides headers: HTTPHeaders) -> String? {
-        let configuration = session.configuration
+        let configuration = stack.configuration
         guard let store = configuration.cookieStore, configuration.httpShouldSetCookies,
             urlRequest.httpShouldHandleCookies, headers["Cookie"] == nil
         else { return nil }

@@ -139,7 +139,7 @@ extension RequestPipeline {
         }
         guard end == nil, var exchange = exchange.take() else { throw end ?? .explicitlyCancelled }
         options?.options.apply(to: &exchange.options)
-        try context.capabilities.check(exchange)
+        try request.stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: request)
         if let policy = request.redirectPolicy(for: urlRequest, by: handler) {
             exchange.context[RedirectPolicyKey.self] = policy

@@ -93,7 +93,7 @@ extension RequestPipeline {
             request: try HTTPRequest(request.httpForm(of: urlRequest), bodyLength: body.length),
             body: body,
             delivery: try request.openDelivery(),
-            options: try context.options.get())
+            options: try request.stack.options.get())
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
             exchange.options.idleTimeout = urlRequest.timeoutInterval

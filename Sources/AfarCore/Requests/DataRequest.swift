@@ -8,7 +8,7 @@ public import Foundation
 public class DataRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
-    private struct Received {
+    struct Received {
         var data: Data?
         var validators: [Validator] = []
         var stream: (@Sendable (Data) -> Void)?
@@ -16,7 +16,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     typealias Validator = @Sendable (URLRequest?, ResponseHead, Data?) throws -> Void
 
-    private let received = InlineLocked(Received())
+    let received = InlineLocked(Received())
 
     /// The response's body, once it is there; nil when there was none. When the request broke off or was cancelled, what
     /// had come of it by then; nothing, if it was cancelled by who was asked about the response's head.

@@ -18,6 +18,8 @@ public class Request: @unchecked Sendable {
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
     let session: SessionState
+    /// The way that it goes: its session's, or what takes the place of that.
+    let stack: TransportStack
     /// Makes the `URLRequest`, anew for each attempt.
     public let convertible: any URLRequestConvertible
     /// Whether no user code takes part in making the `URLRequest`.
@@ -42,6 +44,7 @@ public class Request: @unchecked Sendable {
         self.isPlain = isPlain
         self.convertible = convertible
         self.session = session
+        stack = TransportOverride.current?.stack(for: session) ?? session.stack
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
         mutable = InlineLocked(Mutable(interceptor: interceptor))
     }
@@ -89,7 +92,7 @@ public class Request: @unchecked Sendable {
     func complete(_ exchange: inout Exchange) throws {}
 
     /// Who carries the request, and the stages that it passes on the way.
-    func route() throws -> Route { Route(stages: session.stages, sender: session.sender) }
+    func route() throws -> Route { Route(stages: stack.stages, sender: stack.sender) }
 
     /// Decides about the response when its head has come.
     ///

@@ -22,7 +22,7 @@ extension Session {
     public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {
         state.drain()
         for case let socket as WebSocketRequest in state.running { socket.close(sending: .goingAway) }
-        state.transport.closeIdleConnections()
+        state.stack.transport.closeIdleConnections()
         let over = Deferred<Bool>()
         state.whenOver(state.running) { over.fulfil(true) }
         let timer = over.fulfil(false, after: .seconds(max(0, min(limit, 1e9))))
@@ -40,7 +40,7 @@ extension Session {
         let lastTimer = isDone.fulfil((), after: .seconds(Self.longestFarewell))
         await isDone.value
         lastTimer.cancel()
-        state.transport.closeIdleConnections()
+        state.stack.transport.closeIdleConnections()
         return areOver
     }
 }

@@ -75,7 +75,7 @@ open class Session: @unchecked Sendable {
     // MARK: What it was made with
 
     /// What carries the requests.
-    public var transport: any Transport { state.transport }
+    public var transport: any Transport { state.stack.transport }
     /// The connections of the session's transport at this moment, by host; nil if the transport does not know, as
     /// URLSession does not. They are also those of other sessions on the same transport.
     public var connectionStatistics: ConnectionStatistics? {

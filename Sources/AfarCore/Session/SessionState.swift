@@ -17,7 +17,6 @@ final class SessionState: Sendable {
     // MARK: What the session was given
 
     let configuration: SessionConfiguration
-    let transport: any Transport
     let connectivity: (any ConnectivityProvider)?
     let delegate: SessionDelegate
     let queues: SessionQueues
@@ -27,21 +26,15 @@ final class SessionState: Sendable {
     let serverTrustManager: ServerTrustManager?
     let redirectHandler: (any RedirectHandler)?
     let cachedResponseHandler: (any CachedResponseHandler)?
+    /// The stages that the session was given.
+    private let ownStages: [any ExchangeStage]
     /// The monitors that the session was given.
     let ownMonitors: CompositeEventMonitor
 
     // MARK: What is made of that
 
-    let sender: ExchangeSender
-    /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
-    let stages: [any ExchangeStage]
-    /// Those that a request passes which is for a connection alone.
-    let connectionStages: [any ExchangeStage]
-    /// Who the client is to a host, and who decides on its certificates.
-    let security: SessionSecurity
-    let capabilities: TransportCapabilities
-    /// The template for the options of every exchange, or why the configuration gives none.
-    let options: Result<ExchangeOptions, any Error>
+    /// The way that requests go.
+    let stack: TransportStack
     /// Held while an adapter or a retrier of any request is called.
     let interceptorLock = CallbackLock()
     /// All monitors that may observe all requests.
@@ -68,7 +61,6 @@ final class SessionState: Sendable {
         stages ownStages: [any ExchangeStage]
     ) {
         self.configuration = configuration
-        self.transport = transport
         self.connectivity = connectivity
         self.delegate = delegate
         self.queues = queues
@@ -79,46 +71,21 @@ final class SessionState: Sendable {
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
         ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
-        sender = ExchangeSender(transport)
-        let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
-        var innerStages: [any ExchangeStage] = ownStages.map(CancellableStage.init)
-        security = SessionSecurity(configuration, serverTrustManager)
-        let securityStage = ConnectionSecurityStage(security)
-        innerStages.append(securityStage)
-        var connectionStages: [any ExchangeStage] = [securityStage]
-        if let store = configuration.hstsStore { innerStages.append(HSTSStage(store)) }
-        if configuration.waitsForConnectivity, let connectivity {
-            let stage = ConnectivityStage(
-                waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections)
-            innerStages.append(stage)
-            connectionStages.append(stage)
-        }
-        self.connectionStages = connectionStages
-        var stages: [any ExchangeStage] = []
-        if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
-        stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
-        stages.append(AuthenticationStage(configuration, over: transport))
-        if let store = configuration.cacheStore {
-            // A cache knows requests by their cookies, too. What the network sets is stored whatever the cache makes of it.
-            if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
-            if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
-            stages.append(
-                CacheStage(
-                    store, revalidation: CacheRevalidation(through: innerStages, over: sender),
-                    coalesces: configuration.coalescesRequests))
-        } else if let cookieStage = configuration.cookieStage() {
-            stages.append(cookieStage)
-        }
-        self.stages = stages + innerStages
-        capabilities = transport.capabilities
-        options = Result { try configuration.exchangeOptions(for: transport) }
+        self.ownStages = ownStages
+        stack = TransportStack(
+            configuration, over: transport, ownStages: ownStages, connectivity: connectivity,
+            serverTrustManager: serverTrustManager)
         (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
         connectivityListener = connectivity.map(ConnectivityListener.init)
         delegate.attach(self)
     }
 
-    /// Whether there is a cache.
-    var usesCache: Bool { configuration.cacheStore != nil }
+    /// A way like the session's own over another transport.
+    func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
+        TransportStack(
+            configuration, over: transport, ownStages: ownStages, connectivity: connectivity,
+            serverTrustManager: serverTrustManager)
+    }
 
     /// The session, while it lives. It is set once, when the session is made.
     var owner: Session? {
@@ -140,7 +107,7 @@ final class SessionState: Sendable {
             return state.end ?? (state.isDraining ? .sessionInvalidated(error: nil) : nil)
         }
         if let connectivityListener, connectivityListener.mustStart {
-            connectivityListener.start { [weak self] in self?.transport.closeIdleConnections() }
+            connectivityListener.start { [weak self] in self?.stack.transport.closeIdleConnections() }
         }
         return end
     }
@@ -170,13 +137,5 @@ final class SessionState: Sendable {
         for request in running { request.end(with: error) }
         let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
         eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
-    }
-}
-
-extension RedirectRules {
-    fileprivate init(_ configuration: SessionConfiguration, _ hsts: HSTSUpgrade?) {
-        self.init(
-            maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
-            sensitiveHeaders: configuration.sensitiveHeaders, hsts: hsts)
     }
 }

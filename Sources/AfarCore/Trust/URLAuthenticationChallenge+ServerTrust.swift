@@ -74,7 +74,7 @@ extension URLAuthenticationChallenge {
 extension Request {
     /// Who is asked about servers' certificates before they are evaluated; nil when nobody is.
     var serverTrustHandler: ServerTrustHandlerKey.Handler? {
-        guard session.delegate.decidesAboutServerTrust(over: session.capabilities.features) else { return nil }
+        guard session.delegate.decidesAboutServerTrust(over: stack.capabilities.features) else { return nil }
         return { [self] trust, port in
             guard
                 let (disposition, credential) = await session.delegate.answer(

@@ -72,8 +72,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     override func route() throws -> Route {
         Route(
-            stages: session.stages,
-            sender: .awaited(UpgradeTransport(base: try session.transport.makingConnections(for: nil), slot: slot)))
+            stages: stack.stages,
+            sender: .awaited(UpgradeTransport(base: try stack.transport.makingConnections(for: nil), slot: slot)))
     }
 
     override func complete(_ urlRequest: inout URLRequest) throws {

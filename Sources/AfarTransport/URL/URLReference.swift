@@ -7,8 +7,11 @@ package struct URLReference: Sendable {
     package var fragment: Substring?
 
     /// Takes a text to pieces. What can stand in no URL is percent-encoded before.
-    package init(_ text: String) {
-        var rest = Self.escaped(text)[...]
+    package init(_ text: String) { self.init(asWritten: Self.escaped(text)) }
+
+    /// Takes a text to pieces as it is written.
+    package init(asWritten text: String) {
+        var rest = text[...]
         if let hash = rest.firstIndex(of: "#") {
             fragment = rest[rest.index(after: hash)...]
             rest = rest[..<hash]

@@ -1,0 +1,21 @@
+package import AfarTransport
+package import Foundation
+
+#if canImport(FoundationNetworking)
+    package import FoundationNetworking
+#endif
+
+extension DataRequest {
+    /// Puts a request that is not started into the state that it would have after an attempt, for who tests what looks at it.
+    package func present(
+        _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?
+    ) {
+        mutable.withLock { state in
+            state.requests = [urlRequest]
+            state.head = head
+            state.retryCount = retryCount
+            state.failure = error
+        }
+        received.withLock { $0.data = data }
+    }
+}

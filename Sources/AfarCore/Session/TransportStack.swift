@@ -1,0 +1,71 @@
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A transport with what a request passes on the way to it.
+final class TransportStack: Sendable {
+    let configuration: SessionConfiguration
+    let transport: any Transport
+    let sender: ExchangeSender
+    /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
+    let stages: [any ExchangeStage]
+    /// Those that a request passes which is for a connection alone.
+    let connectionStages: [any ExchangeStage]
+    /// Who the client is to a host, and who decides on its certificates.
+    let security: SessionSecurity
+    let capabilities: TransportCapabilities
+    /// The template for the options of every exchange, or why the configuration gives none.
+    let options: Result<ExchangeOptions, any Error>
+
+    /// - Parameters:
+    ///   - ownStages: Those of the session's user.
+    ///   - connectivity: What tells requests that wait for a network when there is one.
+    init(
+        _ configuration: SessionConfiguration, over transport: any Transport, ownStages: [any ExchangeStage],
+        connectivity: (any ConnectivityProvider)?, serverTrustManager: ServerTrustManager?
+    ) {
+        self.configuration = configuration
+        self.transport = transport
+        sender = ExchangeSender(transport)
+        let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
+        var innerStages: [any ExchangeStage] = ownStages.map(CancellableStage.init)
+        security = SessionSecurity(configuration, serverTrustManager)
+        let securityStage = ConnectionSecurityStage(security)
+        innerStages.append(securityStage)
+        var connectionStages: [any ExchangeStage] = [securityStage]
+        if let store = configuration.hstsStore { innerStages.append(HSTSStage(store)) }
+        if configuration.waitsForConnectivity, let connectivity {
+            let stage = ConnectivityStage(
+                waitingFor: connectivity, closeIdleConnections: transport.closeIdleConnections)
+            innerStages.append(stage)
+            connectionStages.append(stage)
+        }
+        self.connectionStages = connectionStages
+        var stages: [any ExchangeStage] = []
+        if let hsts { stages.append(HSTSUpgradeStage(hsts)) }
+        stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
+        stages.append(AuthenticationStage(configuration, over: transport))
+        if let store = configuration.cacheStore {
+            // A cache knows requests by their cookies, too. What the network sets is stored whatever the cache makes of it.
+            if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
+            if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
+            stages.append(
+                CacheStage(
+                    store, revalidation: CacheRevalidation(through: innerStages, over: sender),
+                    coalesces: configuration.coalescesRequests))
+        } else if let cookieStage = configuration.cookieStage() {
+            stages.append(cookieStage)
+        }
+        self.stages = stages + innerStages
+        capabilities = transport.capabilities
+        options = Result { try configuration.exchangeOptions(for: transport) }
+    }
+}
+
+extension RedirectRules {
+    fileprivate init(_ configuration: SessionConfiguration, _ hsts: HSTSUpgrade?) {
+        self.init(
+            maximum: configuration.maximumRedirects, allowsInsecure: configuration.allowsInsecureRedirects,
+            sensitiveHeaders: configuration.sensitiveHeaders, hsts: hsts)
+    }
+}

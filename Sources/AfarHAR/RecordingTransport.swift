@@ -1,0 +1,159 @@
+public import AfarTransport
+import Foundation
+import HTTPTypes
+
+/// A transport that records what goes over another, to be written as an HTTP archive.
+///
+/// ```swift
+/// let recording = RecordingTransport(around: CurlTransport())
+/// let session = Session(transport: recording)
+/// …
+/// try recording.archive.write(to: file)
+/// ```
+///
+/// Each hop of a redirect, each answer to a challenge and each retry is an entry of its own, in the order in which they were
+/// sent; a failure is kept with its code. Bodies in files and streamed ones are recorded as all others, up to 16 MiB each; of
+/// a streamed response, what was not read to its end is not kept. WebSockets and raw connections do not go over it.
+public struct RecordingTransport: Transport {
+    static let longestBody = 16 * 1024 * 1024
+
+    private let base: any Transport
+    private let recorder: ArchiveRecorder
+
+    /// Records what goes over a transport.
+    ///
+    /// - Parameters:
+    ///   - base: What carries the requests.
+    ///   - redaction: What is hidden in the archive. The default is ``HAR/Redaction/secrets``.
+    public init(around base: any Transport, redaction: HAR.Redaction = .secrets) {
+        self.init(around: base, into: ArchiveRecorder(redaction: redaction))
+    }
+
+    package init(around base: any Transport, into recorder: ArchiveRecorder) {
+        (self.base, self.recorder) = (base, recorder)
+    }
+
+    /// What was recorded so far, from any thread.
+    public var archive: HAR { recorder.archive }
+
+    /// What the transport below can do.
+    public var capabilities: TransportCapabilities { base.capabilities }
+
+    /// Has the transport below perform an exchange, and records it.
+    public func send(_ exchange: Exchange) async throws -> TransportResponse {
+        var exchange = exchange
+        let sent = SentBody(&exchange)
+        let file = FileNote(&exchange)
+        let number = recorder.add(HAR.Entry(started: Date(), request: HAR.Request(exchange)))
+        let type = exchange.fields[.contentType] ?? ""
+        do {
+            let response = try await base.send(exchange)
+            recorder.change(number) { entry in
+                entry.request.body = sent.content(type: type)
+                entry.response.take(response.head)
+                if let metrics = response.report.transactions.last { entry.take(metrics) }
+            }
+            record(response, file.descriptor, number)
+            return response
+        } catch {
+            let failure = error as? TransportError
+            recorder.change(number) { entry in
+                entry.request.body = sent.content(type: type)
+                entry.failure = (failure?.code ?? .unknown).description
+                if let metrics = failure?.report.transactions.last { entry.take(metrics) }
+            }
+            throw error
+        }
+    }
+
+    private func record(_ response: TransportResponse, _ descriptor: Int32?, _ number: Int) {
+        @Sendable func keep(_ data: Data?) {
+            recorder.change(number) { entry in
+                let type = entry.response.content.mimeType
+                entry.response.content =
+                    data.map { HAR.Content(mimeType: type, data: $0) }
+                    ?? HAR.Content(mimeType: type, text: nil, encoding: nil)
+            }
+        }
+        switch response.body {
+        case .data(let data): keep(data.count <= Self.longestBody ? data : nil)
+        case .file(let count):
+            let isKept = count <= Self.longestBody
+            keep(isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
+        case .stream(let stream):
+            keep(nil)
+            stream.copy(upTo: Self.longestBody) { [recorder] data in
+                keep(data)
+                Task {
+                    let report = await stream.report()
+                    recorder.change(number) { entry in report.transactions.last.map { entry.take($0) } }
+                }
+            }
+        }
+    }
+
+    /// Closes connections of the transport below that no exchange uses.
+    public func closeIdleConnections() { base.closeIdleConnections() }
+    /// The connections of the transport below.
+    public var connectionStatistics: ConnectionStatistics? { get async { await base.connectionStatistics } }
+}
+
+/// The body of a request, as it was sent.
+private final class SentBody: Sendable {
+    private let body: RequestBody
+    private let copy = Locked(Data())
+
+    /// Has a streamed body copied.
+    init(_ exchange: inout Exchange) {
+        body = exchange.body
+        guard case .stream(let stream) = body else { return }
+        exchange.body = .stream(
+            RequestBodyStream(length: stream.length, isReplayable: stream.isReplayable) { [copy] in
+                let read = stream.reader()
+                copy.withLock { $0 = Data() }
+                return {
+                    let chunk = try await read()
+                    if let chunk {
+                        copy.withLock { if $0.count <= RecordingTransport.longestBody { $0.append(chunk) } }
+                    }
+                    return chunk
+                }
+            })
+    }
+
+    func content(type: String) -> HAR.Content? {
+        let data: Data? =
+            switch body {
+            case .none: nil
+            case .data(let data): data
+            case .file(let file):
+                (body.length ?? 0) <= RecordingTransport.longestBody ? try? Data(contentsOf: file) : Data()
+            case .stream: copy.withLock { $0 }
+            }
+        return data.map { data in
+            data.count <= RecordingTransport.longestBody
+                ? HAR.Content(mimeType: type, data: data) : HAR.Content(mimeType: type, text: nil, encoding: nil)
+        }
+    }
+}
+
+/// Which file a response's body goes into.
+private final class FileNote: Sendable {
+    private let chosen: Locked<Int32?>
+
+    /// Has the verdict noted that may name another file.
+    init(_ exchange: inout Exchange) {
+        chosen = Locked(exchange.delivery.descriptor)
+        guard let verdict = exchange.verdict else { return }
+        exchange.verdict = { [chosen] head in
+            @Sendable func note(_ verdict: HeadVerdict) {
+                if case .take(let delivery?) = verdict { chosen.withLock { $0 = delivery.descriptor } }
+            }
+            let verdict = verdict(head)
+            if case .ask(let pending) = verdict { pending.whenGiven(note) } else { note(verdict) }
+            return verdict
+        }
+    }
+
+    var descriptor: Int32? { chosen.withLock { $0 } }
+}

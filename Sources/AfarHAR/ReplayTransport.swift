@@ -1,0 +1,209 @@
+public import AfarTransport
+public import Foundation
+import HTTPTypes
+
+/// A transport that answers requests with what an HTTP archive has for them, and reaches no network.
+///
+/// ```swift
+/// let session = Session(transport: try ReplayTransport(contentsOf: file))
+/// ```
+///
+/// The archive may be one of ``RecordingTransport``, or one that a browser or another tool has written. Responses come at
+/// once. A request for which there is nothing fails with ``TransportError/Code-swift.struct/invalidUse``, and the error names
+/// what was asked and what there is. A failure that was recorded is thrown again, with its code.
+public final class ReplayTransport: Transport {
+    /// When an entry fits a request. What is redacted in the archive is left out of the comparison.
+    public enum Matching: Sendable, Hashable {
+        /// The method, the URL and the body are the same; each entry answers one request, in order where several fit. JSON is
+        /// the same in whatever order its keys stand, and a multipart body with whatever boundary.
+        case strict
+        /// The method and the URL are the same, but for the order of its query; bodies do not count. The last entry that fits
+        /// answers again.
+        case lenient
+    }
+
+    /// What replaying can do, and refuses to do otherwise.
+    public let capabilities = TransportCapabilities.withoutNetwork(name: "replay")
+    private let entries: [HAR.Entry]
+    private let keys: [RequestKey]
+    private let matching: Matching
+    private let redaction: HAR.Redaction
+    private let used: Locked<[Bool]>
+
+    /// Answers with an archive.
+    ///
+    /// - Parameters:
+    ///   - archive: Requests and their responses.
+    ///   - matching: When an entry fits a request. The default is ``Matching/strict``.
+    ///   - redaction: What was hidden when the archive was written. The default is ``HAR/Redaction/secrets``.
+    public init(_ archive: HAR, matching: Matching = .strict, redaction: HAR.Redaction = .secrets) {
+        // What a browser answered by itself was never a response.
+        entries = archive.entries.filter { $0.response.status > 0 || $0.failure != nil }
+        (self.matching, self.redaction) = (matching, redaction)
+        keys = entries.map { entry in
+            RequestKey(
+                method: entry.request.method, url: entry.request.url, body: entry.request.body?.data,
+                type: entry.request.body?.mimeType ?? "", matching, redaction)
+        }
+        used = Locked(Array(repeating: false, count: entries.count))
+    }
+
+    /// Answers with the archive in a file.
+    ///
+    /// - Throws: A ``HAR/FileError``.
+    public convenience init(
+        contentsOf file: URL, matching: Matching = .strict, redaction: HAR.Redaction = .secrets
+    ) throws {
+        self.init(try HAR(contentsOf: file), matching: matching, redaction: redaction)
+    }
+
+    /// The entries that have answered no request so far.
+    public var unusedEntries: [HAR.Entry] {
+        zip(entries, used.withLock { $0 }).filter { !$0.1 }.map(\.0)
+    }
+
+    /// Answers a request.
+    public func send(_ exchange: Exchange) async throws -> TransportResponse {
+        try capabilities.check(exchange)
+        let body = try await exchange.collectBody { count in
+            exchange.observer?.exchangeDidSend(bytes: Int64(count), expected: exchange.body.length)
+        }
+        let entry = try take(for: exchange, body)
+        if let failure = entry.failure, entry.response.status == 0 {
+            throw TransportError(
+                TransportError.Code(named: failure) ?? .unknown, phase: .awaitingResponse, url: exchange.url,
+                message: "the recorded request failed (\(failure))")
+        }
+        guard let data = entry.response.content.data else {
+            throw TransportError(
+                .bodyIncomplete, phase: .receiving, url: exchange.url,
+                message: "the recording has no body for \(exchange.request.method.rawValue) \(exchange.url)")
+        }
+        return try await deliver(entry, data, to: exchange)
+    }
+
+    private func take(for exchange: Exchange, _ body: Data) throws -> HAR.Entry {
+        let key = RequestKey(
+            method: exchange.request.method.rawValue, url: exchange.url, body: body,
+            type: exchange.fields[.contentType] ?? "", matching, redaction)
+        let fitting = keys.indices.filter { keys[$0].fits(key) }
+        let index = used.withLock { used -> Int? in
+            let index = fitting.first { !used[$0] } ?? (matching == .lenient ? fitting.last : nil)
+            if let index { used[index] = true }
+            return index
+        }
+        guard let index else {
+            let rest = unusedEntries.prefix(20).map { "\($0.request.method) \($0.request.url)" }
+            throw TransportError(
+                .invalidUse, phase: .queued, url: exchange.url,
+                message: "the recording has no answer \(fitting.isEmpty ? "" : "left ")for \(key). "
+                    + "Not asked for yet: \(rest.isEmpty ? "nothing" : rest.joined(separator: ", "))")
+        }
+        return entries[index]
+    }
+
+    private func deliver(_ entry: HAR.Entry, _ data: Data, to exchange: Exchange) async throws -> TransportResponse {
+        var fields = HTTPFields()
+        for field in entry.response.headers {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            fields.append(HTTPField(name: name, value: field.value))
+        }
+        let head = ResponseHead(
+            status: entry.response.status, httpVersion: entry.response.httpVersion, fields: fields, url: exchange.url)
+        exchange.observer?.exchangeDidReceiveHead(head)
+        let verdict = await exchange.headArrived(head).settled
+        try Task.checkCancellation(of: exchange)
+        let body = exchange.request.method == .head ? Data() : data
+        if case .take(let delivery) = verdict, let limit = (delivery ?? exchange.delivery).limit, body.count > limit {
+            throw TransportError(
+                .responseTooLarge, phase: .receiving, url: exchange.url, message: "the body has more than \(limit) bytes")
+        }
+        let response = TransportResponse(
+            head: head, body: .data(body), report: TransportReport(transactions: [TransactionMetrics()]))
+        let delivered = try response.obeying(verdict, instead: exchange.delivery).get()
+        if !body.isEmpty, case .take = verdict {
+            exchange.observer?.exchangeDidReceive(bytes: Int64(body.count), expected: head.contentLength)
+        }
+        return delivered
+    }
+}
+
+extension Task<Never, Never> {
+    fileprivate static func checkCancellation(of exchange: Exchange) throws {
+        guard isCancelled else { return }
+        throw TransportError(
+            .cancelled, phase: .awaitingResponse, url: exchange.url, message: "the exchange was cancelled")
+    }
+}
+
+/// What of a request is compared.
+private struct RequestKey: Sendable, CustomStringConvertible {
+    private let method: String
+    private let url: String
+    /// Nil when it does not count.
+    private let body: Data?
+
+    init(
+        method: String, url: String, body: Data?, type: String, _ matching: ReplayTransport.Matching,
+        _ redaction: HAR.Redaction
+    ) {
+        self.method = method.uppercased()
+        let redacted = redaction.url(url)
+        var reference = URLReference(redacted)
+        reference.fragment = nil
+        if reference.path.isEmpty { reference.path = "/" }
+        switch matching {
+        case .strict:
+            let body = redaction.body(body ?? Data(), type: type)
+            self.body = MultipartBoundary(type)?.removed(from: body) ?? body
+        case .lenient:
+            reference.query = reference.query.map { $0.split(separator: "&").sorted().joined(separator: "&")[...] }
+            self.body = nil
+        }
+        self.url = reference.text
+    }
+
+    func fits(_ other: RequestKey) -> Bool {
+        guard method == other.method, url == other.url else { return false }
+        guard let body, let otherBody = other.body, body != otherBody else { return true }
+        return body.isSameJSON(as: otherBody)
+    }
+
+    var description: String {
+        let text = body.flatMap { $0.isEmpty ? nil : String(decoding: $0.prefix(200), as: UTF8.self) }
+        return "\(method) \(url)\(text.map { " with the body \($0)" } ?? "")"
+    }
+}
+
+/// The boundary of a multipart body (RFC 2046, section 5.1.1), which is another each time.
+private struct MultipartBoundary {
+    private let text: Data
+
+    init?(_ type: String) {
+        guard type.lowercased().hasPrefix("multipart/"), let range = type.range(of: "boundary=") else { return nil }
+        let value = type[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: [" ", "\""])
+        guard !value.isEmpty else { return nil }
+        text = Data(value.utf8)
+    }
+
+    func removed(from body: Data) -> Data {
+        var rest = body[...]
+        var kept = Data()
+        while let range = rest.range(of: text) {
+            kept += rest[..<range.lowerBound]
+            rest = rest[range.upperBound...]
+        }
+        return kept + rest
+    }
+}
+
+extension Data {
+    /// Whether two texts are the same JSON, in whatever order their keys stand.
+    package func isSameJSON(as other: Data) -> Bool {
+        func value(_ data: Data) -> NSObject? {
+            try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject
+        }
+        guard let own = value(self), let other = value(other) else { return false }
+        return own.isEqual(other)
+    }
+}
