@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
         .library(name: "AfarLogging", targets: ["AfarLogging"]),
         .library(name: "AfarReachability", targets: ["AfarReachability"]),
+        .library(name: "AfarHAR", targets: ["AfarHAR"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
@@ -118,8 +119,14 @@ let package = Package(
             dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]
         ),
         .target(
-            name: "AfarTesting",
+            name: "AfarHAR",
             dependencies: ["AfarCore", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
+        ),
+        .target(
+            name: "AfarTesting",
+            dependencies: [
+                "AfarHAR", "AfarCore", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .target(name: "AfarTestServer"),
         .target(
@@ -184,6 +191,15 @@ let package = Package(
                 "AfarLogging", "AfarCore", "AfarTesting",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ]
+        ),
+        .testTarget(
+            name: "AfarHARTests",
+            dependencies: [
+                "AfarHAR", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            exclude: ["har-1.2.schema.json"]
         ),
         .testTarget(
             name: "AfarTestingTests",

@@ -1,5 +1,5 @@
-package import AfarTransport
-package import Foundation
+import AfarTransport
+import Foundation
 import HTTPTypes
 
 /// Collects the entries of an archive from whatever thread they come.
@@ -40,12 +40,17 @@ extension HAR.Field {
 }
 
 extension HAR.Response {
-    mutating func take(_ head: ResponseHead) {
+    /// - Parameter body: Nil for one that is not kept, or not there yet.
+    mutating func take(_ head: ResponseHead, body: Data? = nil) {
         status = head.status
         statusText = HTTPResponse.Status(code: head.status).reasonPhrase
         httpVersion = head.httpVersion
         headers = head.fields.map(HAR.Field.init)
-        content.mimeType = head.value(for: .contentType) ?? ""
+        take(body, type: head.value(for: .contentType) ?? "")
+    }
+
+    mutating func take(_ body: Data?, type: String) {
+        content = body.map { HAR.Content(mimeType: type, data: $0) } ?? HAR.Content(mimeType: type, text: nil, encoding: nil)
     }
 }
 

@@ -24,7 +24,7 @@ extension HAR {
         }
 
         init(started: Date, request: Request) {
-            startedDateTime = started.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+            startedDateTime = started.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             (time, timings) = (0, Timings())
             self.request = request
             response = Response()

@@ -68,12 +68,7 @@ public struct RecordingTransport: Transport {
 
     private func record(_ response: TransportResponse, _ descriptor: Int32?, _ number: Int) {
         @Sendable func keep(_ data: Data?) {
-            recorder.change(number) { entry in
-                let type = entry.response.content.mimeType
-                entry.response.content =
-                    data.map { HAR.Content(mimeType: type, data: $0) }
-                    ?? HAR.Content(mimeType: type, text: nil, encoding: nil)
-            }
+            recorder.change(number) { $0.response.take(data, type: $0.response.content.mimeType) }
         }
         switch response.body {
         case .data(let data): keep(data.count <= Self.longestBody ? data : nil)
@@ -81,7 +76,6 @@ public struct RecordingTransport: Transport {
             let isKept = count <= Self.longestBody
             keep(isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
         case .stream(let stream):
-            keep(nil)
             stream.copy(upTo: Self.longestBody) { [recorder] data in
                 keep(data)
                 Task {

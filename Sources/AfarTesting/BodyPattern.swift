@@ -1,3 +1,4 @@
+import AfarHAR
 public import Foundation
 
 /// What the body of a request has to be for a ``Stub`` to fit it.
@@ -29,19 +30,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         return BodyPattern(
             description: "the body \(encoded.map { String(decoding: $0, as: UTF8.self) } ?? "that cannot be JSON")"
         ) { body in
-            guard let encoded, let wanted = JSONTree(encoded), let found = JSONTree(body) else { return false }
-            return wanted.value.isEqual(found.value)
-        }
-    }
-
-    private struct JSONTree {
-        let value: NSObject
-
-        init?(_ data: Data) {
-            guard
-                let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject
-            else { return nil }
-            self.value = value
+            encoded?.isSameJSON(as: body) ?? false
         }
     }
 }

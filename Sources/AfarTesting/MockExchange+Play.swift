@@ -8,7 +8,7 @@ extension MockExchange {
         do {
             await suspension.pass()
             enter(.sending)
-            let request = MockRequest(exchange: exchange, body: try await collectBody())
+            let request = MockRequest(exchange: exchange, body: try await body())
             enter(.awaitingResponse)
             let response = try await handler(request)
             try await Task.sleep(for: response.delay)
@@ -23,32 +23,11 @@ extension MockExchange {
         }
     }
 
-    private func collectBody() async throws -> Data {
-        var bytes = Data()
-        func failure(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
-            TransportError(.requestBodyFailed, phase: .sending, url: exchange.url, message: message, underlying: cause)
+    private func body() async throws -> Data {
+        try await exchange.collectBody { count in
+            if case .stream = exchange.body { await suspension.pass() }
+            tellSent(count)
         }
-        switch exchange.body {
-        case .none: return bytes
-        case .data(let data): bytes = data
-        case .file(let url):
-            do { bytes = try Data(contentsOf: url) } catch { throw failure("the file could not be read", error) }
-        case .stream(let stream):
-            let reader = stream.reader()
-            do {
-                while let chunk = try await reader() {
-                    await suspension.pass()
-                    bytes.append(chunk)
-                    tellSent(bytes.count)
-                }
-            } catch { throw failure("the body's reader failed", error) }
-            if let length = stream.length, length != Int64(bytes.count) {
-                throw failure("the body has \(bytes.count) bytes, not \(length) as it said")
-            }
-            return bytes
-        }
-        tellSent(bytes.count)
-        return bytes
     }
 
     private func tellSent(_ count: Int) {

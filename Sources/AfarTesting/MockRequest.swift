@@ -36,12 +36,7 @@ public struct MockRequest: Sendable {
     }
 
     /// The header fields, the exchange's default fields among them.
-    public var fields: HTTPFields {
-        var fields = exchange.request.headerFields
-        let own = fields
-        for field in exchange.options.defaultFields.fields where !own.contains(field.name) { fields.append(field) }
-        return fields
-    }
+    public var fields: HTTPFields { exchange.fields }
 
     /// The value of the header field of a name, whose case does not matter; nil when there is none.
     public subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }

@@ -64,14 +64,6 @@ public final class MockTransport: CallbackTransport {
 extension TransportCapabilities {
     /// Everything, under the name "mock".
     public static var mock: TransportCapabilities {
-        TransportCapabilities(
-            name: "mock",
-            features: [
-                .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
-                .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
-                // There is no server to be trusted, nor one to show a certificate to.
-                .serverTrust, .clientIdentity,
-            ]
-        )
+        .withoutNetwork(name: "mock")
     }
 }

@@ -97,14 +97,6 @@ extension Failure {
     }
 }
 
-extension AFError {
-    /// What the transport said, where it was the transport that failed.
-    fileprivate var transportError: TransportError? {
-        guard case .sessionTaskFailed(let error) = self else { return nil }
-        return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
-    }
-}
-
 extension TransportError.Phase {
     fileprivate var isBeforeSending: Bool {
         switch self {

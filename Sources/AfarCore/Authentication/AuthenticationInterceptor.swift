@@ -144,7 +144,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .wait: break
         case .refresh(let credential, let number):
             // Elsewhere: one that waits for its answer would hold up all adapters of the session, and so itself.
-            DispatchQueue(label: "afar.authentication.refresh").async { [authenticator, state] in
+            DispatchQueue(label: "afar.authentication.refresh").asyncWithTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
                     let (last, waiters) = state.withLock {
                         ($0, $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate))

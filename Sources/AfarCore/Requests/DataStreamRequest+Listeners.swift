@@ -9,7 +9,7 @@ extension DataStreamRequest {
             parser,
             each: { request, stream in await request.onQueue(queue) { request.call(handler, with: stream) } },
             last: { streams in
-                queue.async { for stream in streams { try? handler(stream) } }
+                queue.asyncWithTransport { for stream in streams { try? handler(stream) } }
             })
     }
 

@@ -14,7 +14,7 @@ extension Request {
         addHandler(respond) { response in
             // Handed over, never shared: nobody else has this response.
             nonisolated(unsafe) let response = response
-            (queue ?? .main).async { completion(response) }
+            (queue ?? .main).asyncWithTransport { completion(response) }
         }
     }
 

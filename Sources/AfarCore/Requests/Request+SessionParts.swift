@@ -1,4 +1,5 @@
 public import Foundation
+package import HTTPTypes
 
 // What Alamofire's requests are handed by their session.
 extension Request {
@@ -7,6 +8,9 @@ extension Request {
 
     /// The session's ``Session/serializationQueue``.
     public var serializationQueue: DispatchQueue { session.queues.shownSerialization }
+
+    /// The header fields that go with every request which has none of the same name.
+    package var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
     /// Who is notified of this request's events: the session's monitors, and then those of
     /// ``eventMonitor(_:)-(EventMonitor)``.

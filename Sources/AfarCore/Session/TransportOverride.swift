@@ -1,4 +1,5 @@
 package import AfarTransport
+import Foundation
 
 /// Takes the place of a session's transport for the requests that are made in a task and in what it starts.
 ///
@@ -40,5 +41,13 @@ extension SessionConfiguration {
             (configuration.network, configuration.foundationProxies) = (nil, nil)
         }
         return configuration
+    }
+}
+
+extension DispatchQueue {
+    /// Runs a user's closure later, with what takes the transports' place in the task that calls this.
+    func asyncWithTransport(_ work: @escaping @Sendable () -> Void) {
+        guard let override = TransportOverride.current else { return async(execute: work) }
+        async { TransportOverride.$current.withValue(override, operation: work) }
     }
 }

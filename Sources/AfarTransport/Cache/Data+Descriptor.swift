@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 extension Data {
     /// The bytes that were written to a file last; nil when they cannot be read.
-    init?(lastBytes count: Int, of descriptor: Int32) {
+    package init?(lastBytes count: Int, of descriptor: Int32) {
         let end = lseek(descriptor, 0, SEEK_CUR)
         guard count > 0, end >= count else { return nil }
         var data = Data(count: count)

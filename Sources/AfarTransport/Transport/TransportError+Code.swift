@@ -111,3 +111,22 @@ extension TransportError {
         return URLError(code.urlErrorCode, userInfo: userInfo)
     }
 }
+
+extension TransportError.Code {
+    /// All codes.
+    package static let all: [Self] = [
+        .cancelled, .timedOut, .invalidURL, .unsupportedURL, .cannotFindHost, .cannotConnect, .proxyFailed,
+        .notConnected, .connectionLost, .secureConnectionFailed, .certificateUntrusted, .certificateHasBadDate,
+        .certificateNotYetValid, .certificateHasUnknownRoot, .clientCertificateRejected,
+        .clientCertificateRequired, .malformedResponse, .headTooLarge, .responseTooLarge, .bodyIncomplete,
+        .undecodableContent, .requestBodyFailed, .deliveryFailed, .unsupportedByTransport, .invalidUse,
+        .tooManyRedirects, .invalidRedirect, .notCached, .insecureRedirect, .invalidCredential, .outOfResources,
+        .unknown,
+    ]
+
+    /// The code of a name; nil when there is none.
+    package init?(named name: String) {
+        guard let code = Self.all.first(where: { $0.description == name }) else { return nil }
+        self = code
+    }
+}

@@ -1,0 +1,71 @@
+public import AfarCore
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// Keeps what a session's requests send and receive, to be written as an HTTP archive and looked at in a browser's network
+/// panel.
+///
+/// ```swift
+/// let monitor = HARMonitor()
+/// let session = Session(eventMonitors: [monitor])
+/// …
+/// try monitor.archive.write(to: file)
+/// ```
+///
+/// Each attempt of a request is an entry, and each hop of a redirect before it, with their timings. Bodies are kept of
+/// requests whose body is in memory and of responses that are collected there, not those of downloads and streams. Who wants
+/// all of them, or means to replay the archive, takes ``RecordingTransport``.
+public final class HARMonitor: EventMonitor {
+    /// Where the monitor is notified.
+    public let queue = DispatchQueue(label: "afar.har")
+    private let recorder: ArchiveRecorder
+
+    /// Makes a monitor.
+    ///
+    /// - Parameter redaction: What is hidden in the archive. The default is ``HAR/Redaction/secrets``.
+    public init(redaction: HAR.Redaction = .secrets) {
+        recorder = ArchiveRecorder(redaction: redaction)
+    }
+
+    /// What was kept of the attempts that are over. Not to be called on ``queue``.
+    public var archive: HAR { queue.sync { recorder.archive } }
+
+    /// An attempt is over.
+    public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        guard let transactions = request.allMetrics.last?.transactionMetrics else { return }
+        for (number, metrics) in transactions.enumerated() {
+            guard let heads = metrics.heads else { continue }
+            var entry = HAR.Entry(started: metrics.fetchStartDate ?? Date(), request: HAR.Request(heads.request, request))
+            let isLast = number == transactions.count - 1
+            if number == 0 { entry.request.body = request.bodyInMemory(type: heads.request.headerFields[.contentType]) }
+            if let head = heads.response {
+                let body = isLast ? (request as? DataRequest)?.data : nil
+                entry.response.take(head, body: body)
+            } else {
+                entry.failure = (error?.transportError?.code ?? .unknown).description
+            }
+            entry.take(metrics)
+            _ = recorder.add(entry)
+        }
+    }
+}
+
+extension HAR.Request {
+    fileprivate init(_ head: HTTPRequest, _ request: AfarCore.Request) {
+        var exchange = Exchange(request: head)
+        exchange.options.defaultFields = DefaultFields(request.defaultFields)
+        self.init(exchange)
+    }
+}
+
+extension AfarCore.Request {
+    fileprivate func bodyInMemory(type: String?) -> HAR.Content? {
+        var body = request?.httpBody
+        if case .data(let data)? = (self as? UploadRequest)?.uploadable { body = data }
+        return body.map { HAR.Content(mimeType: type ?? "", data: $0) }
+    }
+}

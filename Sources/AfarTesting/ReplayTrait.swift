@@ -1,0 +1,101 @@
+import AfarCore
+public import AfarHAR
+import Foundation
+public import Testing
+
+/// Answers all requests that a test makes with a recording; see ``Testing/Trait/replay(_:matching:redaction:file:)``.
+public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
+    let name: String
+    let matching: ReplayTransport.Matching
+    let redaction: HAR.Redaction
+    let file: URL
+
+    /// What the environment says about recording.
+    enum Mode: Equatable {
+        case replay, record
+
+        /// - Parameters:
+        ///   - variable: The value of `AFAR_RECORD`.
+        ///   - exists: Whether there is a recording.
+        init(_ variable: String?, exists: Bool) throws {
+            switch variable {
+            case nil, "", "never": self = .replay
+            case "once": self = exists ? .replay : .record
+            case "all": self = .record
+            case let value?: throw RecordingError("AFAR_RECORD is \(value); it may be once, all or never.")
+            }
+        }
+    }
+
+    /// On a suite, each of its tests replays the recording from its beginning.
+    public var isRecursive: Bool { true }
+
+    /// Runs a test over its recording, or records it.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        switch try Mode(ProcessInfo.processInfo.environment["AFAR_RECORD"], exists: exists) {
+        case .record: try await record(function)
+        case .replay:
+            guard exists else {
+                throw RecordingError(
+                    "There is no recording \(file.path). Make it by running the test against the real server: "
+                        + "AFAR_RECORD=once swift test --filter '\(Self.filter(for: test))'")
+            }
+            let transport = try ReplayTransport(contentsOf: file, matching: matching, redaction: redaction)
+            try await Session.withTransport(transport, operation: function)
+        }
+    }
+
+    /// Nothing is written when the test throws, so that no recording is replaced by half of one.
+    func record(_ function: () async throws -> Void) async throws {
+        let recorder = ArchiveRecorder(redaction: redaction)
+        let override = TransportOverride { RecordingTransport(around: $0, into: recorder) }
+        try await TransportOverride.$current.withValue(override, operation: function)
+        try recorder.archive.write(to: file)
+    }
+
+    private static func filter(for test: Test) -> String {
+        String(test.name.prefix { $0 != "(" })
+    }
+}
+
+/// Why a test has no recording.
+public struct RecordingError: Error, CustomStringConvertible, Sendable {
+    /// What is missing, and the command that makes it.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension Trait where Self == ReplayTrait {
+    /// Answers all requests that the test makes, with whatever session, with what was recorded of them in
+    /// `Recordings/NAME.har` beside the test's file.
+    ///
+    /// ```swift
+    /// @Test(.replay("ada"))
+    /// func theNameIsShown() async throws {
+    ///     #expect(try await userName(7) == "Ada")  // calls AF.request(…)
+    /// }
+    /// ```
+    ///
+    /// Without a recording the test fails, with the command that makes one. Recording goes to the real servers, and happens
+    /// only when the environment's `AFAR_RECORD` asks for it: `once` records what has no recording yet, `all` records anew.
+    /// Secrets are redacted. A test that throws writes nothing.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the recording, with folders if it has any, without `.har`.
+    ///   - matching: When an entry of it fits a request. The default is ``ReplayTransport/Matching/strict``.
+    ///   - redaction: What is hidden in it. The default is ``HAR/Redaction/secrets``.
+    ///   - file: The test's file.
+    public static func replay(
+        _ name: String, matching: ReplayTransport.Matching = .strict, redaction: HAR.Redaction = .secrets,
+        file: String = #filePath
+    ) -> ReplayTrait {
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Recordings")
+        return ReplayTrait(
+            name: name, matching: matching, redaction: redaction,
+            file: folder.appendingPathComponent("\(name).har"))
+    }
+}
