@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "AfarReachability", targets: ["AfarReachability"]),
         .library(name: "AfarHAR", targets: ["AfarHAR"]),
         .library(name: "AfarTesting", targets: ["AfarTesting"]),
+        .library(name: "AfarConformance", targets: ["AfarConformance"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
@@ -130,6 +131,12 @@ let package = Package(
         ),
         .target(name: "AfarTestServer"),
         .target(
+            name: "AfarConformance",
+            dependencies: [
+                "AfarTransport", "AfarTestServer", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .target(
             name: "AfarYAML",
             dependencies: [
                 "AfarCore", "AfarSerializers",
@@ -157,7 +164,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarDiskCache", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
+                "Afar", "AfarDiskCache", "AfarHAR", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -193,13 +200,21 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "AfarConformanceTests",
+            dependencies: [
+                "AfarConformance", "AfarCore", "AfarTesting", "AfarTestServer", "AfarURLSession",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
             name: "AfarHARTests",
             dependencies: [
                 "AfarHAR", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            exclude: ["har-1.2.schema.json"]
+            exclude: ["browser.har", "har-1.2.schema.json"]
         ),
         .testTarget(
             name: "AfarTestingTests",
@@ -288,6 +303,8 @@ let package = Package(
         .executableTarget(
             name: "AutobahnProbe", dependencies: ["Afar"], path: "Tests/Autobahn",
             exclude: ["run", "requirements.txt"]),
+        .executableTarget(
+            name: "FaultProbe", dependencies: ["Afar", "AfarCore", "AfarTestServer"], path: "Tests/FaultProbe"),
         .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),
         .testTarget(
             name: "AfarTests",

@@ -27,6 +27,7 @@ struct AfarTool: AsyncParsableCommand {
                 "afar post :8080/users --json name=Ada --curl",
                 "afar reach --watch",
                 "afar trust example.com",
+                "afar serve --port 8080",
                 "afar demo",
             ]))
 
@@ -38,7 +39,7 @@ struct AfarTool: AsyncParsableCommand {
         version: "afar \(AFInfo.version)",
         subcommands: [
             Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, Download.self, Upload.self,
-            OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self, Demo.self,
+            OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self, Serve.self, Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and
@@ -55,9 +56,11 @@ struct AfarTool: AsyncParsableCommand {
                 try command.run()
             }
             CookieJarFile.save()
+            ArchiveFile.save()
             await CacheDirectory.save()
         } catch {
             CookieJarFile.save()
+            ArchiveFile.save()
             await CacheDirectory.save()
             status(after: error).exit()
         }

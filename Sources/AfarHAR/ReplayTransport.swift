@@ -111,7 +111,7 @@ public final class ReplayTransport: Transport {
         let head = ResponseHead(
             status: entry.response.status, httpVersion: entry.response.httpVersion, fields: fields, url: exchange.url)
         exchange.observer?.exchangeDidReceiveHead(head)
-        let verdict = await exchange.headArrived(head).settled
+        let verdict = await exchange.headArrived(head).settled()
         try Task.checkCancellation(of: exchange)
         let body = exchange.request.method == .head ? Data() : data
         if case .take(let delivery) = verdict, let limit = (delivery ?? exchange.delivery).limit, body.count > limit {

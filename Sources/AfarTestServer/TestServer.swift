@@ -42,16 +42,17 @@ public final class TestServer: Sendable {
 
     /// Starts a server; it accepts connections when this returns.
     ///
-    /// - Throws: ``SocketFailure`` when the system gives no port.
-    public static func start() async throws -> TestServer {
-        try TestServer()
+    /// - Parameter port: Its port on 127.0.0.1. The default is 0: any that is free.
+    /// - Throws: ``SocketFailure`` when the system does not give the port.
+    public static func start(port: UInt16 = 0) async throws -> TestServer {
+        try TestServer(port: port)
     }
 
-    private init() throws {
+    private init(port: UInt16) throws {
         var router = Router()
         Endpoints.all.reversed().forEach { router.add($0.route()) }
         let core = Core(router: Locked(router))
-        listener = try Listener { socket, _ in
+        listener = try Listener(port: port) { socket, _ in
             var connection = HTTPConnection(socket: socket) { core.respond(to: $0) }
             connection.serve()
         }

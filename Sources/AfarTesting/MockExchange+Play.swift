@@ -47,7 +47,7 @@ extension MockExchange {
         let head = ResponseHead(status: response.status, fields: fields, url: exchange.url)
         note { $0.transactions[0].responseStartDate = Date() }
         exchange.observer?.exchangeDidReceiveHead(head)
-        let verdict = await exchange.headArrived(head).settled
+        let verdict = await exchange.headArrived(head).settled()
         guard !isOver else { return }
         var delivery = exchange.delivery
         switch verdict {

@@ -178,3 +178,19 @@ import Testing
         #expect(throws: HAR.FileError.self) { try HAR().write(to: URL(fileURLWithPath: "/dev/null/x.har")) }
     }
 }
+
+/// An archive that Playwright has written of what Chromium did.
+@Suite struct ForeignArchiveTests {
+    private let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("browser.har")
+
+    @Test func aBrowsersArchiveIsReplayed() async throws {
+        let replay = try ReplayTransport(contentsOf: file)
+        let session = Session(transport: replay)
+        let base = "http://127.0.0.1:8089"
+        #expect(try await session.request("\(base)/json").serializingDecodable([String: String].self).value["name"] == "Ada")
+        #expect(try await session.request("\(base)/image").serializingData().value == Data([0x89, 0x50, 0, 255]))
+        let form = session.request(
+            "\(base)/form", method: .post, parameters: ["name": "Ada"], encoder: JSONParameterEncoder.default)
+        #expect(try await form.serializingString().value == #"got {"name":"Ada"}"#)
+    }
+}

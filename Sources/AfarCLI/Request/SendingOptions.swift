@@ -40,6 +40,8 @@ struct SendingOptions: ParsableArguments {
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
 
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+
     @OptionGroup(title: "Network") var network: NetworkOptions
 
     @OptionGroup(title: "Trust and identity") var security: SecurityOptions
@@ -76,11 +78,13 @@ struct SendingOptions: ParsableArguments {
         if let cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
         if let cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         if let http = network.http { configuration.httpVersion = http.version }
-        configuration.network = try network.settings(readsEnvironment: transport.isOnLibcurl)
+        let base = try archive.replayed()
+        if base == nil { configuration.network = try network.settings(readsEnvironment: transport.isOnLibcurl) }
         try security.apply(to: &configuration, url: url)
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,
             serverTrustManager: try security.trustManager(for: url), redirectHandler: follow ? nil : .doNotFollow,
-            transport: wrap(transport.makeTransport(for: configuration)))
+            eventMonitors: archive.monitors(),
+            transport: wrap(try archive.recording(base ?? transport.makeTransport(for: configuration))))
     }
 }

@@ -21,11 +21,12 @@ final class Listener: Sendable {
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    init(serve: @escaping Serve) throws {
+    /// - Parameter port: 0 for any that is free.
+    init(port: UInt16 = 0, serve: @escaping Serve) throws {
         socket = try Socket()
         wakeup = try Wakeup()
         self.serve = serve
-        port = try socket.bindToLoopback()
+        self.port = try socket.bindToLoopback(port: port)
         socket.disableBlocking()
         try socket.listen(backlog: 1024)
     }

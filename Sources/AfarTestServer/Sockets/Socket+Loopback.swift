@@ -2,8 +2,10 @@ import Foundation
 
 extension Socket {
     /// Binds to a free port of 127.0.0.1 and returns it.
-    func bindToLoopback() throws -> UInt16 {
-        try withLoopbackAddress(port: 0) { address, length in
+    /// - Parameter port: 0 for any that is free.
+    /// - Returns: The port.
+    func bindToLoopback(port: UInt16 = 0) throws -> UInt16 {
+        try withLoopbackAddress(port: port) { address, length in
             guard bind(descriptor, address, length) == 0 else { throw SocketFailure("bind") }
         }
         var bound = sockaddr_in()

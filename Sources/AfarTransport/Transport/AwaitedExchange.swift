@@ -63,7 +63,7 @@ struct AwaitedExchange: Sendable {
         }
         let body = try AnonymousFile()
         try takeOut(into: body.descriptor)
-        let verdict = await original.headArrived(response.head).settled
+        let verdict = await original.headArrived(response.head).settled()
         let judged = try await obey(verdict, with: response)
         guard case .take(let delivery) = verdict else { return judged }
         let end = lseek(body.descriptor, 0, SEEK_END)
@@ -71,8 +71,8 @@ struct AwaitedExchange: Sendable {
         return judged
     }
 
-    private func obey(_ verdict: HeadVerdict, with response: TransportResponse) async throws -> TransportResponse {
-        let verdict = await verdict.settled
+    private func obey(_ verdict: consuming HeadVerdict, with response: TransportResponse) async throws -> TransportResponse {
+        let verdict = await verdict.settled()
         switch verdict {
         case .take(let delivery):
             if let descriptor = delivery?.descriptor { try takeOut(into: descriptor) }
@@ -117,18 +117,20 @@ struct AwaitedExchange: Sendable {
 }
 
 extension HeadVerdict {
-    /// The verdict that is given in the end; a refusal when the task is cancelled before.
-    package var settled: HeadVerdict {
-        get async {
-            guard case .ask(let pending) = self else { return self }
-            let deferred = Deferred<HeadVerdict>()
-            return await withTaskCancellationHandler {
-                pending.whenGiven { deferred.fulfil($0) }
-                return await deferred.value
-            } onCancel: {
-                deferred.fulfil(.refuse(CancellationError()))
-            }
+    /// The verdict that is given in the end; a refusal when the task is cancelled before. Nobody here keeps one that is
+    /// pending: when its owner drops it, that is a refusal too.
+    package consuming func settled() async -> HeadVerdict {
+        let deferred = Deferred<HeadVerdict>()
+        pass(to: deferred)
+        return await withTaskCancellationHandler {
+            await deferred.value
+        } onCancel: {
+            deferred.fulfil(.refuse(CancellationError()))
         }
+    }
+
+    private consuming func pass(to deferred: Deferred<HeadVerdict>) {
+        if case .ask(let pending) = self { pending.whenGiven { deferred.fulfil($0) } } else { deferred.fulfil(self) }
     }
 }
 

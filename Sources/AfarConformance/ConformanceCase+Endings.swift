@@ -1,0 +1,259 @@
+import AfarTestServer
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+extension ConformanceCase {
+    static let events: [ConformanceCase] = [
+        ConformanceCase(.events, "the head is reported before the bytes of the body") { trial in
+            let observer = NotingObserver()
+            _ = try await trial.send(trial.exchange("/bytes/1000") { $0.observer = observer })
+            try expectEqual(observer.heads, [200])
+            try expectEqual(observer.received.last, 1000)
+            try expect(observer.receivedAfterHead, "the head first")
+        },
+        ConformanceCase(.events, "bytes that were sent are reported in all") { trial in
+            let observer = NotingObserver()
+            let body = RequestBody.data(ConformanceServer.bytes(200_000))
+            _ = try await trial.send(trial.exchange("/echo", "POST", body: body) { $0.observer = observer })
+            try expectEqual(observer.sent.last, 200_000)
+            try expectEqual(observer.sent, observer.sent.sorted())
+        },
+        ConformanceCase(.events, "an exchange is measured", needs: .metrics) { trial in
+            let report = try await trial.send(trial.exchange("/bytes/1000")).report
+            try expectEqual(report.transactions.count, 1)
+            let metrics = report.transactions[0]
+            let moments = [metrics.fetchStartDate, metrics.responseStartDate, metrics.responseEndDate]
+            try expect(moments.allSatisfy { $0 != nil }, "begin, head and end to be known, and found \(moments)")
+            let known = moments.compactMap { $0 }
+            try expectEqual(known, known.sorted())
+            try expectEqual(metrics.countOfResponseBodyBytesAfterDecoding, 1000)
+        },
+        ConformanceCase(.events, "a failure is measured", needs: .metrics, needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(with: [.receiveHead, .close])
+            let error = try await trial.failure(exchange, .connectionLost, .malformedResponse)
+            try expectEqual(error.report.transactions.count, 1)
+        },
+    ]
+
+    static let limits: [ConformanceCase] = [
+        ConformanceCase(.limits, "a body as long as its limit is taken") { trial in
+            let exchange = try trial.exchange("/bytes/1000", delivery: .collect(limit: 1000))
+            try await expectEqual(trial.send(exchange).data.count, 1000)
+        },
+        ConformanceCase(.limits, "a longer body fails the exchange") { trial in
+            _ = try await trial.failure(
+                trial.exchange("/bytes/1001", delivery: .collect(limit: 1000)), .responseTooLarge)
+        },
+        ConformanceCase(.limits, "a longer body fails the exchange into a file", needs: .fileDelivery) { trial in
+            let file = try ScratchFile()
+            try await file.open {
+                _ = try await trial.failure(
+                    trial.exchange("/bytes/100000", delivery: .file(descriptor: $0, limit: 1000)), .responseTooLarge)
+            }
+        },
+        ConformanceCase(.limits, "the total timeout ends the wait for the head") { trial in
+            _ = try await trial.failure(trial.exchange("/slow") { $0.options.totalTimeout = 0.3 }, .timedOut)
+        },
+        ConformanceCase(.limits, "the total timeout ends a body that drips") { trial in
+            _ = try await trial.failure(trial.exchange("/drip/1000") { $0.options.totalTimeout = 0.5 }, .timedOut)
+        },
+        ConformanceCase(.limits, "the idle timeout ends a silence", needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(with: [.receiveHead, .waitForever]) {
+                $0.options.idleTimeout = 0.3
+            }
+            _ = try await trial.failure(exchange, .timedOut)
+        },
+        ConformanceCase(.limits, "the idle timeout does not end what goes on") { trial in
+            let exchange = try trial.exchange("/drip/50") { $0.options.idleTimeout = 2 }
+            try await expectEqual(trial.send(exchange).data.count, 50)
+        },
+        ConformanceCase(.limits, "the connect timeout ends a connect", needs: .connectTimeout, needsSockets: true) { trial in
+            // An address that is for documentation (RFC 5737), and answers nowhere.
+            let exchange = try trial.exchange(authority: "192.0.2.1", "/") { $0.options.connectTimeout = 0.3 }
+            _ = try await trial.failure(exchange, .timedOut, .cannotConnect, .notConnected)
+        },
+    ]
+
+    static let control: [ConformanceCase] = [
+        ConformanceCase(.control, "one that is cancelled before it begins ends at once") { trial in
+            try await trial.expectCancellation(of: trial.exchange("/slow"), after: .zero)
+        },
+        ConformanceCase(.control, "one that waits for its head can be cancelled") { trial in
+            try await trial.expectCancellation(of: trial.exchange("/slow"), after: .milliseconds(100))
+        },
+        ConformanceCase(.control, "one amid its body can be cancelled") { trial in
+            try await trial.expectCancellation(of: trial.exchange("/stuck"), after: .milliseconds(200))
+        },
+        ConformanceCase(.control, "one that waits for the next piece of its body to send can be cancelled", needs: .streamedUpload) {
+            trial in
+            let stream = RequestBodyStream(length: nil, isReplayable: false) {
+                {
+                    try await Task.sleep(for: .seconds(30))
+                    return nil
+                }
+            }
+            let exchange = try trial.exchange("/echo", "POST", body: .stream(stream))
+            try await trial.expectCancellation(of: exchange, after: .milliseconds(100))
+        },
+        ConformanceCase(.control, "a stream that is cancelled ends", needs: .streamedDelivery) { trial in
+            let stream = try await trial.send(trial.exchange("/drip/1000", delivery: .stream())).stream
+            stream.cancel()
+            _ = try await trial.failure([.cancelled]) { for try await _ in stream {} }
+        },
+        ConformanceCase(.control, "one that is suspended waits, and goes on", needs: .suspension) { trial in
+            let exchange = try trial.exchange("/bytes/1000")
+            exchange.control.suspend()
+            let isOver = Locked(false)
+            async let response = {
+                defer { isOver.withLock { $0 = true } }
+                return try await trial.send(exchange)
+            }()
+            try await Task.sleep(for: .milliseconds(200))
+            try expect(!isOver.withLock { $0 }, "nothing to end while it is suspended")
+            exchange.control.resume()
+            try await expectEqual(response.data.count, 1000)
+        },
+        ConformanceCase(.control, "one that is suspended can be cancelled", needs: .suspension) { trial in
+            let exchange = try trial.exchange("/bytes/1000")
+            exchange.control.suspend()
+            try await trial.expectCancellation(of: exchange, after: .milliseconds(50))
+        },
+        ConformanceCase(.control, "idle connections can be closed at any time") { trial in
+            trial.transport.closeIdleConnections()
+            async let response = trial.send(trial.exchange("/drip/10"))
+            trial.transport.closeIdleConnections()
+            try await expectEqual(response.data.count, 10)
+            trial.transport.closeIdleConnections()
+            try await expectEqual(trial.send(trial.exchange("/bytes/10")).data.count, 10)
+        },
+    ]
+
+    static let connections: [ConformanceCase] = [
+        ConformanceCase(.connections, "one connection serves one request after the other", needsSockets: true) { trial in
+            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
+            for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
+            try expectEqual(server.connectionCount, 1)
+        },
+        ConformanceCase(.connections, "one that the server closes is not used again", needsSockets: true) { trial in
+            let (exchange, server) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close])
+            for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
+            try expectEqual(server.connectionCount, 3)
+        },
+        ConformanceCase(.connections, "one whose body was not taken whole is not used again", needsSockets: true) { trial in
+            let (exchange, server) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .waitForever])
+            var refused = exchange
+            refused.verdict = { _ in .refuse(CancellationError()) }
+            for _ in 0..<2 { _ = try await trial.failure(refused, .cancelled) }
+            try expectEqual(server.connectionCount, 2)
+        },
+        ConformanceCase(.connections, "a body that was left is read, and its connection used again", needsSockets: true) { trial in
+            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
+            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
+            var left = exchange
+            left.verdict = { _ in .discard(upTo: 1000) }
+            for _ in 0..<3 { _ = try await trial.send(left) }
+            try expectEqual(server.connectionCount, 1)
+        },
+    ]
+
+    static let failures: [ConformanceCase] = [
+        ConformanceCase(.failures, "a port where nobody listens", needsSockets: true) { trial in
+            let (exchange, server) = try await trial.exchange(with: [])
+            await server.stop()
+            let error = try await trial.failure(exchange, .cannotConnect)
+            try expect(error.message.isEmpty == false, "a message")
+        },
+        ConformanceCase(.failures, "a host that is not there", needsSockets: true) { trial in
+            _ = try await trial.failure(
+                trial.exchange(authority: "no-such-host.invalid", "/"), .cannotFindHost, within: .seconds(30))
+        },
+        ConformanceCase(.failures, "a server that closes before a byte", needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(with: [.receiveHead, .close])
+            _ = try await trial.failure(exchange, .connectionLost, .malformedResponse)
+        },
+        ConformanceCase(.failures, "a body that breaks off", needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .close])
+            _ = try await trial.failure(exchange, .bodyIncomplete, .connectionLost)
+        },
+        ConformanceCase(.failures, "a body that is reset", needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .reset])
+            _ = try await trial.failure(exchange, .bodyIncomplete, .connectionLost)
+        },
+        ConformanceCase(.failures, "chunks that are none", needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nfour\r\n"), .close])
+            _ = try await trial.failure(exchange, .malformedResponse, .bodyIncomplete, .connectionLost)
+        },
+        ConformanceCase(.failures, "a body that cannot be decoded", needsSockets: true) { trial in
+            guard trial.transport.capabilities.contentCodings.contains("gzip") else { return }
+            let (exchange, _) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip")],
+                fields: [("Accept-Encoding", "gzip")])
+            _ = try await trial.failure(exchange, .undecodableContent)
+        },
+        ConformanceCase(.failures, "a file that cannot be written", needs: .fileDelivery) { trial in
+            let file = try ScratchFile()
+            let handle = try FileHandle(forReadingFrom: file.url)
+            defer { try? handle.close() }
+            let delivery = ResponseDelivery.file(descriptor: handle.fileDescriptor)
+            _ = try await trial.failure(trial.exchange("/bytes/1000", delivery: delivery), .deliveryFailed)
+        },
+        ConformanceCase(.failures, "the session goes on after a failure", needsSockets: true) { trial in
+            let (exchange, _) = try await trial.exchange(with: [.receiveHead, .reset])
+            _ = try await trial.failure(exchange, .connectionLost, .malformedResponse)
+            try await expectEqual(trial.send(trial.exchange("/bytes/10")).data.count, 10)
+        },
+        ConformanceCase(.failures, "what the transport cannot do is refused before a byte is sent") { trial in
+            let all: [(TransportCapabilities.Features, @Sendable (inout Exchange) -> Void)] = [
+                (.http2, { $0.options.httpVersion = .http2 }), (.minimumTLSVersion, { $0.options.minimumTLSVersion = .v13 }),
+            ]
+            for (feature, demand) in all where !trial.transport.capabilities.features.contains(feature) {
+                let error = try await trial.failure(trial.exchange("/echo") { demand(&$0) }, .unsupportedByTransport)
+                try expect(
+                    error.message.contains(trial.transport.capabilities.name), "the transport's name in: \(error.message)")
+            }
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    fileprivate func expectCancellation(of exchange: Exchange, after delay: Duration) async throws {
+        let task = Task { try await send(exchange) }
+        if delay > .zero { try await Task.sleep(for: delay) }
+        task.cancel()
+        _ = try await failure([.cancelled], within: .seconds(3)) { _ = try await task.value }
+    }
+}
+
+/// Notes what it is told.
+final class NotingObserver: ExchangeObserver {
+    private struct Notes {
+        var heads: [Int] = []
+        var sent: [Int64] = []
+        var received: [Int64] = []
+        var receivedAfterHead = true
+    }
+
+    private let notes = Locked(Notes())
+
+    var heads: [Int] { notes.withLock { $0.heads } }
+    var sent: [Int64] { notes.withLock { $0.sent } }
+    var received: [Int64] { notes.withLock { $0.received } }
+    var receivedAfterHead: Bool { notes.withLock { $0.receivedAfterHead } }
+
+    func exchangeDidReceiveInformational(_ head: ResponseHead) { notes.withLock { $0.heads.append(head.status) } }
+    func exchangeDidReceiveHead(_ head: ResponseHead) { notes.withLock { $0.heads.append(head.status) } }
+    func exchangeDidSend(bytes: Int64, expected: Int64?) { notes.withLock { $0.sent.append(bytes) } }
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+        notes.withLock { notes in
+            notes.received.append(bytes)
+            if notes.heads.isEmpty { notes.receivedAfterHead = false }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import AfarHAR
+import AfarTestServer
+import Foundation
+import Testing
+
+/// `--har`, `--record`, `--replay` and `afar serve`.
+struct ArchiveTests {
+    @Test func recordingsGrowAndAreReplayed() async throws {
+        let directory = try ScratchDirectory()
+        let file = directory.url.appendingPathComponent("api.har").path
+        let server = try await TestServer.start()
+        let (json, bytes) = (server.url("/json").absoluteString, server.url("/bytes/20").absoluteString)
+        let first = try await Tool.run("get", json, "--record", file)
+        let second = try await Tool.run("get", bytes, "--record", file)
+        await server.stop()
+        #expect(first.status == 0 && second.status == 0, "\(first.errors) \(second.errors)")
+        for (url, live) in [(json, first), (bytes, second), (json, first)] {
+            let replayed = try await Tool.run("get", url, "--replay", file)
+            #expect(replayed.status == 0 && replayed.output == live.output, "\(replayed.errors)")
+        }
+        let missing = try await Tool.run("get", server.url("/other").absoluteString, "--replay", file)
+        #expect(missing.status != 0)
+        #expect(missing.errors.contains("no answer for GET"))
+    }
+
+    @Test func anArchiveIsWrittenForBrowsers() async throws {
+        let directory = try ScratchDirectory()
+        let file = directory.url.appendingPathComponent("trace.har")
+        let server = try await TestServer.start()
+        let outcome = try await Tool.run(
+            "get", server.url("/redirect-to?url=%2Fjson").absoluteString, "-H", "Authorization: Bearer s3cret", "--har", file.path)
+        await server.stop()
+        #expect(outcome.status == 0)
+        let archive = try HAR(contentsOf: file)
+        #expect(archive.entries.map(\.response.status) == [302, 200])
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains("s3cret"))
+    }
+
+    @Test func filesThatAreOfNoUseAreErrorsOfUsage() async throws {
+        for arguments in [["--replay", "/nowhere/x.har"], ["--record", "/etc/hosts"]] {
+            let outcome = try await Tool.run(["get", ":1/x"] + arguments)
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("\(arguments[0]): \(arguments[1])"), "\(outcome.errors)")
+        }
+        let both = try await Tool.run("get", ":1/x", "--record", "a", "--replay", "b")
+        #expect(both.status == 2)
+    }
+
+    @Test func aServerIsStartedAndEndsWithItsSignal() async throws {
+        let script = """
+            coproc "$afar" serve
+            read -r url <&${COPROC[0]}; pid=$COPROC_PID
+            "$afar" get "$url/anything?x=1" && kill "$pid"; wait "$pid"; echo "ended $?"
+            """
+        let outcome = try await Tool.bash(script)
+        #expect(outcome.text.contains("/anything?x=1"), "\(outcome.text) \(outcome.errors)")
+        #expect(outcome.text.contains("ended 143"), "\(outcome.text)")
+    }
+}

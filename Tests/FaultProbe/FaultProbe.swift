@@ -1,0 +1,102 @@
+import Afar
+import AfarTestServer
+import Foundation
+
+/// Meets faults with a transport, one after the other, and tells what came of each in a line. A test runs it, because
+/// Foundation's loading system ends the process at some of them.
+///
+/// Usage: FaultProbe TRANSPORT FIRST STEP, or FaultProbe list
+@main
+struct FaultProbe {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        if arguments.dropFirst().first == "list" {
+            for fault in Fault.all { say(Listing(fault)) }
+            return
+        }
+        guard arguments.count == 4, let first = Int(arguments[2]), let step = Int(arguments[3]) else {
+            FileHandle.standardError.write(Data("FaultProbe curl|urlSession FIRST STEP\n".utf8))
+            exit(2)
+        }
+        let isCurl = arguments[1] == "curl"
+        let good = try await TestServer.start()
+        // What is made once is not counted.
+        _ = await session(isCurl).request(good.url("/get")).serializingData().response
+        let descriptors = openDescriptors
+        for index in stride(from: first, to: Fault.all.count, by: step) {
+            say(Line(index: index))
+            say(try await meet(Fault.all[index], index, isCurl, good))
+        }
+        var left = openDescriptors
+        for _ in 0..<200 where left > descriptors {
+            try await Task.sleep(for: .milliseconds(20))
+            left = openDescriptors
+        }
+        say(Line(index: -1, milliseconds: left - descriptors))
+        await good.stop()
+    }
+
+    private static func meet(
+        _ fault: Fault, _ index: Int, _ isCurl: Bool, _ good: TestServer
+    ) async throws -> Line {
+        let server = try await RawServer.start(fault.script)
+        let session = session(isCurl)
+        let start = ContinuousClock.now
+        let response = await session.request(server.url).serializingData(emptyResponseCodes: Set(100...999)).response
+        let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+        let after = await session.request(good.url("/get")).validate().serializingData().response
+        await server.stop()
+        let error = response.error?.transportError
+        return Line(
+            index: index, outcome: response.error == nil ? .success : .error,
+            code: error?.code.description ?? response.error.map { "\($0)" }, milliseconds: milliseconds,
+            goesOn: after.error == nil)
+    }
+
+    private static func session(_ isCurl: Bool) -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.timeoutIntervalForRequest = 1
+        configuration.timeoutIntervalForResource = 3
+        configuration.maximumResponseBodySize = 1_000_000
+        return Session(
+            configuration: configuration,
+            transport: isCurl ? CurlTransport(configuration: .init(configuration)) : URLSessionTransport())
+    }
+
+    private static var openDescriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+
+    private static func say(_ value: some Encodable) {
+        guard let data = try? JSONEncoder().encode(value) else { return }
+        FileHandle.standardOutput.write(data + Data("\n".utf8))
+    }
+}
+
+/// What is told of one fault: that it begins, and then what came of it.
+struct Line: Codable, Sendable {
+    var index: Int
+    /// Nil when it begins.
+    var outcome: Fault.Outcome?
+    /// The error's code.
+    var code: String?
+    var milliseconds = 0
+    /// Whether the session could be used afterwards.
+    var goesOn = true
+}
+
+/// What is told of a fault in the list.
+struct Listing: Codable, Sendable {
+    var family: String
+    var name: String
+    /// What may come of it over libcurl, and over URLSession.
+    var curl: Set<Fault.Outcome>
+    var urlSession: Set<Fault.Outcome>
+    var mayTrap: Bool
+
+    init(_ fault: Fault) {
+        (family, name, curl) = (fault.family, fault.name, fault.expectation.outcomes)
+        urlSession = (fault.urlSession?.mayBe ?? fault.expectation).outcomes
+        mayTrap = fault.urlSession?.mayTrap ?? false
+    }
+}
