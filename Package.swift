@@ -305,6 +305,7 @@ let package = Package(
             exclude: ["run", "requirements.txt"]),
         .executableTarget(
             name: "FaultProbe", dependencies: ["Afar", "AfarCore", "AfarTestServer"], path: "Tests/FaultProbe"),
+        .testTarget(name: "FaultTests", dependencies: ["FaultProbe"]),
         .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),
         .testTarget(
             name: "AfarTests",
@@ -322,13 +323,13 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarCore", "AfarDiskCache", "AfarLogging", "AfarNetworkActivity", "AfarTesting",
-                "AfarTestServer",
-                "AfarXML", "AfarYAML",
+                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarNetworkActivity",
+                "AfarTesting", "AfarTestServer", "AfarXML", "AfarYAML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
-            ]
+            ],
+            exclude: ["Samples/Recordings"]
         ),
         .testTarget(
             name: "SourceCompatibilityTests",

@@ -68,7 +68,8 @@ extension ConformanceCase {
             let exchange = try trial.exchange("/drip/50") { $0.options.idleTimeout = 2 }
             try await expectEqual(trial.send(exchange).data.count, 50)
         },
-        ConformanceCase(.limits, "the connect timeout ends a connect", needs: .connectTimeout, needsSockets: true) { trial in
+        ConformanceCase(.limits, "the connect timeout ends a connect", needs: .connectTimeout, needsSockets: true) {
+            trial in
             // An address that is for documentation (RFC 5737), and answers nowhere.
             let exchange = try trial.exchange(authority: "192.0.2.1", "/") { $0.options.connectTimeout = 0.3 }
             _ = try await trial.failure(exchange, .timedOut, .cannotConnect, .notConnected)
@@ -85,7 +86,9 @@ extension ConformanceCase {
         ConformanceCase(.control, "one amid its body can be cancelled") { trial in
             try await trial.expectCancellation(of: trial.exchange("/stuck"), after: .milliseconds(200))
         },
-        ConformanceCase(.control, "one that waits for the next piece of its body to send can be cancelled", needs: .streamedUpload) {
+        ConformanceCase(
+            .control, "one that waits for the next piece of its body to send can be cancelled", needs: .streamedUpload
+        ) {
             trial in
             let stream = RequestBodyStream(length: nil, isReplayable: false) {
                 {
@@ -130,7 +133,8 @@ extension ConformanceCase {
     ]
 
     static let connections: [ConformanceCase] = [
-        ConformanceCase(.connections, "one connection serves one request after the other", needsSockets: true) { trial in
+        ConformanceCase(.connections, "one connection serves one request after the other", needsSockets: true) {
+            trial in
             let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
             for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
@@ -142,7 +146,8 @@ extension ConformanceCase {
             for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
             try expectEqual(server.connectionCount, 3)
         },
-        ConformanceCase(.connections, "one whose body was not taken whole is not used again", needsSockets: true) { trial in
+        ConformanceCase(.connections, "one whose body was not taken whole is not used again", needsSockets: true) {
+            trial in
             let (exchange, server) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .waitForever])
             var refused = exchange
@@ -150,7 +155,8 @@ extension ConformanceCase {
             for _ in 0..<2 { _ = try await trial.failure(refused, .cancelled) }
             try expectEqual(server.connectionCount, 2)
         },
-        ConformanceCase(.connections, "a body that was left is read, and its connection used again", needsSockets: true) { trial in
+        ConformanceCase(.connections, "a body that was left is read, and its connection used again", needsSockets: true)
+        { trial in
             let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
             let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
             var left = exchange
@@ -211,12 +217,14 @@ extension ConformanceCase {
         },
         ConformanceCase(.failures, "what the transport cannot do is refused before a byte is sent") { trial in
             let all: [(TransportCapabilities.Features, @Sendable (inout Exchange) -> Void)] = [
-                (.http2, { $0.options.httpVersion = .http2 }), (.minimumTLSVersion, { $0.options.minimumTLSVersion = .v13 }),
+                (.http2, { $0.options.httpVersion = .http2 }),
+                (.minimumTLSVersion, { $0.options.minimumTLSVersion = .v13 }),
             ]
             for (feature, demand) in all where !trial.transport.capabilities.features.contains(feature) {
                 let error = try await trial.failure(trial.exchange("/echo") { demand(&$0) }, .unsupportedByTransport)
                 try expect(
-                    error.message.contains(trial.transport.capabilities.name), "the transport's name in: \(error.message)")
+                    error.message.contains(trial.transport.capabilities.name),
+                    "the transport's name in: \(error.message)")
             }
         },
     ]

@@ -4,79 +4,82 @@ import Foundation
 import HTTPTypes
 
 extension ConformanceCase {
-    static let requests: [ConformanceCase] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PROPFIND"].map {
-        method in
-        ConformanceCase(.requests, "\(method) arrives as such") { trial in
-            let lines = try await trial.echo(trial.exchange("/echo", method))
-            try expectEqual(lines.first, "\(method) /echo")
-        }
-    } + [
-        ConformanceCase(.requests, "HEAD has no body, whatever its length says") { trial in
-            let response = try await trial.send(trial.exchange("/bytes/100", "HEAD"))
-            try expectEqual(response.head.status, 200)
-            try await expectEqual(response.data, Data())
-        },
-        ConformanceCase(.requests, "a method keeps its case", needs: .anyMethod) { trial in
-            let lines = try await trial.echo(trial.exchange("/echo", "Fetch"))
-            try expectEqual(lines.first, "Fetch /echo")
-        },
-        ConformanceCase(.requests, "a path and a query are sent as they are written") { trial in
-            let target = "/echo/a%20b/%2F/c;d?x=1&y=%26&z"
-            try await expectEqual(trial.echo(trial.exchange(target)).first, "GET \(target)")
-        },
-        ConformanceCase(.requests, "an empty query stays") { trial in
-            try await expectEqual(trial.echo(trial.exchange("/echo?")).first, "GET /echo?")
-        },
-        ConformanceCase(.requests, "a long path is sent whole") { trial in
-            let path = "/echo/" + String(repeating: "x", count: 6000)
-            try await expectEqual(trial.echo(trial.exchange(path)).first, "GET \(path)")
-        },
-        ConformanceCase(.requests, "header fields arrive in order, with those of one name") { trial in
-            let fields = [("X-B", "1"), ("X-A", "2"), ("X-B", "3")]
-            let lines = try await trial.echo(trial.exchange("/echo", fields: fields)).filter { $0.hasPrefix("X-") }
-            try expectEqual(lines, ["X-B: 1", "X-A: 2", "X-B: 3"])
-        },
-        ConformanceCase(.requests, "an empty header field is sent") { trial in
-            let lines = try await trial.echo(trial.exchange("/echo", fields: [("X-Empty", "")]))
-            try expect(lines.contains { $0.hasPrefix("X-Empty:") }, "X-Empty among \(lines)")
-        },
-        ConformanceCase(.requests, "a long header field is sent whole") { trial in
-            let value = String(repeating: "v", count: 6000)
-            let lines = try await trial.echo(trial.exchange("/echo", fields: [("X-Long", value)]))
-            try expect(lines.contains("X-Long: \(value)"), "a field of 6000 bytes")
-        },
-        ConformanceCase(.requests, "default fields are sent unless the request has its own") { trial in
-            let lines = try await trial.echo(
-                trial.exchange("/echo", fields: [("X-Own", "request")]) { exchange in
-                    var fields = HTTPFields()
-                    for (name, value) in [("X-Own", "default"), ("X-Default", "default")] {
-                        if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
-                    }
-                    exchange.options.defaultFields = DefaultFields(fields)
-                })
-            try expect(lines.contains("X-Own: request"), "the request's own field among \(lines)")
-            try expect(!lines.contains("X-Own: default"), "no default beside it among \(lines)")
-            try expect(lines.contains("X-Default: default"), "the default field among \(lines)")
-        },
-        ConformanceCase(.requests, "nothing is added that names the client") { trial in
-            let lines = try await trial.echo(trial.exchange("/echo"))
-            let added = lines.filter { $0.lowercased().hasPrefix("user-agent:") || $0.lowercased().hasPrefix("cookie:") }
-            try expectEqual(added, [])
-        },
-        ConformanceCase(.requests, "fifty at once are kept apart") { trial in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<50 {
-                    group.addTask {
-                        let body = RequestBody.data(ConformanceServer.bytes(number * 100))
-                        let lines = try await trial.echo(trial.exchange("/echo/\(number)", "POST", body: body))
-                        try expectEqual(lines.first, "POST /echo/\(number)")
-                        try expect(lines.last?.hasPrefix("body \(number * 100) ") == true, "its own body")
-                    }
-                }
-                try await group.waitForAll()
+    static let requests: [ConformanceCase] =
+        ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PROPFIND"].map {
+            method in
+            ConformanceCase(.requests, "\(method) arrives as such") { trial in
+                let lines = try await trial.echo(trial.exchange("/echo", method))
+                try expectEqual(lines.first, "\(method) /echo")
             }
-        },
-    ]
+        } + [
+            ConformanceCase(.requests, "HEAD has no body, whatever its length says") { trial in
+                let response = try await trial.send(trial.exchange("/bytes/100", "HEAD"))
+                try expectEqual(response.head.status, 200)
+                try await expectEqual(response.data, Data())
+            },
+            ConformanceCase(.requests, "a method keeps its case", needs: .anyMethod) { trial in
+                let lines = try await trial.echo(trial.exchange("/echo", "Fetch"))
+                try expectEqual(lines.first, "Fetch /echo")
+            },
+            ConformanceCase(.requests, "a path and a query are sent as they are written") { trial in
+                let target = "/echo/a%20b/%2F/c;d?x=1&y=%26&z"
+                try await expectEqual(trial.echo(trial.exchange(target)).first, "GET \(target)")
+            },
+            ConformanceCase(.requests, "an empty query stays") { trial in
+                try await expectEqual(trial.echo(trial.exchange("/echo?")).first, "GET /echo?")
+            },
+            ConformanceCase(.requests, "a long path is sent whole") { trial in
+                let path = "/echo/" + String(repeating: "x", count: 6000)
+                try await expectEqual(trial.echo(trial.exchange(path)).first, "GET \(path)")
+            },
+            ConformanceCase(.requests, "header fields arrive in order, with those of one name") { trial in
+                let fields = [("X-B", "1"), ("X-A", "2"), ("X-B", "3")]
+                let lines = try await trial.echo(trial.exchange("/echo", fields: fields)).filter { $0.hasPrefix("X-") }
+                try expectEqual(lines, ["X-B: 1", "X-A: 2", "X-B: 3"])
+            },
+            ConformanceCase(.requests, "an empty header field is sent") { trial in
+                let lines = try await trial.echo(trial.exchange("/echo", fields: [("X-Empty", "")]))
+                try expect(lines.contains { $0.hasPrefix("X-Empty:") }, "X-Empty among \(lines)")
+            },
+            ConformanceCase(.requests, "a long header field is sent whole") { trial in
+                let value = String(repeating: "v", count: 6000)
+                let lines = try await trial.echo(trial.exchange("/echo", fields: [("X-Long", value)]))
+                try expect(lines.contains("X-Long: \(value)"), "a field of 6000 bytes")
+            },
+            ConformanceCase(.requests, "default fields are sent unless the request has its own") { trial in
+                let lines = try await trial.echo(
+                    trial.exchange("/echo", fields: [("X-Own", "request")]) { exchange in
+                        var fields = HTTPFields()
+                        for (name, value) in [("X-Own", "default"), ("X-Default", "default")] {
+                            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+                        }
+                        exchange.options.defaultFields = DefaultFields(fields)
+                    })
+                try expect(lines.contains("X-Own: request"), "the request's own field among \(lines)")
+                try expect(!lines.contains("X-Own: default"), "no default beside it among \(lines)")
+                try expect(lines.contains("X-Default: default"), "the default field among \(lines)")
+            },
+            ConformanceCase(.requests, "nothing is added that names the client") { trial in
+                let lines = try await trial.echo(trial.exchange("/echo"))
+                let added = lines.filter {
+                    $0.lowercased().hasPrefix("user-agent:") || $0.lowercased().hasPrefix("cookie:")
+                }
+                try expectEqual(added, [])
+            },
+            ConformanceCase(.requests, "fifty at once are kept apart") { trial in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<50 {
+                        group.addTask {
+                            let body = RequestBody.data(ConformanceServer.bytes(number * 100))
+                            let lines = try await trial.echo(trial.exchange("/echo/\(number)", "POST", body: body))
+                            try expectEqual(lines.first, "POST /echo/\(number)")
+                            try expect(lines.last?.hasPrefix("body \(number * 100) ") == true, "its own body")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            },
+        ]
 
     static let uploads: [ConformanceCase] = [
         ConformanceCase(.uploads, "a GET without a body says nothing of one") { trial in
@@ -126,8 +129,10 @@ extension ConformanceCase {
         },
         ConformanceCase(.uploads, "a response before the body's end is taken", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(
-                with: [.receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
-                    .receiveAll], "POST", body: .data(ConformanceServer.bytes(3_000_000)))
+                with: [
+                    .receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+                    .receiveAll,
+                ], "POST", body: .data(ConformanceServer.bytes(3_000_000)))
             try await expectEqual(trial.send(exchange).head.status, 413)
         },
     ]

@@ -82,7 +82,10 @@ public enum ConformanceServer {
     /// A line for the request, one for each field, and one about the body.
     private static func echo(_ request: Request) -> String {
         let fields = request.fields.map { "\($0.name.rawName): \($0.value)" }
-        return (["\(request.method) \(request.target)"] + fields + ["body \(request.body.count) \(BodyChecksum(request.body).hex)"])
+        return
+            (["\(request.method) \(request.target)"] + fields + [
+                "body \(request.body.count) \(BodyChecksum(request.body).hex)"
+            ])
             .joined(separator: "\n")
     }
 }

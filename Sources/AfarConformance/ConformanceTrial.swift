@@ -28,7 +28,8 @@ struct ConformanceTrial: Sendable {
             return ServerResponse(
                 ConformanceServer.response(
                     to: .init(
-                        method: request.method, target: String(request.target.dropFirst(Self.root.count)), fields: fields, body: request.body)))
+                        method: request.method, target: String(request.target.dropFirst(Self.root.count)),
+                        fields: fields, body: request.body)))
         }
         self.server = server
     }
@@ -53,7 +54,8 @@ struct ConformanceTrial: Sendable {
     /// A request to a server that plays a script.
     func exchange(
         with script: [RawServer.Step], _ method: String = "GET", fields: [(String, String)] = [],
-        body: RequestBody = .none, delivery: ResponseDelivery = .collect(), _ change: (inout Exchange) -> Void = { _ in }
+        body: RequestBody = .none, delivery: ResponseDelivery = .collect(),
+        _ change: (inout Exchange) -> Void = { _ in }
     ) async throws -> (exchange: Exchange, server: RawServer) {
         let raw = try await RawServer.start(script)
         rawServers.withLock { $0.append(raw) }

@@ -50,7 +50,8 @@ extension HAR.Response {
     }
 
     mutating func take(_ body: Data?, type: String) {
-        content = body.map { HAR.Content(mimeType: type, data: $0) } ?? HAR.Content(mimeType: type, text: nil, encoding: nil)
+        content =
+            body.map { HAR.Content(mimeType: type, data: $0) } ?? HAR.Content(mimeType: type, text: nil, encoding: nil)
     }
 }
 

@@ -39,7 +39,8 @@ public final class HARMonitor: EventMonitor {
         guard let transactions = request.allMetrics.last?.transactionMetrics else { return }
         for (number, metrics) in transactions.enumerated() {
             guard let heads = metrics.heads else { continue }
-            var entry = HAR.Entry(started: metrics.fetchStartDate ?? Date(), request: HAR.Request(heads.request, request))
+            var entry = HAR.Entry(
+                started: metrics.fetchStartDate ?? Date(), request: HAR.Request(heads.request, request))
             let isLast = number == transactions.count - 1
             if number == 0 { entry.request.body = request.bodyInMemory(type: heads.request.headerFields[.contentType]) }
             if let head = heads.response {

@@ -116,7 +116,8 @@ public final class ReplayTransport: Transport {
         let body = exchange.request.method == .head ? Data() : data
         if case .take(let delivery) = verdict, let limit = (delivery ?? exchange.delivery).limit, body.count > limit {
             throw TransportError(
-                .responseTooLarge, phase: .receiving, url: exchange.url, message: "the body has more than \(limit) bytes")
+                .responseTooLarge, phase: .receiving, url: exchange.url,
+                message: "the body has more than \(limit) bytes")
         }
         let response = TransportResponse(
             head: head, body: .data(body), report: TransportReport(transactions: [TransactionMetrics()]))

@@ -1,6 +1,5 @@
-public import Testing
-
 import AfarCore
+public import Testing
 
 /// Answers all requests that a test makes with stubs; see ``Testing/Trait/stubs(_:allowsUnused:)``.
 public struct StubTrait: TestTrait, SuiteTrait, TestScoping {

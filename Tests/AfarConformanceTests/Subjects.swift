@@ -22,7 +22,8 @@ extension ConformanceSubject {
         static let curl = ConformanceSubject("curl") { CurlTransport() }
     #endif
 
-    private static let joinsFields = "Foundation keeps fields in a dictionary: those of one name are joined, their order is lost"
+    private static let joinsFields =
+        "Foundation keeps fields in a dictionary: those of one name are joined, their order is lost"
 
     static let urlSession = ConformanceSubject(
         "URLSession",
@@ -30,7 +31,8 @@ extension ConformanceSubject {
             "header fields arrive in order, with those of one name": joinsFields,
             "fields of one name are kept apart and in order": joinsFields,
             "fields come in the server's order and spelling": joinsFields,
-            "nothing is added that names the client": "Foundation adds a User-Agent of its own to a request without one",
+            "nothing is added that names the client":
+                "Foundation adds a User-Agent of its own to a request without one",
         ]
     ) { URLSessionTransport() }
 

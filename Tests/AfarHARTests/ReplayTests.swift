@@ -1,8 +1,8 @@
 import AfarCore
 import AfarHAR
 import AfarSerializers
-import AfarTesting
 import AfarTestServer
+import AfarTesting
 import Foundation
 import HTTPTypes
 import Testing
@@ -187,7 +187,9 @@ import Testing
         let replay = try ReplayTransport(contentsOf: file)
         let session = Session(transport: replay)
         let base = "http://127.0.0.1:8089"
-        #expect(try await session.request("\(base)/json").serializingDecodable([String: String].self).value["name"] == "Ada")
+        #expect(
+            try await session.request("\(base)/json").serializingDecodable([String: String].self).value["name"] == "Ada"
+        )
         #expect(try await session.request("\(base)/image").serializingData().value == Data([0x89, 0x50, 0, 255]))
         let form = session.request(
             "\(base)/form", method: .post, parameters: ["name": "Ada"], encoder: JSONParameterEncoder.default)

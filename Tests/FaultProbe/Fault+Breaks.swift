@@ -24,10 +24,13 @@ extension Fault {
 
     static let brokenChunks: [Fault] = (0..<chunks.count).flatMap { count in
         [("closes", RawServer.Step.close), ("resets", .reset)].map { name, end in
-            Fault(
+            let lacksLineFeed = count == chunks.count - 1
+            return Fault(
                 family: "Breaks amid chunks", name: "\(name) after \(count) bytes of chunks",
                 script: [.receiveHead, .send(chunkedHead + chunks[..<count]), .wait(name == "resets" ? 0.01 : 0), end],
-                expectation: .fails)
+                expectation: lacksLineFeed
+                    ? .either("only the last line feed is missing, after all of the body") : .fails,
+                urlSession: lacksLineFeed ? .takesOrTraps("as libcurl") : nil)
         }
     }
 
@@ -35,7 +38,8 @@ extension Fault {
         (
             "gzip",
             [
-                31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 51, 48, 52, 50, 54, 49, 53, 51, 183, 176, 52, 192, 194, 2, 0, 148, 7, 92,
+                31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 51, 48, 52, 50, 54, 49, 53, 51, 183, 176, 52, 192, 194, 2, 0, 148, 7,
+                92,
                 45, 30, 0, 0, 0,
             ]
         ),
@@ -44,7 +48,8 @@ extension Fault {
         (
             "zstd",
             [
-                40, 181, 47, 253, 4, 88, 133, 0, 0, 80, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 1, 0, 165, 11, 18, 226, 46,
+                40, 181, 47, 253, 4, 88, 133, 0, 0, 80, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 1, 0, 165, 11, 18, 226,
+                46,
                 131, 240,
             ]
         ),
@@ -58,7 +63,9 @@ extension Fault {
                     .receiveHead,
                     .send("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding.name)\r\nContent-Length: \(count)\r\n\r\n"),
                     .send(Array(coding.bytes[..<count])),
-                ], expectation: .fails)
+                ],
+                expectation: .either(
+                    "libcurl hands on what could be decoded, and does not tell that the coding has no end"))
         }
     }
 }

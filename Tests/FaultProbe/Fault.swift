@@ -39,13 +39,14 @@ struct Fault: Sendable {
     /// What Foundation does with a fault.
     struct Foundation: Sendable {
         var mayTrap = false
+        /// Whether it reads on and on, whatever the timeouts say.
+        var mayHang = false
         var mayBe: Expectation?
 
-        /// It ends the process: there is no response when its exchange has come to its end, or the place of a redirect is no
-        /// URL.
-        static let traps = Foundation(mayTrap: true, mayBe: .fails)
         /// It takes more than it should.
         static func takes(_ reason: String) -> Foundation { Foundation(mayBe: .either(reason)) }
+        /// The same, or it ends the process: there is no response when its exchange has come to its end, or the place of a
+        /// redirect is no URL.
         static func takesOrTraps(_ reason: String) -> Foundation { Foundation(mayTrap: true, mayBe: .either(reason)) }
     }
 

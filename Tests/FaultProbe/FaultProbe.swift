@@ -14,25 +14,21 @@ struct FaultProbe {
             for fault in Fault.all { say(Listing(fault)) }
             return
         }
-        guard arguments.count == 4, let first = Int(arguments[2]), let step = Int(arguments[3]) else {
+        guard arguments.count >= 4, let first = Int(arguments[2]), let step = Int(arguments[3]) else {
             FileHandle.standardError.write(Data("FaultProbe curl|urlSession FIRST STEP\n".utf8))
             exit(2)
         }
         let isCurl = arguments[1] == "curl"
         let good = try await TestServer.start()
-        // What is made once is not counted.
-        _ = await session(isCurl).request(good.url("/get")).serializingData().response
-        let descriptors = openDescriptors
+        var descriptors: Int?
         for index in stride(from: first, to: Fault.all.count, by: step) {
             say(Line(index: index))
             say(try await meet(Fault.all[index], index, isCurl, good))
+            // What the first one has had opened for good is not counted.
+            if descriptors == nil { descriptors = await settledDescriptors(upTo: 0) }
         }
-        var left = openDescriptors
-        for _ in 0..<200 where left > descriptors {
-            try await Task.sleep(for: .milliseconds(20))
-            left = openDescriptors
-        }
-        say(Line(index: -1, milliseconds: left - descriptors))
+        let left = await settledDescriptors(upTo: descriptors ?? 0)
+        say(Line(index: -1, milliseconds: left - (descriptors ?? left)))
         await good.stop()
     }
 
@@ -42,11 +38,19 @@ struct FaultProbe {
         let server = try await RawServer.start(fault.script)
         let session = session(isCurl)
         let start = ContinuousClock.now
+        let watchdog = Task.detached {
+            try await Task.sleep(for: .seconds(8))
+            say(Line(index: index, milliseconds: 8000, hangs: true))
+            exit(3)
+        }
+        defer { watchdog.cancel() }
         let response = await session.request(server.url).serializingData(emptyResponseCodes: Set(100...999)).response
         let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
         let after = await session.request(good.url("/get")).validate().serializingData().response
+        watchdog.cancel()
         await server.stop()
         let error = response.error?.transportError
+        if CommandLine.arguments.contains("--verbose") { print(error.map { "\($0.message)" } ?? "no error") }
         return Line(
             index: index, outcome: response.error == nil ? .success : .error,
             code: error?.code.description ?? response.error.map { "\($0)" }, milliseconds: milliseconds,
@@ -63,8 +67,14 @@ struct FaultProbe {
             transport: isCurl ? CurlTransport(configuration: .init(configuration)) : URLSessionTransport())
     }
 
-    private static var openDescriptors: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    /// How many descriptors are open, after a while in which sessions that are over may close theirs.
+    private static func settledDescriptors(upTo wanted: Int) async -> Int {
+        var count = Int.max
+        for _ in 0..<25 where count > wanted {
+            try? await Task.sleep(for: .milliseconds(20))
+            count = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        }
+        return count
     }
 
     private static func say(_ value: some Encodable) {
@@ -83,6 +93,8 @@ struct Line: Codable, Sendable {
     var milliseconds = 0
     /// Whether the session could be used afterwards.
     var goesOn = true
+    /// Whether it did not end, so that the probe did.
+    var hangs = false
 }
 
 /// What is told of a fault in the list.
@@ -93,10 +105,12 @@ struct Listing: Codable, Sendable {
     var curl: Set<Fault.Outcome>
     var urlSession: Set<Fault.Outcome>
     var mayTrap: Bool
+    var mayHang: Bool
 
     init(_ fault: Fault) {
         (family, name, curl) = (fault.family, fault.name, fault.expectation.outcomes)
         urlSession = (fault.urlSession?.mayBe ?? fault.expectation).outcomes
         mayTrap = fault.urlSession?.mayTrap ?? false
+        mayHang = fault.urlSession?.mayHang ?? false
     }
 }

@@ -44,9 +44,12 @@ struct CurlFailure {
         case CURLE_PARTIAL_FILE where !hasHead: .malformedResponse
         // libcurl's limit for one line is below ours.
         case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
-        default: Self.codes[Int(code.rawValue)] ?? .unknown
+        default: Self.codes[Int(code.rawValue)] ?? (isOfChunks ? .malformedResponse : .unknown)
         }
     }
+
+    /// Some faults of chunks come with a code that is meant for libcurl itself.
+    private var isOfChunks: Bool { message.contains("chunked-encoded") }
 
     /// Whether libcurl's errno belongs to a failure of this code; it is not cleared by failures without one.
     static func hasSystemError(_ code: CURLcode) -> Bool {

@@ -71,7 +71,9 @@ struct AwaitedExchange: Sendable {
         return judged
     }
 
-    private func obey(_ verdict: consuming HeadVerdict, with response: TransportResponse) async throws -> TransportResponse {
+    private func obey(_ verdict: consuming HeadVerdict, with response: TransportResponse) async throws
+        -> TransportResponse
+    {
         let verdict = await verdict.settled()
         switch verdict {
         case .take(let delivery):

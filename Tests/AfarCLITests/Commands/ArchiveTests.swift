@@ -28,7 +28,8 @@ struct ArchiveTests {
         let file = directory.url.appendingPathComponent("trace.har")
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
-            "get", server.url("/redirect-to?url=%2Fjson").absoluteString, "-H", "Authorization: Bearer s3cret", "--har", file.path)
+            "get", server.url("/redirect-to?url=%2Fjson").absoluteString, "-H", "Authorization: Bearer s3cret", "--har",
+            file.path)
         await server.stop()
         #expect(outcome.status == 0)
         let archive = try HAR(contentsOf: file)

@@ -336,7 +336,7 @@ struct ForeignTransportTests {
             func send(_ exchange: Exchange) async throws -> TransportResponse {
                 guard wasAsked.withLock({ Swift.exchange(&$0, with: true) }) else {
                     let head = ResponseHead(status: 302, fields: [.location: "/b"], url: exchange.url)
-                    _ = await exchange.headArrived(head).settled
+                    _ = await exchange.headArrived(head).settled()
                     throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "gone")
                 }
                 return TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data()))

@@ -2,7 +2,9 @@ import Afar
 
 /// Somebody's code, which nobody wrote for being tested.
 public struct Weather: Decodable, Sendable {
+    /// Where.
     public let city: String
+    /// The temperature, in degrees Celsius.
     public let degrees: Double
 
     /// What it is like in a city.
