@@ -65,9 +65,7 @@ public final class ReplayTransport: Transport {
     /// Answers a request.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
-        let body = try await exchange.collectBody { count in
-            exchange.observer?.exchangeDidSend(bytes: Int64(count), expected: exchange.body.length)
-        }
+        let body = try await exchange.collectBody()
         let entry = try take(for: exchange, body)
         if let failure = entry.failure, entry.response.status == 0 {
             throw TransportError(
@@ -110,30 +108,7 @@ public final class ReplayTransport: Transport {
         }
         let head = ResponseHead(
             status: entry.response.status, httpVersion: entry.response.httpVersion, fields: fields, url: exchange.url)
-        exchange.observer?.exchangeDidReceiveHead(head)
-        let verdict = await exchange.headArrived(head).settled()
-        try Task.checkCancellation(of: exchange)
-        let body = exchange.request.method == .head ? Data() : data
-        if case .take(let delivery) = verdict, let limit = (delivery ?? exchange.delivery).limit, body.count > limit {
-            throw TransportError(
-                .responseTooLarge, phase: .receiving, url: exchange.url,
-                message: "the body has more than \(limit) bytes")
-        }
-        let response = TransportResponse(
-            head: head, body: .data(body), report: TransportReport(transactions: [TransactionMetrics()]))
-        let delivered = try response.obeying(verdict, instead: exchange.delivery).get()
-        if !body.isEmpty, case .take = verdict {
-            exchange.observer?.exchangeDidReceive(bytes: Int64(body.count), expected: head.contentLength)
-        }
-        return delivered
-    }
-}
-
-extension Task<Never, Never> {
-    fileprivate static func checkCancellation(of exchange: Exchange) throws {
-        guard isCancelled else { return }
-        throw TransportError(
-            .cancelled, phase: .awaitingResponse, url: exchange.url, message: "the exchange was cancelled")
+        return try await exchange.answer(with: head, body: data)
     }
 }
 

@@ -28,7 +28,7 @@ extension Fault {
                 ("a negative status", "HTTP/1.1 -200 OK\r\n\(rest)"), ("a status of 0", "HTTP/1.1 000 No\r\n\(rest)"),
                 ("a status of 99", "HTTP/1.1 099 No\r\n\(rest)"),
                 ("a status beyond numbers", "HTTP/1.1 99999999999999999999 No\r\n\(rest)"),
-                ("version 3.7", "HTTP/3.7 200 OK\r\n\(rest)"),
+
                 ("version 1", "HTTP/1 200 OK\r\n\(rest)"),
                 ("another protocol", "ICY 200 OK\r\n\(rest)"), ("lower case", "http/1.1 200 OK\r\n\(rest)"),
                 ("a leading space", " HTTP/1.1 200 OK\r\n\(rest)"), ("a letter before", "XHTTP/1.1 200 OK\r\n\(rest)"),
@@ -42,7 +42,8 @@ extension Fault {
             [
                 ("no reason", "HTTP/1.1 200\r\n\(rest)"), ("an empty reason", "HTTP/1.1 200 \r\n\(rest)"),
                 ("two spaces", "HTTP/1.1  200 OK\r\n\(rest)"), ("a tab", "HTTP/1.1\t200 OK\r\n\(rest)"),
-                ("version 2.0", "HTTP/2.0 200 OK\r\n\(rest)"), ("version x", "HTTP/x.y 200 OK\r\n\(rest)"),
+                ("version 2.0", "HTTP/2.0 200 OK\r\n\(rest)"), ("version 3.7", "HTTP/3.7 200 OK\r\n\(rest)"),
+                ("version x", "HTTP/x.y 200 OK\r\n\(rest)"),
                 ("version 1.2", "HTTP/1.2 200 OK\r\n\(rest)"), ("version 1.0", "HTTP/1.0 200 OK\r\n\(rest)"),
                 ("a status of 999", "HTTP/1.1 999 Odd\r\n\(rest)"),
                 ("a reason of control characters", "HTTP/1.1 200 \u{1B}[31mred\r\n\(rest)"),

@@ -134,6 +134,8 @@ struct CurlFailure {
         map(.responseTooLarge, CURLE_FILESIZE_EXCEEDED)
         map(.tooManyRedirects, CURLE_TOO_MANY_REDIRECTS)
         map(.outOfResources, CURLE_OUT_OF_MEMORY)
+        // CURLE_TOO_LARGE, which libcurl has from 8.6 on: a line of the head.
+        codes[100] = .headTooLarge
         return codes
     }()
 

@@ -119,9 +119,9 @@ struct AwaitedExchange: Sendable {
 }
 
 extension HeadVerdict {
-    /// The verdict that is given in the end; a refusal when the task is cancelled before. Nobody here keeps one that is
-    /// pending: when its owner drops it, that is a refusal too.
-    package consuming func settled() async -> HeadVerdict {
+    /// For transports: the verdict that is given in the end, which is not ``ask(_:)``; a refusal when the task is cancelled
+    /// before. Nobody here keeps one that is pending: when its owner drops it, that is a refusal too.
+    public consuming func settled() async -> HeadVerdict {
         let deferred = Deferred<HeadVerdict>()
         pass(to: deferred)
         return await withTaskCancellationHandler {

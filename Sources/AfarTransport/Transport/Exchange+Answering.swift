@@ -1,10 +1,10 @@
-package import Foundation
-package import HTTPTypes
+public import Foundation
+public import HTTPTypes
 
 // What transports need that answer an exchange by themselves.
 extension Exchange {
     /// All header fields that are sent: the request's own, and the default ones that it does not have.
-    package var fields: HTTPFields {
+    public var fields: HTTPFields {
         var fields = request.headerFields
         for field in options.defaultFields.fields where !request.headerFields.contains(field.name) {
             fields.append(field)
@@ -12,10 +12,14 @@ extension Exchange {
         return fields
     }
 
-    /// The whole body of the request.
+    /// For transports that need it whole: the body of the request, whatever form it has. The observer is told.
     ///
-    /// - Parameter tell: Called as often as bytes were read, with how many there are in all so far.
     /// - Throws: A ``TransportError`` of the code ``TransportError/Code-swift.struct/requestBodyFailed``.
+    public func collectBody() async throws -> Data {
+        try await collectBody { count in observer?.exchangeDidSend(bytes: Int64(count), expected: body.length) }
+    }
+
+    /// - Parameter tell: Called as often as bytes were read, with how many there are in all so far.
     package func collectBody(_ tell: (Int) async -> Void) async throws -> Data {
         func failure(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
             TransportError(.requestBodyFailed, phase: .sending, url: url, message: message, underlying: cause)
@@ -41,6 +45,31 @@ extension Exchange {
         }
         await tell(bytes.count)
         return bytes
+    }
+
+    /// For transports that have it whole: the response, after what ``headArrived(_:)`` says has been done with it. The body goes
+    /// where the exchange wants it, its limit is kept, and the observer is told.
+    ///
+    /// - Throws: A ``TransportError``.
+    public func answer(with head: ResponseHead, body: Data) async throws -> TransportResponse {
+        observer?.exchangeDidReceiveHead(head)
+        let verdict = await headArrived(head).settled()
+        guard !Task.isCancelled else {
+            throw TransportError(
+                .cancelled, phase: .awaitingResponse, url: url, message: "the exchange was cancelled")
+        }
+        let body = request.method == .head ? Data() : body
+        if case .take(let other) = verdict, let limit = (other ?? delivery).limit, body.count > limit {
+            throw TransportError(
+                .responseTooLarge, phase: .receiving, url: url, message: "the body has more than \(limit) bytes")
+        }
+        let report = TransportReport(transactions: [TransactionMetrics()])
+        let response = TransportResponse(head: head, body: .data(body), report: report)
+        let delivered = try response.obeying(verdict, instead: delivery).get()
+        if !body.isEmpty, case .take = verdict {
+            observer?.exchangeDidReceive(bytes: Int64(body.count), expected: head.contentLength)
+        }
+        return delivered
     }
 }
 

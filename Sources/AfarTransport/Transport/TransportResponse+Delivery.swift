@@ -4,7 +4,7 @@ extension TransportResponse {
     /// This response, which is whole, as a transport returns one that was judged at its head.
     ///
     /// - Parameter delivery: Where the body has to be if the verdict says nothing else.
-    package func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<
+    func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<
         TransportResponse, any Error
     > {
         switch verdict {
