@@ -12,7 +12,7 @@ struct Options {
 
           --scale N   makes N times as many requests; 1 if not given, 0.01 for a look
           --seed N    chooses the random moments of cancelling; 1 if not given
-          --only W    runs one trial: Tiny, Failing, Cancelled or Storm
+          --only W    runs one trial: Tiny, Failing, Cancelled, Storm or URLSession
         """
 
     /// Nil when there is something else on it.

@@ -57,12 +57,14 @@ import Servers
             .failures(stage, requests: count(400_000)),
             .cancels(stage, requests: count(200_000), seed: options.seed),
             .storm(stage, requests: count(20_000), seed: options.seed),
+            .urlSession(stage, requests: count(100_000), seed: options.seed),
         ].filter { trial in options.only.map(trial.title.hasPrefix) ?? true }
         var ledgers: [Ledger] = []
         var checks: [Check] = []
         for trial in trials {
             // What comes and goes by chance is some kilobytes, which must not count much against one byte a request.
-            let (ledger, ofTrial) = await trial.measure(on: stage, judgesMemory: options.scale >= 1)
+            let judgesMemory = options.scale >= 1 && trial.judgesResources
+            let (ledger, ofTrial) = await trial.measure(on: stage, judgesMemory: judgesMemory)
             ledgers.append(ledger)
             checks += ofTrial.map { Check("\(trial.title): \($0.text)", $0.holds) }
         }

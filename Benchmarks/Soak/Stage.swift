@@ -14,6 +14,8 @@ struct Stage: Sendable {
     let session: Session
     /// One with low limits.
     let strictSession: Session
+    /// One over Foundation's URLSession.
+    let urlSession: Session
 
     static let strictBodyLimit: Int64 = 4_096
     static let strictHeadLimit = 8_192
@@ -36,6 +38,7 @@ struct Stage: Sendable {
         var configuration = SessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = Trial.inFlight
         session = Session(configuration: configuration)
+        urlSession = Session(configuration: configuration, transport: URLSessionTransport())
         configuration.maximumResponseBodySize = Self.strictBodyLimit
         configuration.maximumResponseHeadSize = Self.strictHeadLimit
         strictSession = Session(configuration: configuration)

@@ -4,6 +4,8 @@ struct Trial: Sendable {
     let requests: Int
     /// The requests after which the process must have all that it needs.
     let warmUp: Int
+    /// Whether memory and descriptors have to be as before in the end.
+    var judgesResources = true
     /// Makes the request of a number and returns when it is over.
     let perform: @Sendable (_ number: Int, _ ledger: Ledger) async -> Void
 

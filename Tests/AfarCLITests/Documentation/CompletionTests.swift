@@ -26,7 +26,7 @@ struct CompletionTests {
         ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--progress", "--proxy"]),
         ("afar xml :1 --x", ["--xpath"]),
         ("afar download :1 --no", ["--no-follow", "--no-progress"]),
-        ("afar download :1 --re", ["--resume", "--retry"]),
+        ("afar download :1 --re", ["--record", "--replay", "--resume", "--retry"]),
     ])
     func bashCompletesCommandsOptionsValuesAndFiles(line: String, words: [String]) async throws {
         let directory = try ScratchDirectory()

@@ -1,0 +1,38 @@
+import Afar
+import Foundation
+
+extension Trial {
+    /// Requests over Foundation's URLSession: challenges, redirects, resets, broken bodies and cancels mixed. What Foundation
+    /// keeps of memory and connections is told, and not judged.
+    static func urlSession(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
+        Trial(title: "URLSession", requests: requests, warmUp: requests / 2, judgesResources: false) { number, ledger in
+            var dice = Dice(seed: seed, request: number)
+            let paths = ["/record", "/private", "/redirect", "/500", "/large"]
+            let scripts: [Script] = [.closesBeforeTheHead, .closesWithinTheBody, .resetsWithinTheBody, .redirects]
+            let isScripted = Int.random(in: 0..<4, using: &dice) == 0
+            let url =
+                isScripted
+                ? stage.scripts.url(scripts.randomElement(using: &dice) ?? .redirects)
+                : stage.url(paths.randomElement(using: &dice) ?? "/record")
+            let isCancelled = Int.random(in: 0..<5, using: &dice) == 0
+            let pause = UInt64.random(in: 0...3_000_000, using: &dice)
+            let request = stage.urlSession.request(url).authenticate(username: "ada", password: "engine").validate()
+            async let over: Void = request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
+                switch result {
+                case .success: .expected("ended well")
+                case .failure(.explicitlyCancelled): isCancelled ? .expected("cancelled") : .unexpected("cancelled")
+                case .failure(.responseSerializationFailed): .expected("was no record")
+                case .failure(.responseValidationFailed): .expected("was not valid")
+                case .failure(let error):
+                    isScripted || isCancelled
+                        ? .expected("failed on the way") : .unexpected(error.localizedDescription)
+                }
+            }
+            if isCancelled {
+                try? await Task.sleep(nanoseconds: pause)
+                request.cancel()
+            }
+            await over
+        }
+    }
+}
