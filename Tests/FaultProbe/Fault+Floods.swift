@@ -3,7 +3,7 @@ import Foundation
 
 extension Fault {
     private static let tooMuch = Foundation(
-        mayTrap: true, mayHang: true, mayBe: .either("Foundation has no such limit"))
+        mayHang: true, mayBe: .either("Foundation has no such limit"))
 
     static let drips: [Fault] = [
         ("nothing at all", [RawServer.Step.receiveHead, .waitForever]),
@@ -41,8 +41,7 @@ extension Fault {
         ),
     ].map {
         Fault(
-            family: "Drips and silence", name: $0.0, script: $0.1, expectation: .fails,
-            urlSession: .takesOrTraps("as a close in the head"))
+            family: "Drips and silence", name: $0.0, script: $0.1, expectation: .fails)
     }
 
     static let floods: [Fault] = [
@@ -118,7 +117,7 @@ extension Fault {
             ], expectation: .fails)
     }
 
-    private static let badPlace = Foundation.takesOrTraps(
+    private static let badPlace = Foundation.takes(
         "Foundation takes a Location to pieces before anybody is asked")
 
     static let redirects: [Fault] =
@@ -169,7 +168,6 @@ extension Fault {
         ("a 426", "HTTP/1.1 426 Upgrade\r\nUpgrade: TLS/1.0\r\nContent-Length: 5\r\n\r\nfour"),
     ].map {
         Fault(
-            family: "Other protocols", name: $0.0, script: [.respond($0.1), .close], expectation: .fails,
-            urlSession: tooMuch)
+            family: "Other protocols", name: $0.0, script: [.respond($0.1), .close], expectation: .fails)
     }
 }
