@@ -139,9 +139,10 @@ extension HAR {
             headersSize = (try? values.decodeIfPresent(Int.self, forKey: .headersSize)) ?? headersSize
             if let data = try values.decodeIfPresent(PostData.self, forKey: .postData) {
                 let type = data.mimeType ?? ""
-                if let text = data.text {
+                let parameters = data.params ?? []
+                if let text = data.text, !text.isEmpty || parameters.isEmpty {
                     body = Content(mimeType: type, text: text, encoding: data.encoding)
-                } else if let parameters = data.params {
+                } else {
                     var form = URLComponents()
                     form.queryItems = parameters.map { URLQueryItem(name: $0.name, value: $0.value) }
                     body = Content(mimeType: type, text: form.percentEncodedQuery, encoding: nil)

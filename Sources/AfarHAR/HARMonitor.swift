@@ -18,7 +18,7 @@ import HTTPTypes
 ///
 /// Each attempt of a request is an entry, and each hop of a redirect before it, with their timings. Bodies are kept of
 /// requests whose body is in memory and of responses that are collected there, not those of downloads and streams. Who wants
-/// all of them, or means to replay the archive, takes ``RecordingTransport``.
+/// all of them, or means to replay the archive, takes ``RecordingTransport``. All is in memory until the monitor is let go of.
 public final class HARMonitor: EventMonitor {
     /// Where the monitor is notified.
     public let queue = DispatchQueue(label: "afar.har")

@@ -76,8 +76,10 @@ public struct RecordingTransport: Transport {
             let isKept = count <= Self.longestBody
             keep(isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
         case .stream(let stream):
-            stream.copy(upTo: Self.longestBody) { [recorder] data in
+            // Kept by what it copies for, it would not be cancelled when its reader leaves it.
+            stream.copy(upTo: Self.longestBody) { [weak stream, recorder] data in
                 keep(data)
+                guard let stream else { return }
                 Task {
                     let report = await stream.report()
                     recorder.change(number) { entry in report.transactions.last.map { entry.take($0) } }
@@ -116,18 +118,19 @@ private final class SentBody: Sendable {
     }
 
     func content(type: String) -> HAR.Content? {
-        let data: Data? =
-            switch body {
-            case .none: nil
-            case .data(let data): data
-            case .file(let file):
-                (body.length ?? 0) <= RecordingTransport.longestBody ? try? Data(contentsOf: file) : Data()
-            case .stream: copy.withLock { $0 }
-            }
-        return data.map { data in
-            data.count <= RecordingTransport.longestBody
-                ? HAR.Content(mimeType: type, data: data) : HAR.Content(mimeType: type, text: nil, encoding: nil)
+        let data: Data?
+        switch body {
+        case .none: return nil
+        case .data(let bytes): data = bytes
+        case .file(let file):
+            let isKept = (body.length ?? 0) <= RecordingTransport.longestBody
+            data = isKept ? try? Data(contentsOf: file) : nil
+        case .stream: data = copy.withLock { $0 }
         }
+        guard let data, data.count <= RecordingTransport.longestBody else {
+            return HAR.Content(mimeType: type, text: nil, encoding: nil)
+        }
+        return HAR.Content(mimeType: type, data: data)
     }
 }
 

@@ -38,6 +38,15 @@ extension MockExchange {
 
     private func deliver(_ response: MockResponse) async throws {
         await suspension.pass()
+        for informational in response.informationalResponses where !isOver {
+            exchange.observer?.exchangeDidReceiveInformational(
+                ResponseHead(status: informational.status, fields: informational.fields, url: exchange.url))
+        }
+        guard response.informationalResponses.count <= exchange.options.maximumInformationalResponses else {
+            return fail(
+                .headTooLarge,
+                "more informational responses came than \(exchange.options.maximumInformationalResponses)")
+        }
         guard !isOver else { return }
         var fields = response.fields
         let hasFraming = fields[.contentLength] != nil || fields[.transferEncoding] != nil

@@ -4,6 +4,20 @@ public import HTTPTypes
 
 /// What a ``MockTransport`` answers.
 public struct MockResponse: Sendable {
+    /// What a server says before its response (RFC 9110, section 15.2).
+    public struct Informational: Sendable, Hashable {
+        /// The status code, 102 to 199: early hints have 103.
+        public var status: Int
+        /// The header fields.
+        public var fields: HTTPFields
+
+        /// Makes one.
+        public init(status: Int, fields: HTTPFields = HTTPFields()) {
+            self.status = status
+            self.fields = fields
+        }
+    }
+
     /// The status code.
     public var status: Int
     /// The header fields. Content-Length is added when neither it nor Transfer-Encoding is there.
@@ -12,6 +26,8 @@ public struct MockResponse: Sendable {
     public var body: Data
     /// Fields that come after the body.
     public var trailers = HTTPFields()
+    /// The informational responses that come before it, in this order.
+    public var informationalResponses: [Informational] = []
     /// How long the response's head takes to come.
     public var delay: Duration = .zero
     /// The bytes that arrive at a time, nil for all at once.
@@ -96,6 +112,13 @@ public struct MockResponse: Sendable {
     public func delayed(by delay: Duration) -> MockResponse {
         var response = self
         response.delay = delay
+        return response
+    }
+
+    /// The same response after one more informational one: `.preceded(by: 103)`.
+    public func preceded(by status: Int, fields: HTTPFields = HTTPFields()) -> MockResponse {
+        var response = self
+        response.informationalResponses.append(Informational(status: status, fields: fields))
         return response
     }
 

@@ -5,7 +5,6 @@ public import Testing
 
 /// Answers all requests that a test makes with a recording; see ``Testing/Trait/replay(_:matching:redaction:file:)``.
 public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
-    let name: String
     let matching: ReplayTransport.Matching
     let redaction: HAR.Redaction
     let file: URL
@@ -95,7 +94,7 @@ extension Trait where Self == ReplayTrait {
     ) -> ReplayTrait {
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Recordings")
         return ReplayTrait(
-            name: name, matching: matching, redaction: redaction,
+            matching: matching, redaction: redaction,
             file: folder.appendingPathComponent("\(name).har"))
     }
 }

@@ -97,6 +97,37 @@ import Testing
         #expect(replayed == expected)
     }
 
+    @Test func aStreamThatIsLeftWhileItIsRecordedIsCancelled() async throws {
+        let didEnd = Deferred<Bool>()
+        struct Endless: Transport {
+            let capabilities = TransportCapabilities.mock
+            let didEnd: Deferred<Bool>
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let (stream, source) = ResponseBodyStream.make(
+                    highWaterMark: 1000, onDemand: {}, onCancel: { [didEnd] in didEnd.fulfil(true) })
+                source.yield(Data("never whole".utf8))
+                return TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .stream(stream))
+            }
+        }
+        let recording = RecordingTransport(around: Endless(didEnd: didEnd))
+        var endless = exchange("/endless")
+        endless.delivery = .stream()
+        _ = try await recording.send(endless)
+        #expect(await didEnd.value)
+        #expect(recording.archive.entries.map(\.response.content.text) == [nil])
+    }
+
+    @Test func formsThatBrowsersWriteAsParametersAreBodies() throws {
+        let text = """
+            {"log":{"entries":[{"request":{"method":"POST","url":"http://a/","postData":{"mimeType":
+            "application/x-www-form-urlencoded","text":"","params":[{"name":"a","value":"b c"}]}},"response":{"status":200}}]}}
+            """
+        let file = try TemporaryFile()
+        try Data(text.utf8).write(to: file.url)
+        #expect(try HAR(contentsOf: file.url).entries.first?.request.body?.text == "a=b%20c")
+    }
+
     @Test func strictMatchingTakesEachEntryOnce() async throws {
         let archive = try await archive(of: [
             exchange("/a", .post, body: "1"), exchange("/a", .post, body: "2"), exchange("/a?x=1&y=2"),

@@ -51,6 +51,7 @@ struct Unexpected: Error {
 final class Recorder: ExchangeObserver {
     let events = Locked<[String]>([])
 
+    func exchangeDidReceiveInformational(_ head: ResponseHead) { events.withLock { $0.append("info \(head.status)") } }
     func exchangeDidReceiveHead(_ head: ResponseHead) { events.withLock { $0.append("head \(head.status)") } }
     func exchangeDidSend(bytes: Int64, expected: Int64?) { events.withLock { $0.append("sent \(bytes)") } }
     func exchangeDidReceive(bytes: Int64, expected: Int64?) {

@@ -38,6 +38,17 @@ import Testing
         #expect(recorder.events.withLock { $0.filter { $0.hasPrefix("sent") } } == [4, 4, 2, 6].map { "sent \($0)" })
     }
 
+    @Test func informationalResponsesComeFirst() async throws {
+        let recorder = Recorder()
+        let transport = MockTransport { _ in .text("ok").preceded(by: 102).preceded(by: 103, fields: [.server: "x"]) }
+        _ = try await transport.send(.to("/") { $0.observer = recorder })
+        #expect(recorder.events.withLock { $0 } == ["info 102", "info 103", "head 200", "received 2/2"])
+        let error = await failure {
+            _ = try await transport.send(.to("/") { $0.options.maximumInformationalResponses = 1 })
+        }
+        #expect(error?.code == .headTooLarge)
+    }
+
     @Test func wrongBodiesFail() async throws {
         let transport = MockTransport { _ in .status(204) }
         let missing = RequestBody.file(URL(fileURLWithPath: "/nonexistent"))

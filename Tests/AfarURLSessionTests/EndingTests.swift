@@ -107,21 +107,6 @@ import Testing
         await expectNothingLeft()
     }
 
-    #if os(Linux)
-        @Test func anEnormousFileIsRefused() async throws {
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString)")
-            try Data().write(to: file)
-            defer { try? FileManager.default.removeItem(at: file) }
-            let handle = try FileHandle(forWritingTo: file)
-            try handle.truncate(atOffset: (256 << 20) + 1)
-            try handle.close()
-            let server = try ScriptedServer(answer: "")
-            let error = await failure { _ = try await transport.send(.post(server, .file(file))) }
-            #expect(error?.code == .unsupportedByTransport)
-            #expect(error?.message.contains("CurlTransport") == true)
-        }
-    #endif
-
     @Test func refusedConnection() async throws {
         let server = try ScriptedServer(answer: "")
         server.stop()

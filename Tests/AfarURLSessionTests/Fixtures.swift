@@ -64,6 +64,18 @@ func eventually(_ condition: () -> Bool) async {
     while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
 }
 
+/// A sparse file of zeros.
+final class TemporaryFile: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString)")
+
+    init(count: UInt64) throws {
+        try Data().write(to: url)
+        try FileHandle(forWritingTo: url).truncate(atOffset: count)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
 struct Unexpected: Error {
     var what: String
 }

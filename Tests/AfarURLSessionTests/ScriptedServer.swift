@@ -55,18 +55,9 @@ final class ScriptedServer: Sendable {
     /// Starts to listen; `script` runs for each connection, which is closed after it.
     init(script: @escaping @Sendable (Connection) -> Void) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, size) == 0 && listen(listener, 64) == 0 && getsockname(listener, $0, &size) == 0
-            }
-        }
-        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+        guard let port = Loopback.bind(listener, backlog: 64) else { throw POSIXError(.EADDRNOTAVAIL) }
         self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = port
         Thread.detachNewThread {
             while true {
                 let descriptor = accept(listener, nil, nil)
@@ -96,6 +87,59 @@ final class ScriptedServer: Sendable {
 
     /// Accepts no more connections.
     func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+}
+
+/// A port whose queue of connections is full, so that connecting to it hangs.
+final class FullListener: Sendable {
+    let port: UInt16
+    private let descriptors: [Int32]
+
+    init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard let port = Loopback.bind(listener, backlog: 0) else { throw POSIXError(.EADDRNOTAVAIL) }
+        self.port = port
+        descriptors =
+            [listener]
+            + (0..<4).map { _ in
+                let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+                let descriptor = socket(AF_INET, Int32(flags), 0)
+                _ = Loopback.withAddress(port: port) { connect(descriptor, $0, $1) }
+                return descriptor
+            }
+    }
+
+    deinit {
+        for descriptor in descriptors { close(descriptor) }
+    }
+}
+
+/// Addresses of the loopback interface.
+private enum Loopback {
+    static func withAddress<Result>(
+        port: UInt16, _ work: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { work($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+
+    /// Listens on a free port, and says which.
+    static func bind(_ listener: Int32, backlog: Int32) -> UInt16? {
+        withAddress(port: 0) { address, size in
+            var size = size
+            guard
+                Glibc.bind(listener, address, size) == 0, listen(listener, backlog) == 0,
+                getsockname(listener, address, &size) == 0
+            else { return nil }
+            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                UInt16(bigEndian: $0.pointee.sin_port)
+            }
+        }
+    }
 }
 
 /// Something that happens once, on whatever thread, and is awaited.
