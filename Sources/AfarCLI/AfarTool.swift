@@ -56,8 +56,9 @@ struct AfarTool: AsyncParsableCommand {
                 try command.run()
             }
             CookieJarFile.save()
-            ArchiveFile.save()
+            let isSaved = ArchiveFile.save()
             await CacheDirectory.save()
+            if !isSaved { ExitReason.other.exit() }
         } catch {
             CookieJarFile.save()
             ArchiveFile.save()

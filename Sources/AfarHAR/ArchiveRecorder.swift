@@ -43,7 +43,7 @@ extension HAR.Response {
     /// - Parameter body: Nil for one that is not kept, or not there yet.
     mutating func take(_ head: ResponseHead, body: Data? = nil) {
         status = head.status
-        statusText = HTTPResponse.Status(code: head.status).reasonPhrase
+        statusText = (100...599).contains(head.status) ? HTTPResponse.Status(code: head.status).reasonPhrase : ""
         httpVersion = head.httpVersion
         headers = head.fields.map(HAR.Field.init)
         take(body, type: head.value(for: .contentType) ?? "")

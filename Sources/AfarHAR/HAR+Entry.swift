@@ -140,7 +140,10 @@ extension HAR {
             if let data = try values.decodeIfPresent(PostData.self, forKey: .postData) {
                 let type = data.mimeType ?? ""
                 let parameters = data.params ?? []
-                if let text = data.text, !text.isEmpty || parameters.isEmpty {
+                let size = (try? values.decodeIfPresent(Int.self, forKey: .bodySize)) ?? 0
+                if parameters.isEmpty, data.text?.isEmpty ?? true, size != 0 {
+                    body = Content(mimeType: type, text: nil, encoding: nil)
+                } else if let text = data.text, !text.isEmpty || parameters.isEmpty {
                     body = Content(mimeType: type, text: text, encoding: data.encoding)
                 } else {
                     var form = URLComponents()
@@ -167,7 +170,8 @@ extension HAR {
                         encoding: body.encoding), forKey: .postData)
             }
             try values.encode(headersSize, forKey: .headersSize)
-            try values.encode(body?.size ?? 0, forKey: .bodySize)
+            let isKept = body == nil || body?.text != nil
+            try values.encode(isKept ? body?.size ?? 0 : -1, forKey: .bodySize)
         }
     }
 
@@ -232,6 +236,8 @@ extension HAR {
         public var text: String?
         /// "base64", or nil for text.
         public var encoding: String?
+        /// What there is to say about it.
+        public var comment: String?
 
         /// Makes a body of bytes, as text where they are text in UTF-8.
         public init(mimeType: String, data: Data) {
@@ -245,6 +251,7 @@ extension HAR {
             (self.mimeType, self.text, self.encoding) = (mimeType, text, encoding)
             size = 0
             size = data?.count ?? 0
+            if text == nil { comment = "The body was not kept." }
         }
 
         /// Reads what is there.
@@ -254,6 +261,7 @@ extension HAR {
             mimeType = try values.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
             text = try values.decodeIfPresent(String.self, forKey: .text)
             encoding = try values.decodeIfPresent(String.self, forKey: .encoding)
+            comment = try values.decodeIfPresent(String.self, forKey: .comment)
         }
 
         /// The bytes; nil when the body was not kept, or is no Base64 where it should be.

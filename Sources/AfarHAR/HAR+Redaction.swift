@@ -2,35 +2,46 @@ import AfarTransport
 import Foundation
 
 extension HAR {
-    /// What is hidden behind `***` in an archive.
+    /// What is hidden in an archive: behind `***` where it is a text, behind 0 where it is one of JSON's numbers. JSON's other
+    /// values tell nothing, and stay.
     public struct Redaction: Sendable {
         /// Nothing.
-        public static let none = Redaction(names: nil)
+        public static let none = Redaction(hidesNothing: true)
 
         /// Credentials wherever their names tell them: the values of `Authorization`, `X-Api-Key` and other header fields,
-        /// cookies' values, parameters of URLs and forms (`access_token`, `password`), such keys of JSON, user names and
-        /// passwords in URLs.
+        /// cookies' values, parameters of URLs and forms (`access_token`, `password`), such parts of multipart bodies, such
+        /// keys of JSON with all that is below them, user names and passwords in URLs.
         public static let secrets = secrets()
 
-        /// The same, and the header fields, form fields and keys of JSON with these names. Case does not matter.
-        public static func secrets(and names: Set<String> = []) -> Redaction {
-            Redaction(names: names)
+        /// The same, and what else has these names. Case does not matter.
+        ///
+        /// - Parameters:
+        ///   - names: The names of more header fields, parameters, parts and keys.
+        ///   - harmless: The names of parameters, parts and keys that sound like those of credentials and are none: `pageToken`.
+        public static func secrets(and names: Set<String> = [], except harmless: Set<String> = []) -> Redaction {
+            Redaction(names: names, harmless: harmless)
         }
 
-        /// Nil when nothing is hidden.
-        private let names: SensitiveHeaders?
-        private let texts: AfarTransport.Redaction
+        private let hidesNothing: Bool
+        private let names: Set<String>
+        private let harmless: Set<String>
 
-        private init(names: Set<String>?) {
-            self.names = names.map(SensitiveHeaders.init)
-            texts = AfarTransport.Redaction(showsSecrets: names == nil, sensitiveHeaders: names ?? [])
+        private init(hidesNothing: Bool = false, names: Set<String> = [], harmless: Set<String> = []) {
+            self.hidesNothing = hidesNothing
+            self.names = Set(names.map { $0.lowercased() })
+            self.harmless = Set(harmless.map { $0.lowercased() })
         }
     }
 }
 
 extension HAR.Redaction {
+    /// The same, and what else has these names; nothing is still nothing.
+    func adding(_ names: Set<String>) -> HAR.Redaction {
+        hidesNothing || names.isEmpty ? self : .secrets(and: self.names.union(names), except: harmless)
+    }
+
     func redacted(_ entry: HAR.Entry) -> HAR.Entry {
-        guard names != nil else { return entry }
+        guard !hidesNothing else { return entry }
         var entry = entry
         entry.request.url = url(entry.request.url)
         entry.request.headers = entry.request.headers.map(redacted)
@@ -40,25 +51,66 @@ extension HAR.Redaction {
         return entry
     }
 
-    func url(_ url: String) -> String { texts.url(url) }
+    func url(_ url: String) -> String {
+        guard !hidesNothing else { return url }
+        let redacted = AfarTransport.Redaction().url(url)
+        guard !names.isEmpty || !harmless.isEmpty, let question = redacted.firstIndex(of: "?") else { return redacted }
+        let written = url.drop { $0 != "?" }.dropFirst().split(separator: "&", omittingEmptySubsequences: false)
+        var parameters = redacted[question...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
+        for (index, parameter) in written.enumerated() where written.count == parameters.count {
+            if harmless.contains(Self.name(of: parameter).lowercased()) { parameters[index] = parameter }
+        }
+        return redacted[...question]
+            + parameters.map { hidden($0) { names.contains($0.lowercased()) } }.joined(separator: "&")
+    }
 
     func body(_ data: Data, type: String) -> Data {
-        guard let names, !data.isEmpty else { return data }
+        guard !hidesNothing, !data.isEmpty else { return data }
+        if let boundary = MultipartBoundary(type) {
+            return boundary.changed(data) { head, content in
+                let field = { (name: String) in Self.field(name, in: head) }
+                let name = field("content-disposition")?.firstMatch(of: /[; ]name="([^"]*)"/)?.1
+                return isSecret(String(name ?? ""))
+                    ? Data("***".utf8) : body(content, type: field("content-type") ?? "")
+            }
+        }
         let type = type.lowercased()
-        if type.contains("json") { return Self.json(data, hiding: names.contains) ?? data }
+        let isUntold = type.isEmpty || type.hasPrefix("text/plain")
+        let first = data.first { $0 > 0x20 }
+        if type.contains("json") || type.hasPrefix("text/event-stream")
+            || (isUntold && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")))
+        {
+            return JSONRedaction.redacted(data, hiding: isSecret)
+        }
         guard type.hasPrefix("application/x-www-form-urlencoded") else { return data }
         let parameters = String(decoding: data, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
-        return Data(
-            parameters.map { parameter in
-                let name = parameter.prefix { $0 != "=" }
-                let isSecret = names.contains(name.removingPercentEncoding ?? String(name))
-                return isSecret && name != parameter ? "\(name)=***" : String(parameter)
-            }.joined(separator: "&").utf8)
+        return Data(parameters.map { hidden($0, isSecret) }.joined(separator: "&").utf8)
+    }
+
+    private func isSecret(_ name: String) -> Bool {
+        let folded = name.lowercased()
+        return names.contains(folded) || (AfarTransport.Redaction.isSensitive(name) && !harmless.contains(folded))
+    }
+
+    private func hidden(_ parameter: Substring, _ isSecret: (String) -> Bool) -> String {
+        guard let sign = parameter.firstIndex(of: "="), isSecret(Self.name(of: parameter)) else {
+            return String(parameter)
+        }
+        return "\(parameter[...sign])***"
+    }
+
+    private static func name(of parameter: Substring) -> String {
+        let name = parameter.prefix { $0 != "=" }
+        return name.removingPercentEncoding ?? String(name)
+    }
+
+    private static func field(_ name: String, in head: String) -> String? {
+        let line = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix(name + ":") }
+        return line.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
     }
 
     private func redacted(_ field: HAR.Field) -> HAR.Field {
-        let name = field.name.lowercased()
-        switch name {
+        switch field.name.lowercased() {
         case "cookie":
             let pairs = field.value.split(separator: ";").map(Self.cookie)
             return HAR.Field(name: field.name, value: pairs.joined(separator: ";"))
@@ -66,7 +118,8 @@ extension HAR.Redaction {
             let pair = field.value.prefix { $0 != ";" }
             return HAR.Field(name: field.name, value: Self.cookie(pair) + field.value.dropFirst(pair.count))
         default:
-            return HAR.Field(name: field.name, value: texts.value(field.value, of: field.name))
+            let redaction = AfarTransport.Redaction(sensitiveHeaders: names)
+            return HAR.Field(name: field.name, value: redaction.value(field.value, of: field.name))
         }
     }
 
@@ -78,25 +131,5 @@ extension HAR.Redaction {
 
     private static func cookie(_ pair: Substring) -> String {
         pair.firstIndex(of: "=").map { "\(pair[...$0])***" } ?? "***"
-    }
-
-    /// JSON with its secrets hidden; nil when there are none, or it is no JSON.
-    private static func json(_ data: Data, hiding isSecret: (String) -> Bool) -> Data? {
-        guard let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else { return nil }
-        var hasSecrets = false
-        func hide(_ value: Any) -> Any {
-            if let list = value as? [Any] { return list.map(hide) }
-            guard let object = value as? [String: Any] else { return value }
-            return Dictionary(
-                uniqueKeysWithValues: object.map { key, value -> (String, Any) in
-                    guard isSecret(key), !(value is [Any]), !(value is [String: Any]) else { return (key, hide(value)) }
-                    hasSecrets = true
-                    return (key, "***")
-                })
-        }
-        let hidden = hide(value)
-        guard hasSecrets else { return nil }
-        return try? JSONSerialization.data(
-            withJSONObject: hidden, options: [.sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed])
     }
 }

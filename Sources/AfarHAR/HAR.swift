@@ -26,16 +26,24 @@ public struct HAR: Sendable, Codable, Hashable {
         }
     }
 
-    /// Writes a file, and the folders on the way to it. A file of that name is replaced at once, or not at all.
+    /// Writes a file, and the folders on the way to it. A file of that name is replaced at once, or not at all, and who may
+    /// read it stays.
     ///
     /// - Throws: A ``FileError``.
     public func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try encoder.encode(self).write(to: file, options: .atomic)
+            let file = file.resolvingSymlinksInPath()
+            let manager = FileManager.default
+            try manager.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            let former = try? manager.attributesOfItem(atPath: file.path)
+            let type = former?[.type] as? FileAttributeType ?? .typeRegular
+            // A device or a pipe is written to, not replaced.
+            try encoder.encode(self).write(to: file, options: type == .typeRegular ? .atomic : [])
+            if type == .typeRegular, let mode = former?[.posixPermissions] {
+                try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            }
         } catch {
             throw FileError(file: file, message: "could not be written: \(error.localizedDescription)")
         }

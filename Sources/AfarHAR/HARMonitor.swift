@@ -22,13 +22,15 @@ import HTTPTypes
 public final class HARMonitor: EventMonitor {
     /// Where the monitor is notified.
     public let queue = DispatchQueue(label: "afar.har")
-    private let recorder: ArchiveRecorder
+    private let redaction: HAR.Redaction
+    private let recorder = ArchiveRecorder(redaction: .none)
 
     /// Makes a monitor.
     ///
-    /// - Parameter redaction: What is hidden in the archive. The default is ``HAR/Redaction/secrets``.
+    /// - Parameter redaction: What is hidden in the archive, beside the ``SessionConfiguration/sensitiveHeaders`` of the
+    ///   sessions. The default is ``HAR/Redaction/secrets``.
     public init(redaction: HAR.Redaction = .secrets) {
-        recorder = ArchiveRecorder(redaction: redaction)
+        self.redaction = redaction
     }
 
     /// What was kept of the attempts that are over. Not to be called on ``queue``.
@@ -37,6 +39,7 @@ public final class HARMonitor: EventMonitor {
     /// An attempt is over.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         guard let transactions = request.allMetrics.last?.transactionMetrics else { return }
+        let redaction = redaction.adding(request.sensitiveHeaders)
         for (number, metrics) in transactions.enumerated() {
             guard let heads = metrics.heads else { continue }
             var entry = HAR.Entry(
@@ -50,7 +53,7 @@ public final class HARMonitor: EventMonitor {
                 entry.failure = (error?.transportError?.code ?? .unknown).description
             }
             entry.take(metrics)
-            _ = recorder.add(entry)
+            _ = recorder.add(redaction.redacted(entry))
         }
     }
 }

@@ -13,7 +13,8 @@ import HTTPTypes
 ///
 /// Each hop of a redirect, each answer to a challenge and each retry is an entry of its own, in the order in which they were
 /// sent; a failure is kept with its code. Bodies in files and streamed ones are recorded as all others, up to 16 MiB each; of
-/// a streamed response, what was not read to its end is not kept. WebSockets and raw connections do not go over it.
+/// a streamed response, what was not read to its end is not kept. What a session calls
+/// ``SessionConfiguration/sensitiveHeaders`` a transport does not know: name it in the redaction. WebSockets and raw connections do not go over it.
 public struct RecordingTransport: Transport {
     static let longestBody = 16 * 1024 * 1024
 
@@ -74,7 +75,7 @@ public struct RecordingTransport: Transport {
         case .data(let data): keep(data.count <= Self.longestBody ? data : nil)
         case .file(let count):
             let isKept = count <= Self.longestBody
-            keep(isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
+            keep(count == 0 ? Data() : isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
         case .stream(let stream):
             // Kept by what it copies for, it would not be cancelled when its reader leaves it.
             stream.copy(upTo: Self.longestBody) { [weak stream, recorder] data in

@@ -29,6 +29,7 @@ public final class ReplayTransport: Transport {
     private let matching: Matching
     private let redaction: HAR.Redaction
     private let used: Locked<[Bool]>
+    private let unanswered = Locked<[String]>([])
 
     /// Answers with an archive.
     ///
@@ -42,8 +43,9 @@ public final class ReplayTransport: Transport {
         (self.matching, self.redaction) = (matching, redaction)
         keys = entries.map { entry in
             RequestKey(
-                method: entry.request.method, url: entry.request.url, body: entry.request.body?.data,
-                type: entry.request.body?.mimeType ?? "", matching, redaction)
+                method: entry.request.method, url: entry.request.url,
+                body: entry.request.body.map(\.data) ?? Data(), type: entry.request.body?.mimeType ?? "", matching,
+                redaction)
         }
         used = Locked(Array(repeating: false, count: entries.count))
     }
@@ -62,9 +64,36 @@ public final class ReplayTransport: Transport {
         zip(entries, used.withLock { $0 }).filter { !$0.1 }.map(\.0)
     }
 
-    /// Answers a request.
+    /// The requests for which there was nothing, in words.
+    public var unansweredRequests: [String] { unanswered.withLock { $0 } }
+
+    /// Answers a request. Cancelling it, and its total timeout, end the waiting for a body that is still being made.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
+        let outcome = Deferred<Result<TransportResponse, any Error>>()
+        @Sendable func fail(_ code: TransportError.Code, _ message: String) {
+            let error = TransportError(code, phase: .sending, url: exchange.url, message: message)
+            outcome.fulfil(.failure(error))
+        }
+        let answer = Task {
+            do { outcome.fulfil(.success(try await self.answer(exchange))) } catch { outcome.fulfil(.failure(error)) }
+        }
+        let timer = Task {
+            try await Task.sleep(for: Duration(timeout: exchange.options.totalTimeout))
+            fail(.timedOut, "it took longer than the total timeout, \(exchange.options.totalTimeout) s")
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            let result = await outcome.value
+            answer.cancel()
+            return try result.get()
+        } onCancel: {
+            fail(.cancelled, "the exchange was cancelled")
+            answer.cancel()
+        }
+    }
+
+    private func answer(_ exchange: Exchange) async throws -> TransportResponse {
         let body = try await exchange.collectBody()
         let entry = try take(for: exchange, body)
         if let failure = entry.failure, entry.response.status == 0 {
@@ -72,7 +101,7 @@ public final class ReplayTransport: Transport {
                 TransportError.Code(named: failure) ?? .unknown, phase: .awaitingResponse, url: exchange.url,
                 message: "the recorded request failed (\(failure))")
         }
-        guard let data = entry.response.content.data else {
+        guard let data = entry.response.content.data ?? (entry.mayLackBody ? Data() : nil) else {
             throw TransportError(
                 .bodyIncomplete, phase: .receiving, url: exchange.url,
                 message: "the recording has no body for \(exchange.request.method.rawValue) \(exchange.url)")
@@ -91,6 +120,7 @@ public final class ReplayTransport: Transport {
             return index
         }
         guard let index else {
+            unanswered.withLock { $0.append(key.description) }
             let rest = unusedEntries.prefix(20).map { "\($0.request.method) \($0.request.url)" }
             throw TransportError(
                 .invalidUse, phase: .queued, url: exchange.url,
@@ -112,6 +142,15 @@ public final class ReplayTransport: Transport {
     }
 }
 
+extension HAR.Entry {
+    /// Whether its response may have no body, so that tools leave the text out.
+    fileprivate var mayLackBody: Bool {
+        response.content.text == nil && response.content.comment == nil
+            && (response.content.size <= 0 || request.method.uppercased() == "HEAD"
+                || (300..<400).contains(response.status))
+    }
+}
+
 /// What of a request is compared.
 private struct RequestKey: Sendable, CustomStringConvertible {
     private let method: String
@@ -119,6 +158,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
     /// Nil when it does not count.
     private let body: Data?
 
+    /// - Parameter body: Nil when it is not known.
     init(
         method: String, url: String, body: Data?, type: String, _ matching: ReplayTransport.Matching,
         _ redaction: HAR.Redaction
@@ -130,8 +170,8 @@ private struct RequestKey: Sendable, CustomStringConvertible {
         if reference.path.isEmpty { reference.path = "/" }
         switch matching {
         case .strict:
-            let body = redaction.body(body ?? Data(), type: type)
-            self.body = MultipartBoundary(type)?.removed(from: body) ?? body
+            let body = body.map { redaction.body($0, type: type) }
+            self.body = body.map { MultipartBoundary(type)?.removed(from: $0) ?? $0 }
         case .lenient:
             reference.query = reference.query.map { $0.split(separator: "&").sorted().joined(separator: "&")[...] }
             self.body = nil
@@ -148,28 +188,6 @@ private struct RequestKey: Sendable, CustomStringConvertible {
     var description: String {
         let text = body.flatMap { $0.isEmpty ? nil : String(decoding: $0.prefix(200), as: UTF8.self) }
         return "\(method) \(url)\(text.map { " with the body \($0)" } ?? "")"
-    }
-}
-
-/// The boundary of a multipart body (RFC 2046, section 5.1.1), which is another each time.
-private struct MultipartBoundary {
-    private let text: Data
-
-    init?(_ type: String) {
-        guard type.lowercased().hasPrefix("multipart/"), let range = type.range(of: "boundary=") else { return nil }
-        let value = type[range.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: [" ", "\""])
-        guard !value.isEmpty else { return nil }
-        text = Data(value.utf8)
-    }
-
-    func removed(from body: Data) -> Data {
-        var rest = body[...]
-        var kept = Data()
-        while let range = rest.range(of: text) {
-            kept += rest[..<range.lowerBound]
-            rest = rest[range.upperBound...]
-        }
-        return kept + rest
     }
 }
 

@@ -13,11 +13,13 @@ extension MockExchange {
             let response = try await handler(request)
             try await Task.sleep(for: response.delay)
             if let code = response.failure, response.bytesBeforeFailure == nil {
-                return fail(code, "the mock was told to fail")
+                return fail(code, response.failureMessage)
             }
             try await deliver(response)
         } catch let error as TransportError {
             end(.failure(error))
+        } catch let error as URLError {
+            fail(TransportError.Code(error.code), "the mock's closure failed", because: error)
         } catch {
             fail(.unknown, "the mock's closure failed", because: error)
         }

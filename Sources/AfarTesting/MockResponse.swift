@@ -38,6 +38,8 @@ public struct MockResponse: Sendable {
     public var failure: TransportError.Code?
     /// The bytes of the body that arrive before the failure, nil when it comes instead of a head.
     public var bytesBeforeFailure: Int?
+    /// Why it fails.
+    var failureMessage = "the mock was told to fail"
 
     /// Makes a response.
     public init(status: Int = 200, fields: HTTPFields = HTTPFields(), body: Data = Data()) {
@@ -65,13 +67,38 @@ public struct MockResponse: Sendable {
         .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status)
     }
 
-    /// A value as JSON, its keys sorted. A value that JSON cannot hold fails the exchange
+    /// A value as JSON. One that JSON cannot hold fails the exchange (``TransportError/Code-swift.struct/invalidUse``).
+    ///
+    /// - Parameter encoder: What writes it. The default sorts the keys.
+    public static func json(
+        _ value: some Encodable & Sendable, status: Int = 200, encoder: JSONEncoder? = nil
+    ) -> MockResponse {
+        let sorting = JSONEncoder()
+        sorting.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return .data(try (encoder ?? sorting).encode(value), type: "application/json", status: status)
+        } catch {
+            return .failure(.invalidUse, because: "the value cannot be written as JSON: \(error)")
+        }
+    }
+
+    /// What is in a file beside the test's. One that cannot be read fails the exchange
     /// (``TransportError/Code-swift.struct/invalidUse``).
-    public static func json(_ value: some Encodable & Sendable, status: Int = 200) -> MockResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { return .failure(.invalidUse) }
-        return .data(data, type: "application/json", status: status)
+    ///
+    /// - Parameters:
+    ///   - name: The file's name, with folders if it lies in any: `Fixtures/user.json`.
+    ///   - type: Its media type. The default is the one that its extension tells.
+    ///   - status: The status code.
+    ///   - test: The test's file.
+    public static func file(
+        _ name: String, type: String? = nil, status: Int = 200, beside test: String = #filePath
+    ) -> MockResponse {
+        let file = URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent(name)
+        do {
+            return .data(try Data(contentsOf: file), type: type ?? MIMETypes.type(ofFileNamed: name), status: status)
+        } catch {
+            return .failure(.invalidUse, because: "\(file.path) cannot be read: \(error.localizedDescription)")
+        }
     }
 
     /// JSON that is written out already.
@@ -106,7 +133,24 @@ public struct MockResponse: Sendable {
         return response
     }
 
+    private static func failure(_ code: TransportError.Code, because message: String) -> MockResponse {
+        var response = failure(code)
+        response.failureMessage = message
+        return response
+    }
+
     // MARK: Changed
+
+    /// The same response with one more header field. A name that no field can have fails the exchange
+    /// (``TransportError/Code-swift.struct/invalidUse``).
+    public func adding(_ name: String, _ value: String) -> MockResponse {
+        guard let name = HTTPField.Name(name) else {
+            return .failure(.invalidUse, because: "\(name) is no name of a header field")
+        }
+        var response = self
+        response.fields.append(HTTPField(name: name, value: value))
+        return response
+    }
 
     /// The same response after a delay.
     public func delayed(by delay: Duration) -> MockResponse {

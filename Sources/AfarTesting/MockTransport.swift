@@ -1,4 +1,5 @@
 public import AfarCore
+public import HTTPTypes
 
 /// A transport without a network: a closure from requests to responses.
 ///
@@ -23,7 +24,7 @@ public final class MockTransport: CallbackTransport {
     /// What the mock says it can do, and refuses to do otherwise.
     public let capabilities: TransportCapabilities
     private let handler: Handler
-    private let seen = Locked<[MockRequest]>([])
+    private let seen = Locked<[(request: MockRequest, isAnswered: Bool)]>([])
     /// What the mock was made of, if it was of stubs.
     let stubs: StubList?
 
@@ -36,14 +37,27 @@ public final class MockTransport: CallbackTransport {
         self.init(capabilities: capabilities, stubs: nil, handler)
     }
 
-    init(capabilities: TransportCapabilities, stubs: StubList?, _ handler: @escaping Handler) {
+    convenience init(capabilities: TransportCapabilities = .mock, stubs: StubList) {
+        self.init(capabilities: capabilities, stubs: stubs, stubs.refuse)
+    }
+
+    private init(capabilities: TransportCapabilities, stubs: StubList?, _ handler: @escaping Handler) {
         self.capabilities = capabilities
         self.stubs = stubs
         self.handler = handler
     }
 
     /// The requests so far, in the order in which they were complete.
-    public var requests: [MockRequest] { seen.withLock { $0 } }
+    public var requests: [MockRequest] { seen.withLock { $0.map(\.request) } }
+
+    /// The requests so far that a stub with this method and this pattern would answer.
+    public func requests(_ method: HTTPRequest.Method?, _ pattern: String) -> [MockRequest] {
+        let stub = Stub(method, pattern, .status(200))
+        return requests.filter { stub.match($0) != nil }
+    }
+
+    /// Those that no stub fitted; none for a mock that was made of a closure.
+    public var unmatchedRequests: [MockRequest] { seen.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
 
     /// Performs one exchange with the closure.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
@@ -54,9 +68,11 @@ public final class MockTransport: CallbackTransport {
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         let exchange = hop.exchangeToSend
         try capabilities.check(exchange)
-        return MockExchange(exchange) { [seen, handler] request in
-            seen.withLock { $0.append(request) }
-            return try await handler(request)
+        return MockExchange(exchange) { [seen, stubs, handler] request in
+            let match = stubs?.match(request)
+            let request = match?.request ?? request
+            seen.withLock { $0.append((request, isAnswered: stubs == nil || match != nil)) }
+            return try await (match?.answer ?? handler)(request)
         }
     }
 }

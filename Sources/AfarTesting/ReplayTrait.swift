@@ -33,8 +33,15 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        let exists = FileManager.default.fileExists(atPath: file.path)
-        switch try Mode(ProcessInfo.processInfo.environment["AFAR_RECORD"], exists: exists) {
+        let variable = ProcessInfo.processInfo.environment["AFAR_RECORD"]
+        // Who comes to a recording that this process makes adds to it.
+        let (mode, exists) = try Self.recorded.withLock { recorded in
+            let exists = FileManager.default.fileExists(atPath: file.path)
+            let mode = try Mode(variable, exists: exists && recorded[file] == nil)
+            if mode == .record { recorded[file] = recorded[file] ?? [] }
+            return (mode, exists)
+        }
+        switch mode {
         case .record: try await record(function)
         case .replay:
             guard exists else {
@@ -44,15 +51,28 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
             }
             let transport = try ReplayTransport(contentsOf: file, matching: matching, redaction: redaction)
             try await Session.withTransport(transport, operation: function)
+            let unanswered = transport.unansweredRequests
+            guard !unanswered.isEmpty else { return }
+            Issue.record(
+                """
+                \(file.path) has no answer for: \(unanswered.joined(separator: ", ")). Record it anew by: \
+                AFAR_RECORD=all swift test --filter '\(Self.filter(for: test))'
+                """, sourceLocation: test.sourceLocation)
         }
     }
+
+    /// What this process has recorded, by file: tests and their cases may share one.
+    private static let recorded = Locked<[URL: [HAR.Entry]]>([:])
 
     /// Nothing is written when the test throws, so that no recording is replaced by half of one.
     func record(_ function: () async throws -> Void) async throws {
         let recorder = ArchiveRecorder(redaction: redaction)
         let override = TransportOverride { RecordingTransport(around: $0, into: recorder) }
         try await TransportOverride.$current.withValue(override, operation: function)
-        try recorder.archive.write(to: file)
+        try Self.recorded.withLock { recorded in
+            recorded[file, default: []] += recorder.archive.entries
+            try HAR(entries: recorded[file, default: []]).write(to: file)
+        }
     }
 
     private static func filter(for test: Test) -> String {
@@ -81,7 +101,8 @@ extension Trait where Self == ReplayTrait {
     ///
     /// Without a recording the test fails, with the command that makes one. Recording goes to the real servers, and happens
     /// only when the environment's `AFAR_RECORD` asks for it: `once` records what has no recording yet, `all` records anew.
-    /// Secrets are redacted. A test that throws writes nothing.
+    /// Secrets are redacted. Tests and cases of a test that share a recording are recorded into it together. A test that throws
+    /// writes nothing, one with a failed expectation does. A request that the recording has no answer for fails the test.
     ///
     /// - Parameters:
     ///   - name: The name of the recording, with folders if it has any, without `.har`.

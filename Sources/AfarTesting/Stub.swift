@@ -15,7 +15,7 @@ public struct Stub: Sendable {
     /// The method; nil for any.
     public let method: HTTPRequest.Method?
     /// The URL's pattern: a path, or a whole URL. `{name}` stands for one segment of the path, a last `*` for any rest of it.
-    /// Without a query it fits any.
+    /// Without a query it fits any; the parameters of one may come in any order.
     public let pattern: String
     private let url: URLPattern
     private var conditions: [Condition] = []
@@ -66,6 +66,21 @@ public struct Stub: Sendable {
         when("with \(body)") { body.matches($0.body) }
     }
 
+    /// The same for requests only whose URL has these parameters, among others or not, decoded.
+    public func withQuery(_ parameters: [String: String]) -> Stub {
+        let wanted = parameters.map { URLQueryItem(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
+        let text = wanted.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&")
+        return when("with ?\(text)") { request in
+            let items = request.query.map(URLPattern.queryItems) ?? []
+            return wanted.allSatisfy(items.contains)
+        }
+    }
+
+    /// The same for requests only with this header field.
+    public func withHeader(_ name: String, _ value: String) -> Stub {
+        when("with \(name): \(value)") { $0[name] == value }
+    }
+
     /// The same for requests only that meet a condition.
     ///
     /// - Parameter description: What it is about, for the error of a request that nothing fits: "as an administrator".
@@ -111,7 +126,7 @@ private struct URLPattern: Sendable {
         let other = URLReference(asWritten: text)
         guard url.scheme == nil || url.scheme?.lowercased() == other.scheme?.lowercased(),
             url.authority == nil || url.authority?.lowercased() == other.authority?.lowercased(),
-            url.query == nil || url.query == other.query
+            url.query == nil || Self.parameters(of: url) == Self.parameters(of: other)
         else { return nil }
         let path = Self.segments(of: other)
         let isOpen = segments.last == "*"
@@ -127,6 +142,17 @@ private struct URLPattern: Sendable {
             }
         }
         return parameters
+    }
+
+    static func queryItems(of query: some StringProtocol) -> [URLQueryItem] {
+        var components = URLComponents()
+        components.percentEncodedQuery = String(query).replacing("+", with: "%20")
+        return components.queryItems ?? []
+    }
+
+    /// In an order of their own.
+    private static func parameters(of url: URLReference) -> [URLQueryItem] {
+        queryItems(of: url.query ?? "").sorted { ($0.name, $0.value ?? "") < ($1.name, $1.value ?? "") }
     }
 
     private static func segments(of url: URLReference) -> [Substring] {

@@ -6,7 +6,7 @@ extension TransportError {
     init(_ error: any Error, phase: Phase, url: String) {
         let urlError = error as? URLError
         let message = error.localizedDescription
-        var code = urlError.map { Self.code(of: $0.code) } ?? .unknown
+        var code = urlError.map { Code($0.code) } ?? .unknown
         if code == .unknown || code == .unsupportedURL { code = Platform.code(ofMessage: message) ?? code }
         if code == .connectionLost, phase == .receiving { code = .bodyIncomplete }
         self.init(
@@ -17,33 +17,6 @@ extension TransportError {
             transportCode: urlError?.errorCode,
             underlying: urlError?.redacted ?? error
         )
-    }
-
-    private static func code(of code: URLError.Code) -> Code {
-        switch code {
-        case .cancelled: .cancelled
-        case .timedOut: .timedOut
-        case .badURL: .invalidURL
-        case .unsupportedURL: .unsupportedURL
-        case .cannotFindHost, .dnsLookupFailed: .cannotFindHost
-        case .cannotConnectToHost: .cannotConnect
-        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: .notConnected
-        case .networkConnectionLost: .connectionLost
-        case .secureConnectionFailed: .secureConnectionFailed
-        case .serverCertificateUntrusted: .certificateUntrusted
-        case .serverCertificateHasBadDate: .certificateHasBadDate
-        case .serverCertificateNotYetValid: .certificateNotYetValid
-        case .serverCertificateHasUnknownRoot: .certificateHasUnknownRoot
-        case .clientCertificateRejected: .clientCertificateRejected
-        case .clientCertificateRequired: .clientCertificateRequired
-        case .badServerResponse, .cannotParseResponse, .zeroByteResource: .malformedResponse
-        case .dataLengthExceedsMaximum: .responseTooLarge
-        case .cannotDecodeContentData, .cannotDecodeRawData: .undecodableContent
-        case .requestBodyStreamExhausted, .fileDoesNotExist, .noPermissionsToReadFile: .requestBodyFailed
-        case .httpTooManyRedirects: .tooManyRedirects
-        case .resourceUnavailable: .outOfResources
-        default: .unknown
-        }
     }
 
     /// The phase in which failures of this code happen, where there is only one.

@@ -50,17 +50,16 @@ final class ScriptedServer: Sendable {
     }
 
     let port: UInt16
-    private let listener: Int32
+    private let listener: Listener
 
     /// Starts to listen; `script` runs for each connection, which is closed after it.
     init(script: @escaping @Sendable (Connection) -> Void) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard let port = Loopback.bind(listener, backlog: 64) else { throw POSIXError(.EADDRNOTAVAIL) }
+        let (listener, port) = try Listener.make(backlog: 64)
         self.listener = listener
         self.port = port
         Thread.detachNewThread {
             while true {
-                let descriptor = accept(listener, nil, nil)
+                let descriptor = accept(listener.descriptor, nil, nil)
                 if descriptor < 0, errno == EINTR { continue }
                 guard descriptor >= 0 else { return }
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -80,65 +79,68 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    deinit {
-        stop()
-        close(listener)
-    }
+    deinit { stop() }
 
     /// Accepts no more connections.
-    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    func stop() { shutdown(listener.descriptor, Int32(SHUT_RDWR)) }
 }
 
-/// A port whose queue of connections is full, so that connecting to it hangs.
-final class FullListener: Sendable {
-    let port: UInt16
-    private let descriptors: [Int32]
+/// A socket that listens on a free port of the loopback interface. Who uses it holds it, so that its number is no other's.
+private final class Listener: Sendable {
+    let descriptor: Int32
 
-    init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard let port = Loopback.bind(listener, backlog: 0) else { throw POSIXError(.EADDRNOTAVAIL) }
-        self.port = port
-        descriptors =
-            [listener]
-            + (0..<4).map { _ in
-                let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-                let descriptor = socket(AF_INET, Int32(flags), 0)
-                _ = Loopback.withAddress(port: port) { connect(descriptor, $0, $1) }
-                return descriptor
-            }
-    }
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit {
-        for descriptor in descriptors { close(descriptor) }
-    }
-}
-
-/// Addresses of the loopback interface.
-private enum Loopback {
-    static func withAddress<Result>(
-        port: UInt16, _ work: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
-    ) -> Result {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        return withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { work($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-        }
-    }
-
-    /// Listens on a free port, and says which.
-    static func bind(_ listener: Int32, backlog: Int32) -> UInt16? {
-        withAddress(port: 0) { address, size in
+    static func make(backlog: Int32) throws -> (Listener, port: UInt16) {
+        let listener = Listener(socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        let port = withLoopbackAddress(port: 0) { address, size -> UInt16? in
             var size = size
             guard
-                Glibc.bind(listener, address, size) == 0, listen(listener, backlog) == 0,
-                getsockname(listener, address, &size) == 0
+                bind(listener.descriptor, address, size) == 0, listen(listener.descriptor, backlog) == 0,
+                getsockname(listener.descriptor, address, &size) == 0
             else { return nil }
             return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 UInt16(bigEndian: $0.pointee.sin_port)
             }
         }
+        guard let port else { throw POSIXError(.EADDRNOTAVAIL) }
+        return (listener, port)
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// A port whose queue of connections is full, so that connecting to it hangs.
+final class FullListener: Sendable {
+    let port: UInt16
+    private let listener: Listener
+    private let connections: [Int32]
+
+    init() throws {
+        let (listener, port) = try Listener.make(backlog: 0)
+        (self.listener, self.port) = (listener, port)
+        connections = (0..<4).map { _ in
+            let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+            let descriptor = socket(AF_INET, Int32(flags), 0)
+            withLoopbackAddress(port: port) { _ = connect(descriptor, $0, $1) }
+            return descriptor
+        }
+    }
+
+    deinit {
+        for descriptor in connections { close(descriptor) }
+    }
+}
+
+private func withLoopbackAddress<Result>(
+    port: UInt16, _ work: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+) -> Result {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    return withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { work($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
     }
 }
 

@@ -19,6 +19,7 @@ struct ArchiveOptions: ParsableArguments {
 
     func validate() throws {
         guard replay == nil || record == nil else { throw ValidationError("Choose --record or --replay, not both.") }
+        guard har == nil || har != record else { throw ValidationError("--har and --record cannot share a file.") }
     }
 
     /// What answers from a recording; nil without one.
@@ -35,40 +36,73 @@ struct ArchiveOptions: ParsableArguments {
     func recording(_ transport: any Transport) throws -> any Transport {
         guard let record else { return transport }
         let file = URL(filePath: record)
-        var former: [HAR.Entry] = []
-        if FileManager.default.fileExists(atPath: file.path) {
-            do { former = try HAR(contentsOf: file).entries } catch {
-                throw Failure(.usage, "--record: \(TerminalText.line("\(error)")).")
-            }
+        // What is no archive is not to be replaced by one.
+        do { _ = try ArchiveFile.entries(of: file) } catch {
+            throw Failure(.usage, "--record: \(TerminalText.line("\(error)")).")
         }
         let recording = RecordingTransport(around: transport)
-        ArchiveFile.willWrite(to: file) { [former] in HAR(entries: former + recording.archive.entries) }
+        try ArchiveFile.willWrite(to: file, for: "--record") {
+            HAR(entries: try ArchiveFile.entries(of: file) + recording.archive.entries)
+        }
         return recording
     }
 
     /// What keeps the traffic, with `--har`.
-    func monitors() -> [any EventMonitor] {
+    func monitors() throws -> [any EventMonitor] {
         guard let har else { return [] }
         let monitor = HARMonitor()
-        ArchiveFile.willWrite(to: URL(filePath: har)) { monitor.archive }
+        try ArchiveFile.willWrite(to: URL(filePath: har), for: "--har") { monitor.archive }
         return [monitor]
     }
 }
 
-/// The files that are written when the tool ends.
+/// The files that are written when the tool ends, by itself or by a signal.
 enum ArchiveFile {
-    private static let waiting = Locked<[(file: URL, archive: @Sendable () -> HAR)]>([])
+    private typealias Waiting = (file: URL, archive: @Sendable () throws -> HAR)
 
-    static func willWrite(to file: URL, _ archive: @escaping @Sendable () -> HAR) {
-        waiting.withLock { $0.append((file, archive)) }
+    private static let waiting = Locked<[Waiting]>([])
+
+    /// - Throws: A ``Failure`` when no file can be written there.
+    static func willWrite(
+        to file: URL, for option: String, _ archive: @escaping @Sendable () throws -> HAR
+    ) throws {
+        let isThere = access(file.path, F_OK) == 0
+        guard access(isThere ? file.path : file.deletingLastPathComponent().path, W_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw Failure(.usage, "\(option): \(TerminalText.line(file.path)) cannot be written: \(reason).")
+        }
+        let isFirst = waiting.withLock { waiting in
+            waiting.append((file, archive))
+            return waiting.count == 1
+        }
+        guard isFirst else { return }
+        Task {
+            let interruption = await Interruption()
+            interruption.handle { if interruption.isLast { interruption.reraise() } }
+        }
     }
 
-    static func save() {
-        for (file, archive) in waiting.withLock({ $0 }) {
+    /// The entries of an archive; none where there is no file.
+    static func entries(of file: URL) throws -> [HAR.Entry] {
+        FileManager.default.fileExists(atPath: file.path) ? try HAR(contentsOf: file).entries : []
+    }
+
+    /// Writes them, once.
+    ///
+    /// - Returns: Whether all are written.
+    @discardableResult
+    static func save() -> Bool {
+        let files = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        return files.allSatisfy { file, archive in
             do {
                 try archive().write(to: file)
+                return true
             } catch {
                 StandardError.write("afar: the archive is not saved: \(TerminalText.line("\(error)")).\n")
+                return false
             }
         }
     }

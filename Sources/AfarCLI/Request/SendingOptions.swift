@@ -81,10 +81,10 @@ struct SendingOptions: ParsableArguments {
         let base = try archive.replayed()
         if base == nil { configuration.network = try network.settings(readsEnvironment: transport.isOnLibcurl) }
         try security.apply(to: &configuration, url: url)
+        let carrier = try archive.recording(base ?? transport.makeTransport(for: configuration))
         return Session(
             configuration: configuration, interceptor: Retries(limit: retry).policy,
             serverTrustManager: try security.trustManager(for: url), redirectHandler: follow ? nil : .doNotFollow,
-            eventMonitors: archive.monitors(),
-            transport: wrap(try archive.recording(base ?? transport.makeTransport(for: configuration))))
+            eventMonitors: try archive.monitors(), transport: wrap(carrier))
     }
 }

@@ -10,12 +10,21 @@ final class Interruption: @unchecked Sendable {
         var handler: (@Sendable () -> Void)?
     }
 
+    /// How many catch signals now.
+    private static let count = Locked(0)
+    /// The signals that end a program, and that its caller does not ignore (nohup, a background job).
+    private static let signals = [SIGINT, SIGTERM, SIGHUP].filter { !ignore($0) }
+
     private let state = Locked(State())
     private let sources: [(signal: Int32, source: any DispatchSourceSignal)]
 
-    /// Returns when signals are caught, but for those that the caller ignores (nohup, a background job).
+    /// Whether nobody else has something to do before the process ends.
+    var isLast: Bool { Self.count.withLock { $0 } == 1 }
+
+    /// Returns when signals are caught.
     init() async {
-        sources = [SIGINT, SIGTERM, SIGHUP].filter { !Self.ignore($0) }.map { signal in
+        Self.count.withLock { $0 += 1 }
+        sources = Self.signals.map { signal in
             (signal, DispatchSource.makeSignalSource(signal: signal, queue: .global()))
         }
         for (signal, source) in sources {
@@ -43,13 +52,15 @@ final class Interruption: @unchecked Sendable {
         if hasArrived { handler() }
     }
 
-    /// Ends the process as the signal would have, if one has arrived: a shell must be able to tell.
+    /// Ends the process as the signal would have, if one has arrived: a shell must be able to tell. Archives are saved before.
     func reraise() {
+        Self.count.withLock { $0 -= 1 }
         for (signal, source) in sources {
             source.cancel()
             Foundation.signal(signal, SIG_DFL)
         }
         guard let signal = state.withLock({ $0.arrived }) else { return }
+        ArchiveFile.save()
         // The threads that tasks run on may be closed to signals.
         var set = sigset_t()
         sigemptyset(&set)

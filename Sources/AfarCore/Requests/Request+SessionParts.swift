@@ -12,6 +12,9 @@ extension Request {
     /// The header fields that go with every request which has none of the same name.
     package var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
+    /// The names of headers that its session calls sensitive, beside those that are so by their names.
+    package var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
+
     /// Who is notified of this request's events: the session's monitors, and then those of
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {

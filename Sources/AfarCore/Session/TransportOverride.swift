@@ -4,7 +4,7 @@ import Foundation
 /// Takes the place of a session's transport for the requests that are made in a task and in what it starts.
 ///
 /// The sessions keep their configuration, but their cookies, cached responses and hosts that want https are apart: a test
-/// finds none of another's. Settings for the network are dropped, because the transport may have none.
+/// finds none of another's.
 package final class TransportOverride: Sendable {
     /// What holds for this task; nil where nothing takes the transports' place.
     @TaskLocal package static var current: TransportOverride?
@@ -23,7 +23,7 @@ package final class TransportOverride: Sendable {
             let id = ObjectIdentifier(session)
             if let known = stacks[id] { return known.stack }
             let transport = replacement(session.stack.transport)
-            let stack = session.makeStack(session.configuration.isolated(for: transport), over: transport)
+            let stack = session.makeStack(session.configuration.isolated, over: transport)
             stacks[id] = (session, stack)
             return stack
         }
@@ -31,15 +31,12 @@ package final class TransportOverride: Sendable {
 }
 
 extension SessionConfiguration {
-    /// The same with stores of its own, and without what `transport` has no network for.
-    fileprivate func isolated(for transport: any Transport) -> SessionConfiguration {
+    /// The same with stores of its own.
+    fileprivate var isolated: SessionConfiguration {
         var configuration = self
         if cookieStore != nil { configuration.cookieStore = MemoryCookieStore() }
         if hstsStore != nil { configuration.hstsStore = MemoryHSTSStore() }
         if cacheStore != nil { configuration.cacheStore = MemoryCacheStore() }
-        if !transport.capabilities.features.contains(.networkSettings) {
-            (configuration.network, configuration.foundationProxies) = (nil, nil)
-        }
         return configuration
     }
 }

@@ -83,6 +83,8 @@ extension TransportCapabilities {
                 .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
                 // There is no server to be trusted, nor one to show a certificate to.
                 .serverTrust, .clientIdentity,
+                // There is no way to a server for which these would matter.
+                .networkSettings, .proxies, .http2, .http3,
             ]
         )
     }

@@ -130,3 +130,33 @@ extension TransportError.Code {
         self = code
     }
 }
+
+extension TransportError.Code {
+    /// What an error of Foundation's means, in a transport's terms.
+    package init(_ code: URLError.Code) {
+        switch code {
+        case .cancelled: self = .cancelled
+        case .timedOut: self = .timedOut
+        case .badURL: self = .invalidURL
+        case .unsupportedURL: self = .unsupportedURL
+        case .cannotFindHost, .dnsLookupFailed: self = .cannotFindHost
+        case .cannotConnectToHost: self = .cannotConnect
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: self = .notConnected
+        case .networkConnectionLost: self = .connectionLost
+        case .secureConnectionFailed: self = .secureConnectionFailed
+        case .serverCertificateUntrusted: self = .certificateUntrusted
+        case .serverCertificateHasBadDate: self = .certificateHasBadDate
+        case .serverCertificateNotYetValid: self = .certificateNotYetValid
+        case .serverCertificateHasUnknownRoot: self = .certificateHasUnknownRoot
+        case .clientCertificateRejected: self = .clientCertificateRejected
+        case .clientCertificateRequired: self = .clientCertificateRequired
+        case .badServerResponse, .cannotParseResponse, .zeroByteResource: self = .malformedResponse
+        case .dataLengthExceedsMaximum: self = .responseTooLarge
+        case .cannotDecodeContentData, .cannotDecodeRawData: self = .undecodableContent
+        case .requestBodyStreamExhausted, .fileDoesNotExist, .noPermissionsToReadFile: self = .requestBodyFailed
+        case .httpTooManyRedirects: self = .tooManyRedirects
+        case .resourceUnavailable: self = .outOfResources
+        default: self = .unknown
+        }
+    }
+}

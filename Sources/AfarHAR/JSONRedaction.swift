@@ -1,0 +1,92 @@
+import Foundation
+
+/// Hides values in JSON, by their keys. All else stays as it was written.
+///
+/// What reads a text this way need not be one value: lines of JSON, JSON that ends too early or has something before it are
+/// redacted as well.
+struct JSONRedaction {
+    private let isSecret: (String) -> Bool
+    private let text: [UInt8]
+    private var position = 0
+    private var output: [UInt8] = []
+    /// Whether all is secret in each of the objects and arrays that are open here.
+    private var levels: [Bool] = []
+    /// Whether the value that comes belongs to a secret key.
+    private var isValueSecret = false
+
+    /// - Returns: The text with `"***"` in place of secret strings and 0 in place of secret numbers, however deep below a
+    ///   secret key. True, false and null tell nothing, and stay.
+    static func redacted(_ text: Data, hiding isSecret: (String) -> Bool) -> Data {
+        withoutActuallyEscaping(isSecret) { isSecret in
+            var redaction = JSONRedaction(isSecret, Array(text))
+            return redaction.run()
+        }
+    }
+
+    private init(_ isSecret: @escaping (String) -> Bool, _ text: [UInt8]) {
+        (self.isSecret, self.text) = (isSecret, text)
+        output.reserveCapacity(text.count)
+    }
+
+    private mutating func run() -> Data {
+        while position < text.count {
+            switch text[position] {
+            case UInt8(ascii: "\""): string()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                levels.append(isHidden)
+                isValueSecret = false
+                copyByte()
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                _ = levels.popLast()
+                isValueSecret = false
+                copyByte()
+            case UInt8(ascii: ","):
+                isValueSecret = false
+                copyByte()
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): number()
+            default: copyByte()
+            }
+        }
+        return Data(output)
+    }
+
+    private var isHidden: Bool { isValueSecret || levels.last == true }
+
+    private mutating func copyByte() {
+        output.append(text[position])
+        position += 1
+    }
+
+    private mutating func string() {
+        let start = position
+        position += 1
+        while position < text.count, text[position] != UInt8(ascii: "\"") {
+            position += text[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        position = min(position + 1, text.count)
+        let next = text[position...].first { !isWhitespace($0) }
+        if next == UInt8(ascii: ":") {
+            isValueSecret = isSecret(Self.key(text[start..<position]))
+            output += text[start..<position]
+        } else {
+            output += isHidden ? Array("\"***\"".utf8)[...] : text[start..<position]
+            isValueSecret = false
+        }
+    }
+
+    private mutating func number() {
+        let start = position
+        position = text[position...].firstIndex { !Self.numberBytes.contains($0) } ?? text.count
+        output += isHidden ? [UInt8(ascii: "0")] : text[start..<position]
+    }
+
+    private static let numberBytes = Set("0123456789+-.eE".utf8)
+
+    private func isWhitespace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    private static func key(_ literal: ArraySlice<UInt8>) -> String {
+        let isPlain = !literal.contains(UInt8(ascii: "\\"))
+        let decoded = isPlain ? nil : try? JSONDecoder().decode(String.self, from: Data(literal))
+        return decoded ?? String(decoding: literal.dropFirst().dropLast(), as: UTF8.self)
+    }
+}
