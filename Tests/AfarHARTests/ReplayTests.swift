@@ -128,6 +128,73 @@ import Testing
         #expect(try HAR(contentsOf: file.url).entries.first?.request.body?.text == "a=b%20c")
     }
 
+    @Test func responsesWithoutABodyAreReplayed() async throws {
+        let text = """
+            {"log":{"entries":[
+            {"request":{"method":"GET","url":"http://mock.test/a"},"response":{"status":204,"content":{"size":0}}},
+            {"request":{"method":"GET","url":"http://mock.test/b"},"response":{"status":302,"content":{"size":9}}},
+            {"request":{"method":"HEAD","url":"http://mock.test/c"},"response":{"status":200,"content":{"size":9}}},
+            {"request":{"method":"GET","url":"http://mock.test/d"},"response":{"status":200,"content":{"size":9}}},
+            {"request":{"method":"GET","url":"http://mock.test/e"},"response":{"status":1000,"content":{"size":0}}}]}}
+            """
+        let file = try TemporaryFile()
+        try Data(text.utf8).write(to: file.url)
+        let replay = RecordingTransport(around: try ReplayTransport(contentsOf: file.url))
+        #expect(try await replay.send(exchange("/a")).text == "")
+        #expect(try await replay.send(exchange("/b")).text == "")
+        #expect(try await replay.send(exchange("/c", .head)).text == "")
+        #expect(await failure { _ = try await replay.send(exchange("/d")) }?.code == .bodyIncomplete)
+        #expect(try await replay.send(exchange("/e")).head.status == 1000)
+    }
+
+    @Test func requestsWhoseBodyWasNotKeptFit() async throws {
+        let big = String(repeating: "x", count: 16 * 1024 * 1024 + 1)
+        let file = try TemporaryFile()
+        try await archive(of: [exchange("/big", .post, body: big)]).write(to: file.url)
+        let replay = try ReplayTransport(contentsOf: file.url)
+        #expect(
+            await failure { _ = try await replay.send(exchange("/big", .post, body: big)) }?.code == .bodyIncomplete)
+        #expect(replay.unusedEntries.isEmpty && replay.unansweredRequests.isEmpty)
+        #expect(await failure { _ = try await replay.send(exchange("/none")) }?.code == .invalidUse)
+        #expect(replay.unansweredRequests == ["GET http://mock.test/none"])
+    }
+
+    @Test func aBodyThatNeverEndsIsLeftWhenTheRequestIs() async throws {
+        let replay = ReplayTransport(HAR())
+        let isRead = Deferred<Void>()
+        let never = Deferred<Data?>()
+        var endless = exchange("/", .post)
+        endless.body = .stream(
+            RequestBodyStream(isReplayable: true) {
+                {
+                    isRead.fulfil(())
+                    return await never.value
+                }
+            })
+        let task = Task { [endless] in try await replay.send(endless) }
+        await isRead.value
+        task.cancel()
+        #expect(await failure { _ = try await task.value }?.code == .cancelled)
+        endless.options.totalTimeout = 0.05
+        let error = await failure { [endless] in _ = try await replay.send(endless) }
+        #expect(error?.code == .timedOut)
+        never.fulfil(nil)
+    }
+
+    @Test func whoMayReadAnArchiveStays() throws {
+        let file = try TemporaryFile()
+        let link = file.url.deletingLastPathComponent().appendingPathComponent("link")
+        try HAR().write(to: file.url)
+        let manager = FileManager.default
+        try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.url.path)
+        try manager.createSymbolicLink(at: link, withDestinationURL: file.url)
+        try HAR().write(to: link)
+        #expect(try manager.attributesOfItem(atPath: file.url.path)[.posixPermissions] as? Int == 0o600)
+        #expect(try manager.attributesOfItem(atPath: link.path)[.type] as? FileAttributeType == .typeSymbolicLink)
+        try HAR().write(to: URL(fileURLWithPath: "/dev/null"))
+        #expect(try manager.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial)
+    }
+
     @Test func strictMatchingTakesEachEntryOnce() async throws {
         let archive = try await archive(of: [
             exchange("/a", .post, body: "1"), exchange("/a", .post, body: "2"), exchange("/a?x=1&y=2"),

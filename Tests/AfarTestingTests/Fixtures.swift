@@ -1,4 +1,5 @@
 import AfarCore
+import AfarTesting
 import Foundation
 import HTTPTypes
 
@@ -74,3 +75,6 @@ actor Gate {
         if !isOpen { await withCheckedContinuation { waiting.append($0) } }
     }
 }
+
+/// A session that reaches no network when nothing takes its transport's place.
+let live = Session(transport: MockTransport { _ in .failure(.notConnected) })

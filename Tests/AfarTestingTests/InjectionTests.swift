@@ -99,8 +99,11 @@ private enum App {
         configuration.network = network
         let session = Session(configuration: configuration, transport: MockTransport { _ in .status(500) })
         let mock = MockTransport { _ in .text("ok") }
-        let data = try await Session.withTransport(mock) {
-            try await session.request("http://mock.test/").serializingData().value
+        let data = try await Session.withTransport(mock) { [network] in
+            try await session.request("http://mock.test/").options {
+                $0.network = network
+                $0.httpVersion = .http2
+            }.serializingData().value
         }
         #expect(data == Data("ok".utf8))
     }

@@ -34,6 +34,40 @@ import Testing
         }
     }
 
+    @Test func casesThatShareARecordingAddToIt() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("afar-trait-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let trait: ReplayTrait = .replay("shared", file: folder.appendingPathComponent("Tests.swift").path)
+        let session = Session(transport: MockTransport { .text($0.path) })
+        let paths = (0..<8).map { "/\($0)" }
+        @Sendable func ask(_ path: String) async throws {
+            #expect(try await session.request("http://mock.test\(path)").serializingString().value == path)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for path in paths { group.addTask { try await trait.record { try await ask(path) } } }
+            try await group.waitForAll()
+        }
+        let file = folder.appendingPathComponent("Recordings/shared.har")
+        let replay = try ReplayTransport(contentsOf: file)
+        try await Session.withTransport(replay) { for path in paths { try await ask(path) } }
+        #expect(replay.unusedEntries.isEmpty)
+    }
+
+    @Test func aRequestThatIsNotInTheRecordingFailsTheTest() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString).har")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try HAR().write(to: file)
+        let trait = ReplayTrait(matching: .strict, redaction: .secrets, file: file)
+        let test = try #require(Test.current)
+        try await withKnownIssue {
+            try await trait.provideScope(for: test, testCase: nil) {
+                _ = await live.request("http://mock.test/x").serializingData().response
+            }
+        } matching: {
+            "\($0)".contains("no answer for: GET http://mock.test/x")
+        }
+    }
+
     @Test func aTestThatThrowsRecordsNothing() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("afar-trait-\(UUID().uuidString)")
         let trait: ReplayTrait = .replay("none", file: folder.appendingPathComponent("Tests.swift").path)

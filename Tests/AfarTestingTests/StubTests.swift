@@ -1,4 +1,5 @@
 import AfarCore
+import AfarSerializers
 import AfarTesting
 import Foundation
 import HTTPTypes
@@ -16,6 +17,70 @@ import Testing
         let mock = MockTransport(stubs: [Stub(.get, pattern, .status(200))])
         let error = await failure { _ = try await mock.send(.to(path)) }
         #expect((error == nil) == fits)
+    }
+
+    @Test func parametersOfURLsMayComeInAnyOrder() async throws {
+        let mock = MockTransport(stubs: [
+            Stub(.get, "/a?x=1&y=b%20c", .status(201)), Stub(.get, "/a", .status(202)).withQuery(["z": "ü"]),
+            Stub(.get, "/a", .status(203)).withHeader("X-Role", "admin"), Stub(.get, "/a", .status(204)),
+        ])
+        #expect(try await mock.send(.to("/a?y=b+c&x=1")).head.status == 201)
+        #expect(try await mock.send(.to("/a?x=1&y=b%20c&z=1")).head.status == 204)
+        #expect(try await mock.send(.to("/a?z=%C3%BC&x=1")).head.status == 202)
+        let role = try #require(HTTPField.Name("x-role"))
+        #expect(try await mock.send(.to("/a") { $0.request.headerFields[role] = "admin" }).head.status == 203)
+    }
+
+    @Test func requestsAreKeptWithTheirParameters() async throws {
+        let mock = MockTransport(stubs: [Stub(.get, "/users/{id}", .status(200)), Stub(.get, "/", .status(200))])
+        _ = try await mock.send(.to("/users/7"))
+        _ = try await mock.send(.to("/"))
+        _ = await failure { _ = try await mock.send(.to("/none")) }
+        #expect(mock.requests.map(\.parameters) == [["id": "7"], [:], [:]])
+        #expect(mock.requests(.get, "/users/{id}").map(\.path) == ["/users/7"])
+        #expect(mock.unmatchedRequests.map(\.path) == ["/none"])
+    }
+
+    @Suite(.stubs(Stub(.get, "/suite", .text("suite")), Stub(.get, "/both", .text("suite")), allowsUnused: true))
+    struct NestedTests {
+        @Test(.stubs(Stub(.get, "/both", .text("test")), Stub(.get, "/test", .text("test"))))
+        func theStubsOfATestComeBeforeThoseOfItsSuite() async throws {
+            for (path, expected) in [("/suite", "suite"), ("/both", "test"), ("/test", "test")] {
+                #expect(try await live.request("http://mock.test\(path)").serializingString().value == expected)
+            }
+            #expect(MockTransport.current?.requests.count == 3)
+        }
+    }
+
+    @Test func aRequestThatNoStubFitsFailsTheTest() async throws {
+        let test = try #require(Test.current)
+        let trait: StubTrait = .stubs(Stub(.get, "/", .status(200)))
+        try await withKnownIssue {
+            try await trait.provideScope(for: test, testCase: nil) {
+                _ = await live.request("http://mock.test/").serializingData().response
+                _ = await live.request("http://mock.test/none").serializingData().response
+            }
+        } matching: {
+            "\($0)".contains("no stub fits: GET http://mock.test/none")
+        }
+    }
+
+    @Test func filesAndFieldsMakeResponses() async throws {
+        let mock = MockTransport(stubs: [
+            Stub(.get, "/file", .file("Recordings/none.json", beside: "/x/y.swift")),
+            Stub(.get, "/self", .file("StubTests.swift", type: "text/plain").adding("X-A", "1").adding("X-A", "2")),
+            Stub(.get, "/wrong", .status(200).adding("no name", "1")),
+            Stub(.get, "/offline") { _ in throw URLError(.notConnectedToInternet) },
+        ])
+        let missing = await failure { _ = try await mock.send(.to("/file")) }
+        #expect(missing?.code == .invalidUse)
+        #expect(
+            missing?.message.contains("/x/Recordings/none.json cannot be read") == true, "\(missing?.message ?? "")")
+        let own = try await mock.send(.to("/self"))
+        #expect(own.text?.contains("filesAndFieldsMakeResponses") == true)
+        #expect(own.head.values(for: try #require(HTTPField.Name("X-A"))) == ["1", "2"])
+        #expect(await failure { _ = try await mock.send(.to("/wrong")) }?.message.contains("no name") == true)
+        #expect(await failure { _ = try await mock.send(.to("/offline")) }?.code == .notConnected)
     }
 
     @Test func responsesComeInOrderAndTheLastStays() async throws {

@@ -161,15 +161,18 @@ import Testing
     }
 
     private func backpressure() async throws {
+        let closed = Event()
         let small = URLSessionTransport(streamBufferLimit: 100_000)
         let server = try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\n\r\n")
             connection.send([UInt8](repeating: 1, count: 400_000))
             connection.waitForClose()
+            closed.happen()
         }
         let response = try await small.send(.get(server) { $0.delivery = .stream(highWaterMark: 1) })
         guard case .stream(let stream) = response.body else { throw Unexpected(what: "no stream") }
+        await closed.wait()
         #expect(await failure { for try await _ in stream {} }?.code == .responseTooLarge)
     }
 

@@ -46,6 +46,32 @@ struct ArchiveTests {
         }
         let both = try await Tool.run("get", ":1/x", "--record", "a", "--replay", "b")
         #expect(both.status == 2)
+        let shared = try await Tool.run("get", ":1/x", "--record", "a", "--har", "a")
+        #expect(shared.status == 2)
+        let nowhere = try await Tool.run("get", ":1/x", "--har", "/nowhere/a.har")
+        #expect(nowhere.status == 2)
+        #expect(nowhere.errors.contains("--har: /nowhere/a.har cannot be written"), "\(nowhere.errors)")
+    }
+
+    /// A stream without an end is ended by a signal, and so is an upload, which tidies up by itself.
+    @Test(arguments: ["get --stream", "get", "upload"]) func aSignalLosesNoArchive(command: String) async throws {
+        let directory = try ScratchDirectory()
+        let server = try await RawServer.start([
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour")
+        ])
+        let file = directory.url.appendingPathComponent("body")
+        try Data("x".utf8).write(to: file)
+        let arguments = command == "upload" ? "\(server.url) --file \(file.path)" : "\(server.url)"
+        let script = """
+            cd '\(directory.url.path)'
+            "$afar" \(command) \(arguments) --har trace.har --record rec.har --verbose > out 2> log &
+            until grep -q '200 OK' log; do kill -0 $! || exit; sleep 0.05; done; kill $!; wait $!; echo "ended $?"
+            """
+        let outcome = try await Tool.bash(script)
+        #expect(outcome.text.contains("ended 143"), "\(outcome.text) \(outcome.errors)")
+        let archive = try HAR(contentsOf: directory.url.appendingPathComponent("rec.har"))
+        #expect(archive.entries.map(\.request.url) == [server.url.absoluteString])
+        #expect(FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("trace.har").path))
     }
 
     @Test func aServerIsStartedAndEndsWithItsSignal() async throws {

@@ -1,0 +1,94 @@
+import AfarCore
+import AfarHAR
+import AfarSerializers
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What an archive shows of a request's body; its response's is redacted likewise.
+@Suite struct RedactionTests {
+    private func recorded(
+        _ body: String, type: String, _ redaction: HAR.Redaction = .secrets, path: String = "/"
+    ) async throws -> HAR.Request {
+        let recording = RecordingTransport(around: MockTransport { _ in .status(204) }, redaction: redaction)
+        var exchange = Exchange(
+            request: HTTPRequest(method: .post, scheme: "http", authority: "mock.test", path: path))
+        exchange.body = .data(Data(body.utf8))
+        exchange.request.headerFields[.contentType] = type
+        _ = try await recording.send(exchange)
+        return try #require(recording.archive.entries.first?.request)
+    }
+
+    @Test(arguments: [
+        (#"{"token":"a","name":"b"}"#, #"{"token":"***","name":"b"}"#),
+        (#"{"tokens": ["a", {"x": "b"}], "n": 1}"#, #"{"tokens": ["***", {"x": "***"}], "n": 1}"#),
+        (#"{"session":{"id":"a","n":[1,2.5e3]},"id":7}"#, #"{"session":{"id":"***","n":[0,0]},"id":7}"#),
+        (
+            #"{"max_tokens":30,"hasPassword":true,"password":null}"#,
+            #"{"max_tokens":0,"hasPassword":true,"password":null}"#
+        ),
+        (#"{"to\u006ben":"a"}"#, #"{"to\u006ben":"***"}"#), (#"{"password":"a\"b"}"#, #"{"password":"***"}"#),
+        (#"{"token":"cut o"#, #"{"token":"***""#),
+        ("{\"token\":\"a\"}\n{\"token\":\"b\"}\n", "{\"token\":\"***\"}\n{\"token\":\"***\"}\n"),
+        (#")]}',{"token":"a"}"#, #")]}',{"token":"***"}"#),
+        (#"{"a":[{"apiKey":"k"},"k"]}"#, #"{"a":[{"apiKey":"***"},"k"]}"#),
+        (#"[1.10, 1e400, "x"]"#, #"[1.10, 1e400, "x"]"#), ("{", "{"), ("\"", "\""), ("]]", "]]"),
+        (#"{"token":"\"#, #"{"token":"***""#),
+    ])
+    func jsonIsHiddenByItsKeys(text: String, expected: String) async throws {
+        #expect(try await recorded(text, type: "application/json").body?.text == expected)
+        #expect(try await recorded(text, type: "application/x-ndjson").body?.text == expected)
+    }
+
+    @Test func deepJSONIsRead() async throws {
+        let text = String(repeating: #"{"a":["#, count: 100_000) + #"{"token":"s3cret"}"#
+        let shown = try await recorded(text, type: "application/json").body?.text
+        #expect(shown?.count == text.count - 3)
+        #expect(shown?.contains("s3cret") == false)
+    }
+
+    @Test func whatIsInNoTypeOrInEventsIsHiddenToo() async throws {
+        let json = #"{"token":"a"}"#
+        #expect(try await recorded(json, type: "text/plain").body?.text == #"{"token":"***"}"#)
+        let events = try await recorded("data: \(json)\n\n", type: "text/event-stream").body?.text
+        #expect(events == "data: {\"token\":\"***\"}\n\n")
+    }
+
+    @Test func formsAndPartsAreHiddenByTheirNames() async throws {
+        let form = try await recorded("user=a&password=b&x=1&token", type: "application/x-www-form-urlencoded")
+        #expect(form.body?.text == "user=a&password=***&x=1&token")
+        func part(_ name: String, _ content: String, _ more: String = "") -> String {
+            "--B\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\(more)\r\n\(content)\r\n"
+        }
+        let json = "Content-Type: application/json\r\n"
+        let sent = part("user", "a") + part("password", "b\r\nc") + part("x", #"{"token":"d"}"#, json) + "--B--\r\n"
+        let expected = part("user", "a") + part("password", "***") + part("x", #"{"token":"***"}"#, json) + "--B--\r\n"
+        #expect(try await recorded(sent, type: "multipart/form-data; boundary=B").body?.text == expected)
+    }
+
+    @Test func moreNamesAreHiddenAndHarmlessOnesShown() async throws {
+        let redaction = HAR.Redaction.secrets(and: ["Customer"], except: ["pageToken"])
+        let path = "/?customer=a&pageToken=b&token=c"
+        let body = #"{"customer":"a","pageToken":"b","token":"c"}"#
+        let request = try await recorded(body, type: "application/json", redaction, path: path)
+        #expect(request.url == "http://mock.test/?customer=***&pageToken=b&token=***")
+        #expect(request.body?.text == #"{"customer":"***","pageToken":"b","token":"***"}"#)
+        let none = try await recorded(body, type: "application/json", .none, path: path)
+        #expect(none.url.hasSuffix(path))
+        #expect(none.body?.text == body)
+    }
+
+    @Test func whatASessionCallsSensitiveAMonitorHides() async throws {
+        var configuration = SessionConfiguration()
+        configuration.sensitiveHeaders = ["X-Customer"]
+        let monitor = HARMonitor()
+        let session = Session(
+            configuration: configuration, eventMonitors: [monitor], transport: MockTransport { _ in .text("ok") })
+        _ = await session.request("http://mock.test/", headers: ["X-Customer": "s3cret", "X-A": "b"]).serializingData()
+            .response
+        let fields = monitor.archive.entries.first?.request.headers ?? []
+        #expect(fields.first { $0.name == "X-Customer" }?.value == "***")
+        #expect(fields.first { $0.name == "X-A" }?.value == "b")
+    }
+}
