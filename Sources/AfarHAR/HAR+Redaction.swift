@@ -6,7 +6,7 @@ extension HAR {
     /// values tell nothing, and stay.
     public struct Redaction: Sendable {
         /// Nothing.
-        public static let none = Redaction(hidesNothing: true)
+        public static let none = Redaction(hidesCredentials: false)
 
         /// Credentials wherever their names tell them: the values of `Authorization`, `X-Api-Key` and other header fields,
         /// cookies' values, parameters of URLs and forms (`access_token`, `password`), such parts of multipart bodies, such
@@ -22,12 +22,13 @@ extension HAR {
             Redaction(names: names, harmless: harmless)
         }
 
-        private let hidesNothing: Bool
+        /// Whether the names of credentials tell.
+        private let hidesCredentials: Bool
         private let names: Set<String>
         private let harmless: Set<String>
 
-        private init(hidesNothing: Bool = false, names: Set<String> = [], harmless: Set<String> = []) {
-            self.hidesNothing = hidesNothing
+        private init(hidesCredentials: Bool = true, names: Set<String> = [], harmless: Set<String> = []) {
+            self.hidesCredentials = hidesCredentials
             self.names = Set(names.map { $0.lowercased() })
             self.harmless = Set(harmless.map { $0.lowercased() })
         }
@@ -35,10 +36,13 @@ extension HAR {
 }
 
 extension HAR.Redaction {
-    /// The same, and what else has these names; nothing is still nothing.
+    /// The same, and what else has these names.
     func adding(_ names: Set<String>) -> HAR.Redaction {
-        hidesNothing || names.isEmpty ? self : .secrets(and: self.names.union(names), except: harmless)
+        HAR.Redaction(hidesCredentials: hidesCredentials, names: self.names.union(names), harmless: harmless)
     }
+
+    /// Whether this is ``none``.
+    var hidesNothing: Bool { !hidesCredentials && names.isEmpty }
 
     func redacted(_ entry: HAR.Entry) -> HAR.Entry {
         guard !hidesNothing else { return entry }
@@ -53,7 +57,7 @@ extension HAR.Redaction {
 
     func url(_ url: String) -> String {
         guard !hidesNothing else { return url }
-        let redacted = AfarTransport.Redaction().url(url)
+        let redacted = hidesCredentials ? AfarTransport.Redaction().url(url) : url
         guard !names.isEmpty || !harmless.isEmpty, let question = redacted.firstIndex(of: "?") else { return redacted }
         let written = url.drop { $0 != "?" }.dropFirst().split(separator: "&", omittingEmptySubsequences: false)
         var parameters = redacted[question...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
@@ -89,7 +93,8 @@ extension HAR.Redaction {
 
     private func isSecret(_ name: String) -> Bool {
         let folded = name.lowercased()
-        return names.contains(folded) || (AfarTransport.Redaction.isSensitive(name) && !harmless.contains(folded))
+        guard !names.contains(folded) else { return true }
+        return hidesCredentials && !harmless.contains(folded) && AfarTransport.Redaction.isSensitive(name)
     }
 
     private func hidden(_ parameter: Substring, _ isSecret: (String) -> Bool) -> String {

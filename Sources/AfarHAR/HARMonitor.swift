@@ -39,7 +39,7 @@ public final class HARMonitor: EventMonitor {
     /// An attempt is over.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         guard let transactions = request.allMetrics.last?.transactionMetrics else { return }
-        let redaction = redaction.adding(request.sensitiveHeaders)
+        let redaction = redaction.hidesNothing ? redaction : redaction.adding(request.sensitiveHeaders)
         for (number, metrics) in transactions.enumerated() {
             guard let heads = metrics.heads else { continue }
             var entry = HAR.Entry(

@@ -13,13 +13,26 @@ import HTTPTypes
 /// what was asked and what there is. A failure that was recorded is thrown again, with its code.
 public final class ReplayTransport: Transport {
     /// When an entry fits a request. What is redacted in the archive is left out of the comparison.
-    public enum Matching: Sendable, Hashable {
+    public struct Matching: Sendable, Hashable {
         /// The method, the URL and the body are the same; each entry answers one request, in order where several fit. JSON is
         /// the same in whatever order its keys stand, and a multipart body with whatever boundary.
-        case strict
+        public static let strict = Matching(isStrict: true)
         /// The method and the URL are the same, but for the order of its query; bodies do not count. The last entry that fits
         /// answers again.
-        case lenient
+        public static let lenient = Matching(isStrict: false)
+
+        let isStrict: Bool
+        private(set) var ignoredNames: Set<String> = []
+
+        private init(isStrict: Bool) { self.isStrict = isStrict }
+
+        /// The same, but the values of these parameters of URLs and forms, parts of multipart bodies and keys of JSON do not
+        /// count: times, random numbers. Case does not matter.
+        public func ignoring(_ names: Set<String>) -> Matching {
+            var matching = self
+            matching.ignoredNames.formUnion(names)
+            return matching
+        }
     }
 
     /// What replaying can do, and refuses to do otherwise.
@@ -40,6 +53,7 @@ public final class ReplayTransport: Transport {
     public init(_ archive: HAR, matching: Matching = .strict, redaction: HAR.Redaction = .secrets) {
         // What a browser answered by itself was never a response.
         entries = archive.entries.filter { $0.response.status > 0 || $0.failure != nil }
+        let redaction = redaction.adding(matching.ignoredNames)
         (self.matching, self.redaction) = (matching, redaction)
         keys = entries.map { entry in
             RequestKey(
@@ -115,7 +129,7 @@ public final class ReplayTransport: Transport {
             type: exchange.fields[.contentType] ?? "", matching, redaction)
         let fitting = keys.indices.filter { keys[$0].fits(key) }
         let index = used.withLock { used -> Int? in
-            let index = fitting.first { !used[$0] } ?? (matching == .lenient ? fitting.last : nil)
+            let index = fitting.first { !used[$0] } ?? (matching.isStrict ? nil : fitting.last)
             if let index { used[index] = true }
             return index
         }
@@ -168,11 +182,10 @@ private struct RequestKey: Sendable, CustomStringConvertible {
         var reference = URLReference(redacted)
         reference.fragment = nil
         if reference.path.isEmpty { reference.path = "/" }
-        switch matching {
-        case .strict:
+        if matching.isStrict {
             let body = body.map { redaction.body($0, type: type) }
             self.body = body.map { MultipartBoundary(type)?.removed(from: $0) ?? $0 }
-        case .lenient:
+        } else {
             reference.query = reference.query.map { $0.split(separator: "&").sorted().joined(separator: "&")[...] }
             self.body = nil
         }

@@ -230,6 +230,26 @@ import Testing
         #expect(replay.unusedEntries.isEmpty)
     }
 
+    @Test func valuesThatChangeCanBeIgnored() async throws {
+        let json = "application/json"
+        let archive = try await archive(of: [exchange("/a?ts=1&x=1", .post, body: #"{"id":1,"at":"now"}"#, type: json)])
+        func answers(_ matching: ReplayTransport.Matching, _ path: String, _ body: String) async -> Bool {
+            for redaction in [HAR.Redaction.secrets, .none] {
+                let replay = ReplayTransport(archive, matching: matching, redaction: redaction)
+                let error = await failure { _ = try await replay.send(exchange(path, .post, body: body, type: json)) }
+                if error != nil { return false }
+            }
+            return true
+        }
+        let ignoring = ReplayTransport.Matching.strict.ignoring(["TS", "at"])
+        let later = #"{"id":1,"at":"later"}"#
+        #expect(await answers(ignoring, "/a?ts=2&x=1", later))
+        #expect(await !answers(.strict, "/a?ts=2&x=1", later))
+        #expect(await !answers(ignoring, "/a?ts=2&x=2", later))
+        #expect(await !answers(ignoring, "/a?ts=2&x=1", #"{"id":2,"at":"later"}"#))
+        #expect(await answers(.lenient.ignoring(["ts"]), "/a?ts=2&x=1", ""))
+    }
+
     @Test func secretsAreNotWrittenAndStillMatch() async throws {
         var secret = exchange(
             "/login?access_token=s3cret", .post, body: #"{"user":"ada","password":"s3cret"}"#, type: "application/json")
