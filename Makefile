@@ -41,7 +41,7 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-stores bench-websockets autobahn soak \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-stores bench-websockets autobahn newer-libcurl soak \
 	smoke lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -99,6 +99,10 @@ bench-websockets: bench-packages ## Compares messages a second over one WebSocke
 
 autobahn: build-packages ## Has the WebSockets tested by Autobahn's fuzzing server (ARGS=--quick for less).
 	Tests/Autobahn/run $(ARGS)
+
+newer-libcurl: test-packages ## Runs the conformance suite and the faults over the libcurl in PyPI's pycurl.
+	$(call install,python3-venv)
+	Tests/NewerLibcurl/run
 
 soak: bench-packages ## Makes 1.6 million requests, a storm of them too, and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak

@@ -60,6 +60,8 @@
 
         private static let meanings: [(words: String, code: TransportError.Code)] = [
             ("transfer closed", .bodyIncomplete),
+            ("bytes missing", .bodyIncomplete),
+            ("Recv failure", .connectionLost),
             ("content unencoding", .undecodableContent),
             ("content encoding type", .undecodableContent),
             ("self-signed certificate", .certificateHasUnknownRoot),
@@ -69,7 +71,7 @@
             ("certificate", .certificateUntrusted),
             ("SSL", .secureConnectionFailed),
             ("Too large response headers", .headTooLarge),
-            ("chunked-encoding", .malformedResponse),
+            ("chunk", .malformedResponse),
             ("Header without colon", .malformedResponse),
             ("Failed writing header", .malformedResponse),
             ("Invalid Content-Length", .malformedResponse),
