@@ -66,6 +66,7 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	  echo "== $$target"; timeout 1200 "$$tests" --testing-library swift-testing --filter "^$$target\."; done
 	Tests/Rules/check
 	Tests/Consumer/check
+	Tests/PluginConsumers/check
 
 fuzz: build-packages ## Feeds 100,000 changed inputs to each parser (AFAR_FUZZ=1000, ARGS="json" for less).
 	$(SWIFT) build $(TRAITS) -c release --product AfarFuzz

@@ -25,14 +25,26 @@ let package = Package(
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
+        .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
+        .library(name: "AfarPublishers", targets: ["AfarPublishers"]),
+        .library(name: "AfarTracing", targets: ["AfarTracing"]),
         .executable(name: "afar", targets: ["AfarCLI"]),
     ],
     traits: [
         .trait(name: "DiskCache", description: "AfarDiskCache: a cache on disk, in SQLite (brings GRDB)."),
         .trait(name: "Logging", description: "AfarLogging: requests are logged with swift-log (brings that)."),
         .trait(
+            name: "Metrics",
+            description: "AfarMetrics: requests are counted and timed with swift-metrics (brings that)."),
+        .trait(
+            name: "Publishers",
+            description: "AfarPublishers: responses as publishers of Combine, or of OpenCombine (brings that)."),
+        .trait(
             name: "Tool", description: "The command-line tool `afar` (brings ArgumentParser and GRDB).",
             enabledTraits: ["DiskCache"]),
+        .trait(
+            name: "Tracing",
+            description: "AfarTracing: requests are spans of swift-distributed-tracing (brings that)."),
         .trait(name: "YAML", description: "AfarYAML: responses and parameters in YAML (brings Yams)."),
         .default(enabledTraits: []),
     ],
@@ -40,6 +52,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
@@ -143,6 +158,34 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
             path: "Plugins/AfarYAML"
+        ),
+        .target(
+            name: "AfarMetrics",
+            dependencies: [
+                "AfarCore", "AfarTransport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ],
+            path: "Plugins/AfarMetrics"
+        ),
+        .target(
+            name: "AfarPublishers",
+            dependencies: [
+                "AfarCore", "AfarSerializers", "AfarTransport",
+                .product(
+                    name: "OpenCombine", package: "OpenCombine",
+                    condition: .when(platforms: [.linux], traits: ["Publishers"])),
+            ],
+            path: "Plugins/AfarPublishers"
+        ),
+        .target(
+            name: "AfarTracing",
+            dependencies: [
+                "AfarCore", "AfarTransport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ],
+            path: "Plugins/AfarTracing"
         ),
         .target(
             name: "AfarDiskCache",
@@ -278,6 +321,36 @@ let package = Package(
                 "AfarYAML", "AfarCore", "AfarSerializers", "AfarTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarMetricsTests",
+            dependencies: [
+                "AfarMetrics", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "AfarTesting", "AfarTestServer",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarPublishersTests",
+            dependencies: [
+                "AfarPublishers", "AfarCore", "AfarSerializers",
+                .product(name: "HTTPTypes", package: "swift-http-types"), "AfarTesting",
+                .product(
+                    name: "OpenCombine", package: "OpenCombine",
+                    condition: .when(platforms: [.linux], traits: ["Publishers"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarTracingTests",
+            dependencies: [
+                "AfarTracing", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "AfarTesting", "AfarTestServer",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])),
             ]
         ),
         .testTarget(

@@ -143,7 +143,10 @@ import Testing
     @Test func proxiesAreRefusedByWhoWouldGoAroundThem() async throws {
         let foundation = URLSessionConfiguration.ephemeral
         foundation.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "proxy", "HTTPPort": 3128]
-        let transport = MockTransport { _ in .text("ok") }
+        let features = TransportCapabilities.mock.features.subtracting([.proxies, .networkSettings])
+        let transport = MockTransport(capabilities: TransportCapabilities(name: "direct", features: features)) { _ in
+            .text("ok")
+        }
         let session = Session(configuration: SessionConfiguration(foundation), transport: transport)
         let error = await session.request("http://mock/").serializingResponse(using: Bytes()).response.error
         let cause = try #require((error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey])

@@ -1,0 +1,190 @@
+public import AfarCore
+import AfarTransport
+public import CoreMetrics
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+#if !Metrics
+    #error("AfarMetrics needs the package trait Metrics: .package(url: …, traits: [\"Metrics\"])")
+#endif
+
+/// Reports what a session's requests do to swift-metrics.
+///
+/// ```swift
+/// let session = Session(eventMonitors: [MetricsMonitor()])
+/// ```
+///
+/// | Label | Kind | What it is |
+/// | --- | --- | --- |
+/// | `http.client.active_requests` | meter | requests that have been resumed and have not ended |
+/// | `http.client.request.duration` | timer | an attempt, from its beginning to its end |
+/// | `http.client.request.phase.duration` | timer | a part of it; the dimension `phase` is `dns`, `connect`, `tls`, `send`, `wait` or `receive` |
+/// | `http.client.request.body.size` | recorder | the bytes of its body that were sent |
+/// | `http.client.response.body.size` | recorder | the bytes of its response's body that were received, before decoding |
+/// | `http.client.connections` | counter | connections taken for it; the dimension `state` is `opened` or `reused` |
+/// | `http.client.retries` | counter | retries that were begun |
+///
+/// An attempt is each request that goes out: each hop of a redirect, each answer to a challenge, each retry. Its dimensions are
+/// `server.address` (the host), `http.request.method`, and `http.response.status_class` (`2xx`) or, where there was no response,
+/// `error.type` (the code of the ``TransportError``). Meter and retries have no dimensions.
+public final class MetricsMonitor: EventMonitor {
+    /// Where the monitor is notified.
+    public let queue = DispatchQueue(label: "afar.metrics")
+
+    private let factory: any MetricsFactory
+    private let hostLimit: Int
+    private let active: Meter
+    private let retries: Counter
+    private let state = Locked(State())
+
+    private struct State {
+        var running: Set<UUID> = []
+        var hosts: Set<String> = []
+        var instruments: [Attempt: Instruments] = [:]
+    }
+
+    /// Makes a monitor.
+    ///
+    /// - Parameters:
+    ///   - factory: Who makes the instruments. The default is the one that the program has bootstrapped.
+    ///   - hostLimit: How many hosts are told apart; those that come later are `other`. The default is 100.
+    public init(factory: any MetricsFactory = MetricsSystem.factory, hostLimit: Int = 100) {
+        (self.factory, self.hostLimit) = (factory, hostLimit)
+        active = Meter(label: "http.client.active_requests", factory: factory)
+        retries = Counter(label: "http.client.retries", factory: factory)
+    }
+
+    /// A request is resumed, perhaps not for the first time.
+    public func requestDidResume(_ request: Request) {
+        let isNew = state.withLock { $0.running.insert(request.id).inserted }
+        if isNew { active.increment() }
+    }
+
+    /// A request has ended.
+    public func requestDidFinish(_ request: Request) {
+        let wasRunning = state.withLock { $0.running.remove(request.id) != nil }
+        if wasRunning { active.decrement() }
+    }
+
+    /// A request is retried.
+    public func requestIsRetrying(_ request: Request) { retries.increment() }
+
+    /// An attempt is over.
+    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+        for metrics in request.allMetrics.last?.transactionMetrics ?? [] {
+            guard let heads = metrics.heads else { continue }
+            let outcome: Attempt.Outcome =
+                if let head = heads.response {
+                    .statusClass("\(head.status / 100)xx")
+                } else {
+                    .error((error?.transportError?.code ?? .unknown).description)
+                }
+            let url = Exchange(request: heads.request).url
+            let host = URLComponents(string: url)?.host ?? ""
+            instruments(for: host, heads.request.method.rawValue, outcome).record(metrics)
+        }
+    }
+
+    private func instruments(for host: String, _ method: String, _ outcome: Attempt.Outcome) -> Instruments {
+        state.withLock { state in
+            let isKnown = state.hosts.contains(host) || state.hosts.count < hostLimit
+            if isKnown { state.hosts.insert(host) }
+            let attempt = Attempt(host: isKnown ? host : "other", method: method, outcome: outcome)
+            if let known = state.instruments[attempt] { return known }
+            let instruments = Instruments(attempt.dimensions, factory)
+            state.instruments[attempt] = instruments
+            return instruments
+        }
+    }
+}
+
+/// What attempts are told apart by.
+private struct Attempt: Hashable {
+    enum Outcome: Hashable {
+        case statusClass(String)
+        case error(String)
+    }
+
+    let host: String
+    let method: String
+    let outcome: Outcome
+
+    var dimensions: [(String, String)] {
+        let last =
+            switch outcome {
+            case .statusClass(let name): ("http.response.status_class", name)
+            case .error(let code): ("error.type", code)
+            }
+        return [("server.address", host), ("http.request.method", method), last]
+    }
+}
+
+private enum Phase: String, CaseIterable {
+    case dns, connect, tls, send, wait, receive
+
+    /// Nil where there was none.
+    func duration(in metrics: TransactionMetrics) -> TimeInterval? {
+        switch self {
+        case .dns: metrics.domainLookupStartDate.time(to: metrics.domainLookupEndDate)
+        case .connect:
+            metrics.connectStartDate.time(to: metrics.secureConnectionStartDate ?? metrics.connectEndDate)
+        case .tls: metrics.secureConnectionStartDate.time(to: metrics.secureConnectionEndDate)
+        case .send: metrics.requestStartDate.time(to: metrics.requestEndDate)
+        case .wait: metrics.requestEndDate.time(to: metrics.responseStartDate)
+        case .receive: metrics.responseStartDate.time(to: metrics.responseEndDate)
+        }
+    }
+}
+
+private struct Instruments: Sendable {
+    private let duration: CoreMetrics.Timer
+    private let phases: [Phase: CoreMetrics.Timer]
+    private let sent: Recorder
+    private let received: Recorder
+    private let opened: Counter
+    private let reused: Counter
+
+    init(_ dimensions: [(String, String)], _ factory: any MetricsFactory) {
+        duration = CoreMetrics.Timer(label: "http.client.request.duration", dimensions: dimensions, factory: factory)
+        let timers = Phase.allCases.map { phase in
+            CoreMetrics.Timer(
+                label: "http.client.request.phase.duration", dimensions: dimensions + [("phase", phase.rawValue)],
+                factory: factory)
+        }
+        phases = Dictionary(uniqueKeysWithValues: zip(Phase.allCases, timers))
+        sent = Recorder(label: "http.client.request.body.size", dimensions: dimensions, factory: factory)
+        received = Recorder(label: "http.client.response.body.size", dimensions: dimensions, factory: factory)
+        func counter(_ state: String) -> Counter {
+            Counter(label: "http.client.connections", dimensions: dimensions + [("state", state)], factory: factory)
+        }
+        (opened, reused) = (counter("opened"), counter("reused"))
+    }
+
+    func record(_ metrics: TransactionMetrics) {
+        if let time = metrics.fetchStartDate.time(to: metrics.responseEndDate) {
+            duration.recordNanoseconds(Int64(time * 1e9))
+        }
+        for (phase, timer) in phases {
+            if let time = phase.duration(in: metrics) { timer.recordNanoseconds(Int64(time * 1e9)) }
+        }
+        sent.record(metrics.countOfRequestBodyBytesSent)
+        received.record(metrics.countOfResponseBodyBytesReceived)
+        if metrics.isReusedConnection {
+            reused.increment()
+        } else if metrics.connectEndDate != nil {
+            opened.increment()
+        }
+    }
+}
+
+extension Date? {
+    /// Seconds; nil where there is nothing, and where the clock was set back meanwhile.
+    fileprivate func time(to end: Date?) -> TimeInterval? {
+        guard let self, let end, end >= self else { return nil }
+        return end.timeIntervalSince(self)
+    }
+}
