@@ -396,8 +396,12 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarNetworkActivity",
-                "AfarTesting", "AfarTestServer", "AfarXML", "AfarYAML",
+                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarMetrics",
+                "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
+                "AfarYAML",
+                .product(
+                    name: "OpenCombine", package: "OpenCombine",
+                    condition: .when(platforms: [.linux], traits: ["Publishers"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
