@@ -43,6 +43,8 @@ public final class MetricsMonitor: EventMonitor {
 
     private struct State {
         var running: Set<UUID> = []
+        /// Of the attempts that are being completed, by request.
+        var gathered: [UUID: TaskMetrics] = [:]
         var hosts: Set<String> = []
         var instruments: [Attempt: Instruments] = [:]
     }
@@ -66,16 +68,26 @@ public final class MetricsMonitor: EventMonitor {
 
     /// A request has ended.
     public func requestDidFinish(_ request: Request) {
-        let wasRunning = state.withLock { $0.running.remove(request.id) != nil }
+        let wasRunning = state.withLock { state in
+            state.gathered[request.id] = nil
+            return state.running.remove(request.id) != nil
+        }
         if wasRunning { active.decrement() }
     }
 
     /// A request is retried.
     public func requestIsRetrying(_ request: Request) { retries.increment() }
 
+    /// An attempt was measured.
+    public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
+        state.withLock { $0.gathered[request.id] = metrics }
+    }
+
     /// An attempt is over.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        for metrics in request.allMetrics.last?.transactionMetrics ?? [] {
+        // The request itself may be at its next attempt by now.
+        let gathered = state.withLock { $0.gathered.removeValue(forKey: request.id) }
+        for metrics in gathered?.transactionMetrics ?? [] {
             guard let heads = metrics.heads else { continue }
             let outcome: Attempt.Outcome =
                 if let head = heads.response {

@@ -17,13 +17,16 @@ import HTTPTypes
 /// ```
 ///
 /// Each attempt of a request is an entry, and each hop of a redirect before it, with their timings. Bodies are kept of
-/// requests whose body is in memory and of responses that are collected there, not those of downloads and streams. Who wants
-/// all of them, or means to replay the archive, takes ``RecordingTransport``. All is in memory until the monitor is let go of.
+/// requests whose body is in memory and of responses that are collected there, not those of downloads and streams, nor always
+/// those of attempts that are retried. Who wants all of them, or means to replay the archive, takes ``RecordingTransport``. All is
+/// in memory until the monitor is let go of.
 public final class HARMonitor: EventMonitor {
     /// Where the monitor is notified.
     public let queue = DispatchQueue(label: "afar.har")
     private let redaction: HAR.Redaction
     private let recorder = ArchiveRecorder(redaction: .none)
+    /// Of the attempts that are being completed, by request.
+    private let gathered = Locked<[UUID: TaskMetrics]>([:])
 
     /// Makes a monitor.
     ///
@@ -36,9 +39,20 @@ public final class HARMonitor: EventMonitor {
     /// What was kept of the attempts that are over. Not to be called on ``queue``.
     public var archive: HAR { queue.sync { recorder.archive } }
 
+    /// An attempt was measured.
+    public func request(_ request: AfarCore.Request, didGatherMetrics metrics: TaskMetrics) {
+        gathered.withLock { $0[request.id] = metrics }
+    }
+
+    /// A request is over.
+    public func requestDidFinish(_ request: AfarCore.Request) { gathered.withLock { $0[request.id] = nil } }
+
     /// An attempt is over.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        guard let transactions = request.allMetrics.last?.transactionMetrics else { return }
+        // The request itself may be at its next attempt by now, and have no body any more.
+        guard let metrics = gathered.withLock({ $0.removeValue(forKey: request.id) }) else { return }
+        let isCurrent = request.allMetrics.last?.taskInterval.start == metrics.taskInterval.start
+        let transactions = metrics.transactionMetrics
         let redaction = redaction.hidesNothing ? redaction : redaction.adding(request.sensitiveHeaders)
         for (number, metrics) in transactions.enumerated() {
             guard let heads = metrics.heads else { continue }
@@ -47,7 +61,7 @@ public final class HARMonitor: EventMonitor {
             let isLast = number == transactions.count - 1
             if number == 0 { entry.request.body = request.bodyInMemory(type: heads.request.headerFields[.contentType]) }
             if let head = heads.response {
-                let body = isLast ? (request as? DataRequest)?.data : nil
+                let body = isLast && isCurrent ? (request as? DataRequest)?.data : nil
                 entry.response.take(head, body: body)
             } else {
                 entry.failure = (error?.transportError?.code ?? .unknown).description
