@@ -95,8 +95,7 @@ public final class MetricsMonitor: EventMonitor {
                 } else {
                     .error((error?.transportError?.code ?? .unknown).description)
                 }
-            let url = Exchange(request: heads.request).url
-            let host = URLComponents(string: url)?.host ?? ""
+            let host = HostName(ofAuthority: heads.request.authority ?? "").text
             instruments(for: host, heads.request.method.rawValue, outcome).record(metrics)
         }
     }

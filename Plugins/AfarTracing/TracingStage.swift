@@ -1,4 +1,5 @@
 public import AfarCore
+import AfarTransport
 import Foundation
 import HTTPTypes
 public import Tracing
@@ -74,21 +75,19 @@ private struct FieldInjector: Injector {
 extension Span {
     fileprivate func describe(_ hop: Hop, method: String) {
         let request = hop.exchange.request
-        let url = URLComponents(string: hop.exchange.url)
+        let (scheme, authority) = (request.scheme ?? "", request.authority ?? "")
         var isChallenge = false
         if case .challenge = hop.reason { isChallenge = true }
         let resendCount = hop.redirectCount + (isChallenge ? 1 : 0)
         updateAttributes { attributes in
             attributes["http.request.method"] = method
             attributes["url.full"] = Redaction.standard.url(hop.exchange.url)
-            attributes["url.scheme"] = request.scheme ?? ""
-            if let host = url?.host { attributes["server.address"] = host }
-            if let port = url?.port ?? Self.usualPorts[request.scheme ?? ""] { attributes["server.port"] = port }
+            attributes["url.scheme"] = scheme
+            attributes["server.address"] = HostName(ofAuthority: authority).text
+            attributes["server.port"] = HostName.port(ofAuthority: authority) ?? (scheme == "https" ? 443 : 80)
             if resendCount > 0 { attributes["http.request.resend_count"] = resendCount }
         }
     }
-
-    private static var usualPorts: [String: Int] { ["http": 80, "https": 443] }
 
     fileprivate func describe(_ head: ResponseHead) {
         let isError = head.status >= 400

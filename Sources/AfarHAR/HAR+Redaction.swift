@@ -26,11 +26,13 @@ extension HAR {
         private let hidesCredentials: Bool
         private let names: Set<String>
         private let harmless: Set<String>
+        private let texts: AfarTransport.Redaction
 
         private init(hidesCredentials: Bool = true, names: Set<String> = [], harmless: Set<String> = []) {
             self.hidesCredentials = hidesCredentials
             self.names = Set(names.map { $0.lowercased() })
             self.harmless = Set(harmless.map { $0.lowercased() })
+            texts = AfarTransport.Redaction(showsSecrets: !hidesCredentials, sensitiveHeaders: names)
         }
     }
 }
@@ -57,7 +59,7 @@ extension HAR.Redaction {
 
     func url(_ url: String) -> String {
         guard !hidesNothing else { return url }
-        let redacted = hidesCredentials ? AfarTransport.Redaction().url(url) : url
+        let redacted = texts.url(url)
         guard !names.isEmpty || !harmless.isEmpty, let question = redacted.firstIndex(of: "?") else { return redacted }
         let written = url.drop { $0 != "?" }.dropFirst().split(separator: "&", omittingEmptySubsequences: false)
         var parameters = redacted[question...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
@@ -123,8 +125,7 @@ extension HAR.Redaction {
             let pair = field.value.prefix { $0 != ";" }
             return HAR.Field(name: field.name, value: Self.cookie(pair) + field.value.dropFirst(pair.count))
         default:
-            let redaction = AfarTransport.Redaction(sensitiveHeaders: names)
-            return HAR.Field(name: field.name, value: redaction.value(field.value, of: field.name))
+            return HAR.Field(name: field.name, value: texts.value(field.value, of: field.name))
         }
     }
 

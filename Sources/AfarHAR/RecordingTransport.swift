@@ -14,7 +14,8 @@ import HTTPTypes
 /// Each hop of a redirect, each answer to a challenge and each retry is an entry of its own, in the order in which they were
 /// sent; a failure is kept with its code. Bodies in files and streamed ones are recorded as all others, up to 16 MiB each; of
 /// a streamed response, what was not read to its end is not kept. What a session calls
-/// ``SessionConfiguration/sensitiveHeaders`` a transport does not know: name it in the redaction. WebSockets and raw connections do not go over it.
+/// ``SessionConfiguration/sensitiveHeaders`` a transport does not know: name it in the redaction. WebSockets and raw
+/// connections do not go over it.
 public struct RecordingTransport: Transport {
     static let longestBody = 16 * 1024 * 1024
 

@@ -85,24 +85,25 @@ public final class ReplayTransport: Transport {
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         let outcome = Deferred<Result<TransportResponse, any Error>>()
-        @Sendable func fail(_ code: TransportError.Code, _ message: String) {
-            let error = TransportError(code, phase: .sending, url: exchange.url, message: message)
-            outcome.fulfil(.failure(error))
+        @Sendable func failure(
+            _ code: TransportError.Code, _ message: String
+        ) -> Result<TransportResponse, any Error> {
+            .failure(TransportError(code, phase: .sending, url: exchange.url, message: message))
         }
         let answer = Task {
             do { outcome.fulfil(.success(try await self.answer(exchange))) } catch { outcome.fulfil(.failure(error)) }
         }
-        let timer = Task {
-            try await Task.sleep(for: Duration(timeout: exchange.options.totalTimeout))
-            fail(.timedOut, "it took longer than the total timeout, \(exchange.options.totalTimeout) s")
-        }
+        let timeout = exchange.options.totalTimeout
+        let timer = outcome.fulfil(
+            failure(.timedOut, "it took longer than the total timeout, \(timeout) s"),
+            after: Duration(timeout: timeout))
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {
             let result = await outcome.value
             answer.cancel()
             return try result.get()
         } onCancel: {
-            fail(.cancelled, "the exchange was cancelled")
+            outcome.fulfil(failure(.cancelled, "the exchange was cancelled"))
             answer.cancel()
         }
     }

@@ -24,9 +24,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
 
     /// A value as JSON, in whatever order its keys are written.
     public static func json(_ value: some Encodable & Sendable) -> BodyPattern {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let encoded = try? encoder.encode(value)
+        let encoded = try? JSONEncoder.sortingKeys.encode(value)
         return BodyPattern(
             description: "the body \(encoded.map { String(decoding: $0, as: UTF8.self) } ?? "that cannot be JSON")"
         ) { body in

@@ -73,10 +73,8 @@ public struct MockResponse: Sendable {
     public static func json(
         _ value: some Encodable & Sendable, status: Int = 200, encoder: JSONEncoder? = nil
     ) -> MockResponse {
-        let sorting = JSONEncoder()
-        sorting.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return .data(try (encoder ?? sorting).encode(value), type: "application/json", status: status)
+            return .data(try (encoder ?? .sortingKeys).encode(value), type: "application/json", status: status)
         } catch {
             return .failure(.invalidUse, because: "the value cannot be written as JSON: \(error)")
         }
@@ -188,5 +186,13 @@ public struct MockResponse: Sendable {
         after count: Int, with code: TransportError.Code = .bodyIncomplete
     ) -> MockResponse {
         interrupted(after: count, with: code)
+    }
+}
+
+extension JSONEncoder {
+    static var sortingKeys: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 }

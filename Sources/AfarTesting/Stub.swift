@@ -145,9 +145,7 @@ private struct URLPattern: Sendable {
     }
 
     static func queryItems(of query: some StringProtocol) -> [URLQueryItem] {
-        var components = URLComponents()
-        components.percentEncodedQuery = String(query).replacing("+", with: "%20")
-        return components.queryItems ?? []
+        URLComponents(string: "?" + String(query).replacing("+", with: "%20"))?.queryItems ?? []
     }
 
     /// In an order of their own.

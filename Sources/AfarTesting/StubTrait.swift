@@ -41,7 +41,8 @@ extension Trait where Self == StubTrait {
     /// }
     /// ```
     ///
-    /// The stubs of a test come before those of its suite. ``MockTransport/current`` has what came. Tests may run in parallel. See ``Session/withTransport(_:isolation:operation:)``
+    /// The stubs of a test come before those of its suite. ``MockTransport/current`` has what came. Tests may run in parallel.
+    /// See ``Session/withTransport(_:isolation:operation:)``
     /// for how far this reaches.
     ///
     /// - Parameters:

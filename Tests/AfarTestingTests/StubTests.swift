@@ -27,6 +27,7 @@ import Testing
         #expect(try await mock.send(.to("/a?y=b+c&x=1")).head.status == 201)
         #expect(try await mock.send(.to("/a?x=1&y=b%20c&z=1")).head.status == 204)
         #expect(try await mock.send(.to("/a?z=%C3%BC&x=1")).head.status == 202)
+        #expect(try await mock.send(.to("/a?z=%zz&%")).head.status == 204)
         let role = try #require(HTTPField.Name("x-role"))
         #expect(try await mock.send(.to("/a") { $0.request.headerFields[role] = "admin" }).head.status == 203)
     }

@@ -96,14 +96,13 @@ enum ArchiveFile {
             defer { waiting = [] }
             return waiting
         }
-        return files.allSatisfy { file, archive in
-            do {
-                try archive().write(to: file)
-                return true
-            } catch {
+        var isSaved = true
+        for (file, archive) in files {
+            do { try archive().write(to: file) } catch {
                 StandardError.write("afar: the archive is not saved: \(TerminalText.line("\(error)")).\n")
-                return false
+                isSaved = false
             }
         }
+        return isSaved
     }
 }
