@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "AfarConformance", targets: ["AfarConformance"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
+        .library(name: "AfarJSON", targets: ["AfarJSON"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
@@ -158,6 +159,19 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
             path: "Plugins/AfarYAML"
+        ),
+        .target(
+            name: "CJSONDocument",
+            cxxSettings: [
+                // Debian's library was built with it, and its header lays out a structure otherwise without it. pkg-config
+                // says so too, but the package manager warns of that and leaves it out.
+                .define("SIMDJSON_THREADS_ENABLED", to: "1"),
+                .enableWarning("all"), .treatAllWarnings(as: .error),
+            ],
+            linkerSettings: [.linkedLibrary("simdjson")]
+        ),
+        .target(
+            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "CJSONDocument"], path: "Plugins/AfarJSON"
         ),
         .target(
             name: "AfarMetrics",
@@ -324,6 +338,13 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "AfarJSONTests",
+            dependencies: [
+                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
             name: "AfarMetricsTests",
             dependencies: [
                 "AfarMetrics", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -438,7 +459,8 @@ let package = Package(
             ]
         ),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )
 
 let sharedSettings: [SwiftSetting] = [
