@@ -171,7 +171,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]
         ),
         .target(
-            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "CJSONDocument"], path: "Plugins/AfarJSON"
+            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument"],
+            path: "Plugins/AfarJSON"
         ),
         .target(
             name: "AfarMetrics",

@@ -56,8 +56,9 @@ public struct FastJSONDecoder: DataDecoder {
     /// - Throws: A `DecodingError`, with a ``JSONLocation`` as its `underlyingError`; for what is no JSON `dataCorrupted` with an
     ///   ``AfarSerializers/InvalidJSON`` or an ``AfarSerializers/TextDecodingError``.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
-        let document = try JSONDocument(data, options: self)
-        return try document.decode(type, at: document.root)
+        let document = try JSONDocument.open(data, options: self)
+        defer { document.close() }
+        return try document.root.decode(type)
     }
 }
 

@@ -12,6 +12,4 @@ struct JSONKey: CodingKey {
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }
-
-    static let `super` = JSONKey(stringValue: "super")
 }

@@ -3,99 +3,111 @@ import Foundation
 /// The members of an object.
 struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONValue
-    private let index: JSONDocument.Index?
+    /// The numbers of all keys, if there are few.
+    private let numbers: KeyNumbers?
+    /// Which one of the document's indexes has the members, if they need one.
+    private let index: Int?
 
     init(_ value: JSONValue) throws {
-        guard value.document.first(value.node) == UInt8(ascii: "{") else {
-            throw value.document.mismatch([String: Any].self, at: value)
-        }
+        guard value.isObject else { throw value.mismatch([String: Any].self) }
         object = value
-        index = try value.document.index(of: value)
+        numbers = value.document.numbers(of: Key.self)
+        index = try value.makeIndex().map { index in
+            let details = value.document.details
+            details.indexes.append(index)
+            return details.indexes.count - 1
+        }
     }
 
-    private var document: JSONDocument { object.document }
-
-    var codingPath: [any CodingKey] { document.path(to: object) }
+    var codingPath: [any CodingKey] { object.isOpen ? object.path : [] }
 
     var allKeys: [Key] {
-        if let index { return index.sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key) } }
-        return document.keys(of: object.node).compactMap { key in
-            let number = document.keyNumber(key)
-            return Key(
-                stringValue: object.keepsKeys
-                    ? document.names.written(number) : document.names.name(number, at: []))
+        guard object.isOpen else { return [] }
+        let details = object.document.details
+        if let index {
+            return details.indexes[index].sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key) }
+        }
+        return object.keys.compactMap {
+            Key(stringValue: details.names.name(object.document.keyNumber($0), at: object.path))
         }
     }
 
-    func contains(_ key: Key) -> Bool { member(key) != nil }
+    func contains(_ key: Key) -> Bool { object.isOpen && member(key) != nil }
 
-    func decodeNil(forKey key: Key) throws -> Bool { document.isNull(try value(key).node) }
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
 
     // MARK: Finding
 
     private func member(_ key: Key) -> JSONValue? {
-        let name = key.stringValue
-        let found = if let index { index[name] } else { document.key(named: name, of: object) }
-        guard let node = found else { return nil }
-        return JSONValue(
-            document: document, node: node + 1, parent: object.node, place: document.keyNumber(node))
+        if let index { return object.document.details.indexes[index][key.stringValue].map { object.member($0) } }
+        guard let node = object.key(numbered: number(key)) else { return nil }
+        return object.member(node)
+    }
+
+    private func number(_ key: Key) -> UInt32 {
+        guard let numbers else { return object.document.number(named: key.stringValue) }
+        let place = numbers + withUnsafeBytes(of: key) { Int($0.first ?? 0) }
+        if place.pointee == DecodedTypes.unknown { place.pointee = object.document.number(named: key.stringValue) }
+        return place.pointee
     }
 
     private func value(_ key: Key) throws -> JSONValue {
-        guard let value = member(key) else { throw document.noMember(key, in: object) }
+        guard object.isOpen else { throw JSONValue.closed }
+        guard let value = member(key) else { throw object.lacks(key) }
         return value
     }
 
     /// The value; nil where there is none, or null.
-    private func present(_ key: Key) -> JSONValue? {
-        guard let value = member(key), !document.isNull(value.node) else { return nil }
+    private func present(_ key: Key) throws -> JSONValue? {
+        guard object.isOpen else { throw JSONValue.closed }
+        guard let value = member(key), !value.isNull else { return nil }
         return value
     }
 
     // MARK: Decoding
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try document.bool(at: value(key)) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try document.string(at: value(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try document.double(at: value(key)) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try document.float(at: value(key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try document.integer(type, at: value(key)) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try document.integer(type, at: value(key)) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try document.integer(type, at: value(key)) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try document.integer(type, at: value(key)) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try document.integer(type, at: value(key)) }
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try document.integer(type, at: value(key)) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try document.integer(type, at: value(key)) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try document.integer(type, at: value(key)) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try document.integer(type, at: value(key)) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try document.integer(type, at: value(key)) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try document.integer(type, at: value(key)) }
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try document.integer(type, at: value(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key).bool() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key).string() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key).double() }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key).float() }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key).integer(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key).integer(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key).integer(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key).integer(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key).integer(type) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try value(key).integer(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key).integer(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key).integer(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key).integer(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key).integer(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key).integer(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try value(key).integer(type) }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try document.decode(type, at: value(key))
+        try value(key).decode(type)
     }
 
     // Each key is looked for once only, which the protocol's own forms of these don't do.
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try present(key).map { try document.bool(at: $0) }
+        try present(key)?.bool()
     }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try present(key).map { try document.string(at: $0) }
+        try present(key)?.string()
     }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try present(key).map { try document.double(at: $0) }
+        try present(key)?.double()
     }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try present(key).map { try document.float(at: $0) }
+        try present(key)?.float()
     }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try present(key).map { try document.integer(type, at: $0) }
+        try present(key)?.integer(type)
     }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try present(key).map { try document.integer(type, at: $0) }
+        try present(key)?.integer(type)
     }
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        try present(key).map { try document.decode(type, at: $0) }
+        try present(key)?.decode(type)
     }
 
     // MARK: Nesting
@@ -110,11 +122,11 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try UnkeyedContainer(value(key))
     }
 
-    func superDecoder() -> any Decoder { superDecoder(named: JSONKey.super.stringValue) }
-    func superDecoder(forKey key: Key) -> any Decoder { ValueDecoder(value: member(key) ?? absent) }
+    func superDecoder() throws -> any Decoder { try superDecoder(Key(stringValue: "super")) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(key) }
 
-    private func superDecoder(named name: String) -> any Decoder {
-        Key(stringValue: name).map { superDecoder(forKey: $0) } ?? ValueDecoder(value: absent)
+    private func superDecoder(_ key: Key?) throws -> any Decoder {
+        guard object.isOpen else { throw JSONValue.closed }
+        return ValueDecoder(key.flatMap(member) ?? object.document.absent(in: object.node))
     }
-    private var absent: JSONValue { document.absent(in: object.node) }
 }

@@ -8,29 +8,26 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     private let length: Int
 
     init(_ value: JSONValue) throws {
-        guard value.document.first(value.node) == UInt8(ascii: "[") else {
-            throw value.document.mismatch([Any].self, at: value)
-        }
+        guard value.isArray else { throw value.mismatch([Any].self) }
         array = value
         next = value.node + 3
-        length = value.document.count(of: value.node)
+        length = value.count
     }
 
-    private var document: JSONDocument { array.document }
-
-    var codingPath: [any CodingKey] { document.path(to: array) }
+    var codingPath: [any CodingKey] { array.isOpen ? array.path : [] }
     var count: Int? { length }
     var isAtEnd: Bool { currentIndex >= length }
 
     // MARK: Elements
 
     private func element(_ type: Any.Type) throws -> JSONValue {
-        guard !isAtEnd else { throw document.noElement(type, in: array, index: currentIndex) }
-        return JSONValue(document: document, node: next, parent: array.node, place: UInt32(currentIndex))
+        guard array.isOpen else { throw JSONValue.closed }
+        guard !isAtEnd else { throw array.lacks(type, at: currentIndex) }
+        return JSONValue(document: array.document, node: next, parent: array.node, place: UInt32(currentIndex))
     }
 
     private mutating func advance() {
-        next = document.end(of: next)
+        next = array.document.end(of: next)
         currentIndex += 1
     }
 
@@ -45,14 +42,14 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     // MARK: Decoding
 
     mutating func decodeNil() throws -> Bool {
-        let isNull = document.isNull(try element(Any?.self).node)
+        let isNull = try element(Any?.self).isNull
         if isNull { advance() }
         return isNull
     }
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try take(type) { try $0.document.bool(at: $0) } }
-    mutating func decode(_ type: String.Type) throws -> String { try take(type) { try $0.document.string(at: $0) } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try take(type) { try $0.document.double(at: $0) } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try take(type) { try $0.document.float(at: $0) } }
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try take(type) { try $0.bool() } }
+    mutating func decode(_ type: String.Type) throws -> String { try take(type) { try $0.string() } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try take(type) { try $0.double() } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try take(type) { try $0.float() } }
     mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
     mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
     mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
@@ -66,11 +63,11 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try take(type) { try $0.document.decode(type, at: $0) }
+        try take(type) { try $0.decode(type) }
     }
 
     private mutating func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
-        try take(type) { try $0.document.integer(type, at: $0) }
+        try take(type) { try $0.integer(type) }
     }
 
     // MARK: Nesting
@@ -88,6 +85,6 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        try take((any Decoder).self) { ValueDecoder(value: $0) }
+        try take((any Decoder).self) { ValueDecoder($0) }
     }
 }

@@ -62,7 +62,7 @@ class Reader {
         if (afar_json_status status = read_value()) return status;
         while (depth > 0) {
             afar_json_container &container = current();
-            const char end = text[container.node.offset] == '{' ? '}' : ']';
+            const char end = first(container) == '{' ? '}' : ']';
             const char byte = take();
             if (byte == end) {
                 close();
@@ -100,13 +100,15 @@ class Reader {
     afar_json_container &current() { return container(open[depth - 1]); }
     afar_json_container &container(uint32_t node) { return *reinterpret_cast<afar_json_container *>(&nodes[node]); }
 
+    char first(const afar_json_container &container) const { return text[container.node.offset & afar_json_length]; }
+
     /// The byte at the next place; 0 behind the last.
     char take() { return next < count ? text[places[next++]] : 0; }
     char peek() const { return next < count ? text[places[next]] : 0; }
 
     /// Reads an element or a member of the container that is open.
     afar_json_status read_member() {
-        if (text[current().node.offset] == '{') {
+        if (first(current()) == '{') {
             if (take() != '"') return afar_json_malformed;
             const uint32_t offset = places[next - 1];
             uint32_t extent;
@@ -130,9 +132,9 @@ class Reader {
             const uint32_t node = used;
             const bool is_root = depth == 0;
             const uint32_t parent = is_root ? node : open[depth - 1];
-            const bool is_member = !is_root && text[container(parent).node.offset] == '{';
+            const bool is_member = !is_root && first(container(parent)) == '{';
             const uint32_t place = is_member ? nodes[node - 1].extent : is_root ? 0 : container(parent).count - 1;
-            container(node) = {{offset, 0}, 0, 0, parent, place};
+            container(node) = {{offset | afar_json_is_container, 0}, 0, 0, parent, place};
             used += 3;
             open[depth++] = node;
             const char end = byte == '{' ? '}' : ']';
@@ -164,7 +166,7 @@ class Reader {
         const uint32_t node = open[--depth];
         afar_json_container &closed = container(node);
         closed.node.extent = used;
-        if (text[closed.node.offset] == '{' && has_duplicates(node)) closed.count |= afar_json_has_duplicates;
+        if (first(closed) == '{' && has_duplicates(node)) closed.count |= afar_json_has_duplicates;
     }
 
     bool has_duplicates(uint32_t node) {
@@ -176,8 +178,7 @@ class Reader {
             if (last == objects) return true;
             last = objects;
             const afar_json_node &value = nodes[key + 1];
-            const char byte = text[value.offset];
-            key = byte == '{' || byte == '[' ? value.extent : key + 2;
+            key = value.offset & afar_json_is_container ? value.extent : key + 2;
         }
         return false;
     }
@@ -364,6 +365,10 @@ afar_json_status afar_json_open(const void *text, size_t length, uint32_t maximu
 }
 
 void afar_json_close(const afar_json_document *document) { delete static_cast<Storage *>(document->storage); }
+
+uint32_t afar_json_find_key(const afar_json_document *document, const char *name, size_t length) {
+    return static_cast<const Storage *>(document->storage)->keys.find(name, length);
+}
 
 size_t afar_json_unescape(const char *string, size_t length, char *out) {
     const char *byte = string;

@@ -15,6 +15,7 @@ extern "C" {
 /// - An array or an object is three nodes (`afar_json_container`), then its elements, or its members: a key's node, then
 ///   the value's.
 typedef struct {
+    /// Where the text of the value or the key begins; of an array or an object with `afar_json_is_container`.
     uint32_t offset;
     /// Of a string, the length between the quotation marks, and `afar_json_is_escaped` if it has escapes; of a number,
     /// the length, and `afar_json_is_integer` if it has neither fraction nor exponent; of a key, the key's number; of an array or an
@@ -35,10 +36,13 @@ typedef struct {
     uint32_t place;
 } afar_json_container;
 
+static const uint32_t afar_json_is_container = 0x80000000u;
 static const uint32_t afar_json_is_escaped = 0x80000000u;
 static const uint32_t afar_json_is_integer = 0x80000000u;
-/// What is left of an extent without the bits above.
+/// What is left of an offset or an extent without the bits above.
 static const uint32_t afar_json_length = 0x7FFFFFFFu;
+/// No key has this number.
+static const uint32_t afar_json_no_key = 0xFFFFFFFFu;
 /// In an object's `count`: a key stands in it twice.
 static const uint32_t afar_json_has_duplicates = 0x80000000u;
 
@@ -77,6 +81,9 @@ typedef enum {
 /// With another status, `document->length` is where in the text the reader stopped, as far as it knows.
 afar_json_status afar_json_open(const void *text, size_t length, uint32_t maximum_depth, afar_json_document *document);
 void afar_json_close(const afar_json_document *document);
+
+/// The number of the key with a name, or `afar_json_no_key`.
+uint32_t afar_json_find_key(const afar_json_document *document, const char *name, size_t length);
 
 /// Writes what a string stands for, which is never longer, and returns its length.
 size_t afar_json_unescape(const char *string, size_t length, char *out);
