@@ -54,6 +54,7 @@ struct JSONDocument {
     }
     var details: JSONDocumentDetails { contents.pointee.details.takeUnretainedValue() }
     var options: FastJSONDecoder { details.options }
+    var namesNeedIndex: Bool { contents.pointee.namesNeedIndex }
 
     var root: JSONValue { JSONValue(document: self, node: 0, parent: 0, place: JSONValue.noPlace) }
 

@@ -10,6 +10,8 @@ struct JSONDocumentContents {
     let nodes: UnsafeMutablePointer<afar_json_node>
     let index: afar_json_document
     var types: DecodedTypes
+    /// See ``JSONNames/needIndex``.
+    let namesNeedIndex: Bool
     let details: Unmanaged<JSONDocumentDetails>
 
     typealias Address = UnsafeMutablePointer<JSONDocumentContents>
@@ -27,17 +29,18 @@ struct JSONDocumentContents {
     static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
         guard let text = index.text, let nodes = index.nodes else { return nil }
         let keys = UnsafeBufferPointer(start: index.keys, count: Int(index.key_count))
-        let details = Unmanaged.passRetained(JSONDocumentDetails(options, keys))
+        let details = JSONDocumentDetails(options, keys)
+        func contents(generation: UInt32, types: DecodedTypes) -> JSONDocumentContents {
+            JSONDocumentContents(
+                generation: generation, text: text, nodes: nodes, index: index, types: types,
+                namesNeedIndex: details.names.needIndex, details: .passRetained(details))
+        }
         guard let address = free.withLock({ $0.popLast() })?.address else {
             let address = Address.allocate(capacity: 1)
-            address.initialize(
-                to: JSONDocumentContents(
-                    generation: 1, text: text, nodes: nodes, index: index, types: DecodedTypes(), details: details))
+            address.initialize(to: contents(generation: 1, types: DecodedTypes()))
             return address
         }
-        address.pointee = JSONDocumentContents(
-            generation: address.pointee.generation, text: text, nodes: nodes, index: index,
-            types: address.pointee.types, details: details)
+        address.pointee = contents(generation: address.pointee.generation, types: address.pointee.types)
         return address
     }
 

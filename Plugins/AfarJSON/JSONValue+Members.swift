@@ -47,12 +47,13 @@ extension JSONValue {
     /// The keys' nodes by name.
     typealias Index = [String: UInt32]
 
-    /// An index of an object's members, if a name stands twice in it, or may do so when it is converted.
+    /// Makes an index of an object's members, if a name stands twice in it, or may do so when it is converted. Returns which
+    /// one of the document's it is, or -1.
     ///
     /// - Throws: `DecodingError.dataCorrupted` for an object in which a name stands twice, if that is refused.
-    func makeIndex() throws -> Index? {
+    func makeIndex() throws -> Int32 {
+        guard document.namesNeedIndex || document.hasDuplicates(node) else { return -1 }
         let details = document.details
-        guard details.names.needIndex || document.hasDuplicates(node) else { return nil }
         var index: Index = [:]
         index.reserveCapacity(count)
         let path = path
@@ -68,6 +69,7 @@ extension JSONValue {
             case .refuse: throw duplicate(name, key)
             }
         }
-        return index
+        details.indexes.append(index)
+        return Int32(details.indexes.count - 1)
     }
 }

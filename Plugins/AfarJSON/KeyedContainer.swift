@@ -5,18 +5,14 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONValue
     /// The numbers of all keys, if there are few.
     private let numbers: KeyNumbers?
-    /// Which one of the document's indexes has the members, if they need one.
-    private let index: Int?
+    /// Which one of the document's indexes has the members; -1 if they need none.
+    private let index: Int32
 
     init(_ value: JSONValue) throws {
         guard value.isObject else { throw value.mismatch([String: Any].self) }
         object = value
         numbers = value.document.numbers(of: Key.self)
-        index = try value.makeIndex().map { index in
-            let details = value.document.details
-            details.indexes.append(index)
-            return details.indexes.count - 1
-        }
+        index = try value.makeIndex()
     }
 
     var codingPath: [any CodingKey] { object.isOpen ? object.path : [] }
@@ -24,8 +20,8 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] {
         guard object.isOpen else { return [] }
         let details = object.document.details
-        if let index {
-            return details.indexes[index].sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key) }
+        if index >= 0 {
+            return details.indexes[Int(index)].sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key) }
         }
         return object.keys.compactMap {
             Key(stringValue: details.names.name(object.document.keyNumber($0), at: object.path))
@@ -38,17 +34,23 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Finding
 
+    @inline(__always)
     private func member(_ key: Key) -> JSONValue? {
-        if let index { return object.document.details.indexes[index][key.stringValue].map { object.member($0) } }
+        if index >= 0 {
+            return object.document.details.indexes[Int(index)][key.stringValue].map { object.member($0) }
+        }
         guard let node = object.key(numbered: number(key)) else { return nil }
         return object.member(node)
     }
 
+    @inline(__always)
     private func number(_ key: Key) -> UInt32 {
         guard let numbers else { return object.document.number(named: key.stringValue) }
-        let place = numbers + withUnsafeBytes(of: key) { Int($0.first ?? 0) }
-        if place.pointee == DecodedTypes.unknown { place.pointee = object.document.number(named: key.stringValue) }
-        return place.pointee
+        let byte = MemoryLayout<Key>.size == 0 ? 0 : Int(unsafeBitCast(key, to: UInt8.self))
+        let number = numbers[byte]
+        guard number == DecodedTypes.unknown else { return number }
+        numbers[byte] = object.document.number(named: key.stringValue)
+        return numbers[byte]
     }
 
     private func value(_ key: Key) throws -> JSONValue {
