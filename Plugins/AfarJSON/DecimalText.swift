@@ -11,10 +11,11 @@ struct DecimalText {
     /// - Parameter number: A number by RFC 8259, section 6.
     init(_ number: UnsafeRawBufferPointer) {
         let mantissa = number.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-        let written = number[mantissa.endIndex...].dropFirst()
-        // No number of so many digits is in memory.
-        var exponent = Int(String(decoding: written, as: UTF8.self)) ?? (written.first == UInt8(ascii: "-") ? -1 : 1) << 40
-        exponent = min(max(exponent, -1 << 40), 1 << 40)
+        let written = String(decoding: number[mantissa.endIndex...].dropFirst(), as: UTF8.self)
+        // An exponent that is no Int is beyond that of any number here, whatever its digits.
+        let limit = 1 << 40
+        var exponent = written.isEmpty ? 0 : Int(written) ?? (written.hasPrefix("-") ? -limit : limit)
+        exponent = min(max(exponent, -limit), limit)
         isNegative = number.first == UInt8(ascii: "-")
         if let point = mantissa.firstIndex(of: UInt8(ascii: ".")) { exponent -= mantissa.endIndex - point - 1 }
         var digits = Array(mantissa.lazy.filter(\.isASCIIDigit).drop { $0 == UInt8(ascii: "0") })

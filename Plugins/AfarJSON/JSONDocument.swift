@@ -124,7 +124,8 @@ struct JSONDocument {
         var name = name
         return name.withUTF8 { name in
             withUnsafePointer(to: contents.pointee.index) {
-                afar_json_find_key($0, UnsafeRawPointer(name.baseAddress)?.assumingMemoryBound(to: CChar.self), name.count)
+                afar_json_find_key(
+                    $0, UnsafeRawPointer(name.baseAddress)?.assumingMemoryBound(to: CChar.self), name.count)
             }
         }
     }

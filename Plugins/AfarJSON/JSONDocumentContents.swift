@@ -62,6 +62,7 @@ final class JSONDocumentDetails {
     let names: JSONNames
     /// Of objects that need one, see ``JSONValue/makeIndex()``.
     var indexes: [JSONValue.Index] = []
+    var locations = JSONLocations()
 
     init(_ options: FastJSONDecoder, _ keys: UnsafeBufferPointer<afar_json_key>) {
         self.options = options

@@ -4,7 +4,9 @@ extension Array: DirectlyDecodable where Element: Decodable {
     static func decode(_ value: JSONValue) throws -> [Element] {
         // Each known once for all elements.
         if Element.self == String.self { return unsafeBitCast(try value.elements { try $0.string() }, to: Self.self) }
-        if Element.self == Int.self { return unsafeBitCast(try value.elements { try $0.integer(Int.self) }, to: Self.self) }
+        if Element.self == Int.self {
+            return unsafeBitCast(try value.elements { try $0.integer(Int.self) }, to: Self.self)
+        }
         if Element.self == Double.self { return unsafeBitCast(try value.elements { try $0.double() }, to: Self.self) }
         guard let direct = value.document.direct(Element.self) else {
             return try value.elements { try Element(from: ValueDecoder($0)) }

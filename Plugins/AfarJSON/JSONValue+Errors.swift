@@ -65,7 +65,7 @@ extension JSONValue {
     }
 
     private func location(_ node: UInt32) -> JSONLocation {
-        JSONLocation(of: document.offset(node), in: document.text)
+        document.details.locations.location(of: document.offset(node), in: document.text)
     }
 
     private var kind: String {

@@ -25,7 +25,8 @@ extension JSONValue {
         let container = document.container(node)
         let first = node + 3
         let mark = max(container.pointee.mark, first)
-        guard let key = key(numbered: number, from: mark, to: end) ?? key(numbered: number, from: first, to: mark) else {
+        guard let key = key(numbered: number, from: mark, to: end) ?? key(numbered: number, from: first, to: mark)
+        else {
             return nil
         }
         container.pointee.mark = key

@@ -36,21 +36,24 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func member(_ key: Key) -> JSONValue? {
-        if index >= 0 {
-            return object.document.details.indexes[Int(index)][key.stringValue].map { object.member($0) }
+        guard index < 0, let numbers else { return member(named: key.stringValue) }
+        let byte = MemoryLayout<Key>.size == 0 ? 0 : Int(unsafeBitCast(key, to: UInt8.self))
+        if numbers[byte] == DecodedTypes.unknown {
+            numbers[byte] = object.document.number(named: key.stringValue)
         }
-        guard let node = object.key(numbered: number(key)) else { return nil }
+        guard let node = object.key(numbered: numbers[byte]) else { return nil }
         return object.member(node)
     }
 
-    @inline(__always)
-    private func number(_ key: Key) -> UInt32 {
-        guard let numbers else { return object.document.number(named: key.stringValue) }
-        let byte = MemoryLayout<Key>.size == 0 ? 0 : Int(unsafeBitCast(key, to: UInt8.self))
-        let number = numbers[byte]
-        guard number == DecodedTypes.unknown else { return number }
-        numbers[byte] = object.document.number(named: key.stringValue)
-        return numbers[byte]
+    private func member(named name: String) -> JSONValue? {
+        let node =
+            if index < 0 {
+                object.key(numbered: object.document.number(named: name))
+            } else {
+                object.document.details.indexes[Int(index)][name]
+            }
+        guard let node else { return nil }
+        return object.member(node)
     }
 
     private func value(_ key: Key) throws -> JSONValue {
@@ -124,11 +127,11 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try UnkeyedContainer(value(key))
     }
 
-    func superDecoder() throws -> any Decoder { try superDecoder(Key(stringValue: "super")) }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(key) }
+    func superDecoder() throws -> any Decoder { try superDecoder(named: "super") }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(named: key.stringValue) }
 
-    private func superDecoder(_ key: Key?) throws -> any Decoder {
+    private func superDecoder(named name: String) throws -> any Decoder {
         guard object.isOpen else { throw JSONValue.closed }
-        return ValueDecoder(key.flatMap(member) ?? object.document.absent(in: object.node))
+        return ValueDecoder(member(named: name) ?? object.document.absent(in: object.node))
     }
 }

@@ -271,9 +271,10 @@ afar_json_status open_document(
     const auto *bytes = reinterpret_cast<const uint8_t *>(storage->text.get());
     if (parser->stage1(bytes, length, simdjson::stage1_mode::regular) != simdjson::SUCCESS) return afar_json_malformed;
 
-    // A container takes three nodes and has two places, its brackets; every other node has a place.
+    // A container takes three nodes and has two places, its brackets, or one until it is closed; every other node has a place.
     const size_t places = parser->n_structural_indexes;
-    storage->nodes.reset(new afar_json_node[places + places / 2 + 1]);
+    const size_t open = std::min<size_t>(places, maximum_depth);
+    storage->nodes.reset(new afar_json_node[places + places / 2 + 2 * open + 1]);
     Reader reader(*storage, length, parser->structural_indexes.get(), static_cast<uint32_t>(places), maximum_depth);
     if (afar_json_status status = reader.read()) {
         document->length = reader.place();
@@ -322,35 +323,10 @@ bool short_double(const char *number, size_t length, double &value) {
     return true;
 }
 
-/// Whether a number is 1 at least, without regard to its sign.
-bool is_large(const char *number, size_t length) {
-    const char *byte = number;
-    const char *end = number + length;
-    // Where the first digit that is not 0 stands before the point, counted from there; behind it the count is 0 or less.
-    int64_t magnitude = 0;
-    bool has_begun = false, is_fraction = false;
-    for (; byte < end && (*byte | 0x20) != 'e'; byte++) {
-        if (*byte == '.') is_fraction = true;
-        if (!is_digit(*byte)) continue;
-        has_begun = has_begun || *byte != '0';
-        if (has_begun && !is_fraction) magnitude++;
-        if (!has_begun && is_fraction) magnitude--;
-    }
-    if (byte == end) return magnitude > 0;
-    const bool is_negative = *++byte == '-';
-    int64_t exponent = 0;
-    for (; byte < end; byte++) {
-        if (is_digit(*byte)) exponent = std::min<int64_t>(exponent * 10 + (*byte - '0'), int64_t(1) << 40);
-    }
-    return magnitude + (is_negative ? -exponent : exponent) > 0;
-}
-
 template <typename Number> Number nearest(const char *number, size_t length) {
     Number value = 0;
     const auto result = std::from_chars(number, number + length, value);
-    if (result.ec != std::errc::result_out_of_range) return value;
-    const Number beyond = is_large(number, length) ? std::numeric_limits<Number>::infinity() : 0;
-    return *number == '-' ? -beyond : beyond;
+    return result.ec == std::errc() ? value : std::numeric_limits<Number>::infinity();
 }
 
 } // namespace

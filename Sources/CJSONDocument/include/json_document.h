@@ -88,10 +88,10 @@ uint32_t afar_json_find_key(const afar_json_document *document, const char *name
 /// Writes what a string stands for, which is never longer, and returns its length.
 size_t afar_json_unescape(const char *string, size_t length, char *out);
 
-/// The double nearest to a number; an infinity if it is beyond all of them.
+/// The double nearest to a number; infinity if the number is too large, or too close to 0.
 double afar_json_double(const char *number, size_t length);
 
-/// The float nearest to a number; an infinity if it is beyond all of them.
+/// The float nearest to a number; infinity if the number is too large, or too close to 0.
 float afar_json_float(const char *number, size_t length);
 
 #ifdef __cplusplus
