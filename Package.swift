@@ -24,6 +24,8 @@ let package = Package(
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
+        .library(name: "AfarCSV", targets: ["AfarCSV"]),
+        .library(name: "AfarProtobuf", targets: ["AfarProtobuf"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
         .library(name: "AfarPublishers", targets: ["AfarPublishers"]),
@@ -36,6 +38,8 @@ let package = Package(
         .trait(
             name: "Metrics",
             description: "AfarMetrics: requests are counted and timed with swift-metrics (brings that)."),
+        .trait(
+            name: "Protobuf", description: "AfarProtobuf: messages of Protocol Buffers (brings swift-protobuf)."),
         .trait(
             name: "Publishers",
             description: "AfarPublishers: responses as publishers of Combine, or of OpenCombine (brings that)."),
@@ -55,6 +59,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
@@ -158,6 +163,21 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
             path: "Plugins/AfarYAML"
+        ),
+        .target(
+            name: "AfarCSV",
+            dependencies: [
+                "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Plugins/AfarCSV"
+        ),
+        .target(
+            name: "AfarProtobuf",
+            dependencies: [
+                "AfarCore",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
+            ],
+            path: "Plugins/AfarProtobuf"
         ),
         .target(
             name: "AfarMetrics",
@@ -321,6 +341,20 @@ let package = Package(
                 "AfarYAML", "AfarCore", "AfarSerializers", "AfarTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarCSVTests",
+            dependencies: [
+                "AfarCSV", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AfarProtobufTests",
+            dependencies: [
+                "AfarProtobuf", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
             ]
         ),
         .testTarget(
