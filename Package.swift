@@ -313,9 +313,11 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarXML",
+                "AfarCSV", "AfarCore", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
                 .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
@@ -432,7 +434,8 @@ let package = Package(
             dependencies: [
                 "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarMetrics",
                 "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
-                "AfarYAML",
+                "AfarCSV", "AfarProtobuf", "AfarYAML",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(
                     name: "OpenCombine", package: "OpenCombine",
                     condition: .when(platforms: [.linux], traits: ["Publishers"])),

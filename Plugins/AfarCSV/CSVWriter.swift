@@ -42,6 +42,8 @@ struct CSVWriter {
 
     private func needsQuotes(_ text: String, isFirst: Bool) -> Bool {
         guard let first = text.utf8.first, let last = text.utf8.last else { return true }
+        // What begins a body with U+FEFF has a byte-order mark.
+        if data.isEmpty, text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) { return true }
         if syntax.isTrimmed(first) || syntax.isTrimmed(last) || (isFirst && first == syntax.comment) { return true }
         return text.utf8.contains {
             $0 == syntax.delimiter || $0 == syntax.quote || $0 == .lineFeed || $0 == .carriageReturn
