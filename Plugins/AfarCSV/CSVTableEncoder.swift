@@ -85,6 +85,10 @@ final class CSVTableEncoder {
         }
         let expected = haveKeys == true || columnsAreGiven ? columns.count : rows.first?.count ?? 0
         for (index, fields) in rows.enumerated() {
+            // It would be an empty line, which is no row.
+            guard !fields.isEmpty || haveKeys == true && expected > 0 else {
+                throw CSVEncodingError(.fieldCount(found: 0, expected: max(1, expected)), row: index, column: nil)
+            }
             guard haveKeys != true else {
                 try writer.write(fields + Array(repeating: nil, count: expected - fields.count), row: index)
                 continue

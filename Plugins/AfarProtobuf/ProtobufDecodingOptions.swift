@@ -6,8 +6,8 @@ public import SwiftProtobuf
 
 /// How messages are decoded, and what they may cost.
 public struct ProtobufDecodingOptions: Sendable {
-    /// The bytes of a message; one of more fails with a ``ProtobufError``. The default is 16 MiB. In memory a message takes
-    /// more, where it has many that are small some thirty times as much.
+    /// The bytes of a message; one of more fails with a ``ProtobufError``. The default is 4 MiB, as with gRPC. In memory a
+    /// message takes more: one of many that are empty, each two bytes, may take a hundred times as much.
     public var maximumSize: Int
     /// How the binary format is decoded: how deep messages may be nested, by default 100 levels, and whether unknown fields
     /// are kept.
@@ -20,7 +20,7 @@ public struct ProtobufDecodingOptions: Sendable {
 
     /// Makes options.
     public init(
-        maximumSize: Int = 16 << 20,
+        maximumSize: Int = 4 << 20,
         binary: BinaryDecodingOptions = BinaryDecodingOptions(),
         json: JSONDecodingOptions = JSONDecodingOptions(),
         extensions: (any ExtensionMap)? = nil

@@ -29,6 +29,12 @@ import Testing
         #expect(try rows("\u{FEFF}" + text) == expected)
     }
 
+    @Test(arguments: PythonTables.all.indices)
+    func whatPythonHasWrittenIsRead(index: Int) throws {
+        let table = PythonTables.all[index]
+        #expect(try rows(table.text, table.format) == table.rows)
+    }
+
     @Test func otherDelimitersAndQuotationMarks() throws {
         #expect(try rows("a;'b;''c'\n", CSVFormat(delimiter: ";", quote: "'", header: .none)) == [["a", "b;'c"]])
         #expect(try rows("a\tb,c\n", CSVFormat(delimiter: "\t", header: .none)) == [["a", "b,c"]])

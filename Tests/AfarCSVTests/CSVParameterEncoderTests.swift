@@ -118,6 +118,8 @@ import Testing
         #expect(error([Deep()]) == CSVEncodingError(.nestedValue, row: 0, column: "deep"))
         #expect(error([Nothing()]) == CSVEncodingError(.nestedValue, row: 0, column: "nothing"))
         #expect(error([[[1]]], .csv(format: .rows))?.reason == .nestedValue)
+        #expect(error([[Int](), [1]], .csv(format: .rows))?.reason == .fieldCount(found: 0, expected: 1))
+        #expect(error([[String: Int]()], .csv(format: .rows))?.reason == .fieldCount(found: 0, expected: 1))
         #expect(error(Person.people[0])?.reason == .noRows)
         #expect(error(["a": 1])?.reason == .noRows)
         #expect(error("text")?.reason == .noRows)

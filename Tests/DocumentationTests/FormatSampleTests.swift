@@ -2,6 +2,7 @@ import Afar
 import AfarCSV
 import AfarTesting
 import Foundation
+import HTTPTypes
 import SwiftProtobuf
 import Testing
 
