@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarJSON", targets: ["AfarJSON"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
+        .library(name: "AfarCSV", targets: ["AfarCSV"]),
+        .library(name: "AfarProtobuf", targets: ["AfarProtobuf"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
         .library(name: "AfarPublishers", targets: ["AfarPublishers"]),
@@ -37,6 +39,8 @@ let package = Package(
         .trait(
             name: "Metrics",
             description: "AfarMetrics: requests are counted and timed with swift-metrics (brings that)."),
+        .trait(
+            name: "Protobuf", description: "AfarProtobuf: messages of Protocol Buffers (brings swift-protobuf)."),
         .trait(
             name: "Publishers",
             description: "AfarPublishers: responses as publishers of Combine, or of OpenCombine (brings that)."),
@@ -56,6 +60,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
@@ -173,6 +178,21 @@ let package = Package(
         .target(
             name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument"],
             path: "Plugins/AfarJSON"
+        ),
+        .target(
+            name: "AfarCSV",
+            dependencies: [
+                "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Plugins/AfarCSV"
+        ),
+        .target(
+            name: "AfarProtobuf",
+            dependencies: [
+                "AfarCore",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
+            ],
+            path: "Plugins/AfarProtobuf"
         ),
         .target(
             name: "AfarMetrics",
@@ -308,9 +328,11 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarXML",
+                "AfarCSV", "AfarCore", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
                 .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
@@ -343,6 +365,20 @@ let package = Package(
             dependencies: [
                 "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AfarCSVTests",
+            dependencies: [
+                "AfarCSV", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AfarProtobufTests",
+            dependencies: [
+                "AfarProtobuf", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
             ]
         ),
         .testTarget(
@@ -420,7 +456,8 @@ let package = Package(
             dependencies: [
                 "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarMetrics",
                 "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
-                "AfarYAML",
+                "AfarCSV", "AfarProtobuf", "AfarYAML",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(
                     name: "OpenCombine", package: "OpenCombine",
                     condition: .when(platforms: [.linux], traits: ["Publishers"])),
