@@ -176,7 +176,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]
         ),
         .target(
-            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument"],
+            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
             path: "Plugins/AfarJSON"
         ),
         .target(
