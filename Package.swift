@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
+        .library(name: "AfarImage", targets: ["AfarImage"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
         .library(name: "AfarPublishers", targets: ["AfarPublishers"]),
@@ -158,6 +159,26 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
             path: "Plugins/AfarYAML"
+        ),
+        .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
+        .systemLibrary(
+            name: "CTurboJPEG", pkgConfig: "libturbojpeg",
+            providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
+        ),
+        // The module map links libwebp, libwebpdemux and libwebpmux; their headers lie in one folder.
+        .systemLibrary(
+            name: "CWebP", pkgConfig: "libwebpmux", providers: [.apt(["libwebp-dev"]), .brew(["webp"])]
+        ),
+        .systemLibrary(
+            name: "CPixman", pkgConfig: "pixman-1", providers: [.apt(["libpixman-1-dev"]), .brew(["pixman"])]
+        ),
+        .target(
+            name: "AfarImage",
+            dependencies: [
+                "AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Plugins/AfarImage"
         ),
         .target(
             name: "AfarMetrics",
@@ -321,6 +342,14 @@ let package = Package(
                 "AfarYAML", "AfarCore", "AfarSerializers", "AfarTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
+            ]
+        ),
+        .testTarget(
+            name: "AfarImageTests",
+            dependencies: [
+                "AfarImage", "AfarCore", "AfarTesting", "AfarTestServer",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(

@@ -1,0 +1,2 @@
+import AfarImage
+import Testing
