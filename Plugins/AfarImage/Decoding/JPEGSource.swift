@@ -22,6 +22,8 @@ struct JPEGSource {
         let status = tjDecompressHeader3(
             decompressor, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling, &colors)
         guard status == 0 else { throw error }
+        // A stream of nothing but tables is none that TurboJPEG complains about.
+        guard width > 0, height > 0 else { throw ImageError.truncated(.jpeg, "there is no picture in it") }
         return Frame(
             width: Int(width), height: Int(height),
             isCMYK: colors == TJCS_CMYK.rawValue || colors == TJCS_YCCK.rawValue)

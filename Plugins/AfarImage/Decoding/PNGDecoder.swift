@@ -61,10 +61,14 @@ public struct PNGDecoder: ImageDecoder {
         case SPNG_IO_EOF.rawValue, Int32(SPNG_EOF.rawValue): throw ImageError.truncated(.png, reason)
         case Int32(SPNG_EMEM.rawValue):
             throw ImageError(.outOfMemory, format: .png, "There is no memory to decode the PNG image")
+        case Int32(SPNG_EOVERFLOW.rawValue):
+            throw ImageError(
+                .limitExceeded, format: .png, "The PNG image is larger than memory can be; ask for a smaller one")
         case Int32(SPNG_ECHUNK_LIMITS.rawValue):
             throw ImageError(
                 .limitExceeded, format: .png,
-                "The PNG image has more than \(Self.maximumChunksSize) bytes beside its pixels; remove its texts and profiles")
+                "The PNG image has too much beside its pixels: more than 1,000 texts, or \(Self.maximumChunksSize) bytes of "
+                    + "texts and profiles; remove them")
         default: throw ImageError.corrupt(.png, reason)
         }
     }

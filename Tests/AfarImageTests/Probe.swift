@@ -1,2 +1,0 @@
-import AfarImage
-import Testing
