@@ -5,19 +5,20 @@ struct PixelSize: Hashable {
     var width: Int
     var height: Int
 
-    /// The most pixels that drawing makes.
-    private static let maximumPixels = ImageLimits().maximumPixels
-
     init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
     /// Rounds a size in points; nil for one that no image can have.
+    ///
+    /// - Parameters:
+    ///   - size: In points; anything.
+    ///   - scale: The pixels of a point.
     init?(_ size: CGSize, scale: CGFloat) {
-        guard let width = Self.pixels(size.width * scale), let height = Self.pixels(size.height * scale),
-            width * height <= Self.maximumPixels
-        else { return nil }
+        guard let width = Self.pixels(size.width * scale), let height = Self.pixels(size.height * scale) else {
+            return nil
+        }
         self.init(width: width, height: height)
     }
 

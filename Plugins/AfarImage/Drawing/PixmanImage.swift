@@ -7,7 +7,6 @@ struct PixmanImage {
     // the last byte of a number first, alpha is where it belongs, and red and blue, which change places, are treated alike.
     // For that format pixman has fast code.
     private static let format = PIXMAN_a8r8g8b8
-    private static let subsampleBits: Int32 = 6
 
     let image: OpaquePointer
 
@@ -23,13 +22,20 @@ struct PixmanImage {
         return try body(PixmanImage(image: image))
     }
 
-    /// Draws an image over this one, or in its place.
-    func draw(_ source: PixmanImage, _ operation: pixman_op_t, x: Int, y: Int, _ size: PixelSize) {
+    /// Draws an image on this one; what lies outside is left away.
+    ///
+    /// - Parameters:
+    ///   - source: What is drawn.
+    ///   - operation: Whether it comes over what is there, or in its place.
+    ///   - place: Where its corner comes, in pixels.
+    ///   - size: How much of it is drawn, in pixels.
+    func draw(_ source: PixmanImage, _ operation: pixman_op_t, at place: (x: Int, y: Int), _ size: PixelSize) {
         pixman_image_composite32(
-            operation, source.image, nil, image, 0, 0, 0, 0, Int32(x), Int32(y), Int32(size.width), Int32(size.height))
+            operation, source.image, nil, image, 0, 0, 0, 0, Int32(clamping: place.x), Int32(clamping: place.y),
+            Int32(size.width), Int32(size.height))
     }
 
-    /// Has the image drawn in another size from now on.
+    /// Has a part of the image drawn in another size from now on.
     ///
     /// Where it becomes smaller, each pixel is a sum of all that it covers, weighted by a Lanczos kernel of three lobes that is
     /// as much wider; where it becomes larger, of those around.
@@ -37,15 +43,18 @@ struct PixmanImage {
     /// - Parameters:
     ///   - ratioX: How many pixels across become one.
     ///   - ratioY: How many pixels down become one.
-    func setScaling(_ ratioX: Double, _ ratioY: Double) throws {
+    ///   - origin: Where the part begins, in pixels.
+    func setScaling(_ ratioX: Double, _ ratioY: Double, from origin: CGPoint) throws {
         let (x, y) = (Self.fixed(ratioX), Self.fixed(ratioY))
         var transform = pixman_transform()
         pixman_transform_init_scale(&transform, x, y)
+        transform.matrix.0.2 = Self.fixed(origin.x)
+        transform.matrix.1.2 = Self.fixed(origin.y)
         let (kernelsX, kernelsY) = (Self.kernels(ratioX), Self.kernels(ratioY))
         var count: Int32 = 0
         let values = pixman_filter_create_separable_convolution(
             &count, x, y, kernelsX.reconstruct, kernelsY.reconstruct, kernelsX.sample, kernelsY.sample,
-            Self.subsampleBits, Self.subsampleBits)
+            Self.subsampleBits(ratioX), Self.subsampleBits(ratioY))
         guard let values else { throw Self.noMemory }
         defer { free(values) }
         pixman_image_set_repeat(image, PIXMAN_REPEAT_PAD)
@@ -59,6 +68,9 @@ struct PixmanImage {
         return ratio > 1
             ? (PIXMAN_KERNEL_IMPULSE, PIXMAN_KERNEL_LANCZOS3) : (PIXMAN_KERNEL_LANCZOS3, PIXMAN_KERNEL_IMPULSE)
     }
+
+    /// How finely the places between two pixels are told apart: the logarithm of their number. A wide filter needs fewer.
+    private static func subsampleBits(_ ratio: Double) -> Int32 { ratio < 4 ? 8 : ratio < 16 ? 6 : ratio < 64 ? 4 : 2 }
 
     /// pixman's numbers of 16 bits before and 16 after the point.
     private static func fixed(_ value: Double) -> pixman_fixed_t { pixman_fixed_t((value * 65_536).rounded()) }

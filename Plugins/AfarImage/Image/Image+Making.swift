@@ -23,7 +23,10 @@ extension Image {
             throw ImageError(
                 .invalidPixels, "\(width) × \(height) pixels are \(count) bytes, four for each; \(bytes.count) were given")
         }
-        let pixels = try PixelBuffer(width: width, height: height) { $0.copyBytes(from: bytes) }
+        let pixels = try PixelBuffer(width: width, height: height) {
+            $0.copyBytes(from: bytes)
+            return $0.isOpaque
+        }
         self.init(pixels, scale: scale)
     }
 

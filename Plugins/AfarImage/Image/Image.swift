@@ -7,7 +7,7 @@ public import Foundation
 /// profiles are not applied.
 public struct Image: Sendable {
     /// The greatest width and height that an image can have, in pixels.
-    public static let maximumDimension = 32_766
+    public static let maximumDimension = 30_000
 
     /// The pixels of one point of ``size``, 1 by default.
     public let scale: CGFloat

@@ -15,6 +15,13 @@ extension UnsafeMutableRawBufferPointer {
         return isOpaque
     }
 
+    /// Makes no colour of premultiplied RGBA pixels greater than alpha. A filter with negative weights may have made it so.
+    func limitColorsToAlpha() {
+        for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
+            for channel in place..<(place + 3) { self[channel] = Swift.min(self[channel], self[place + 3]) }
+        }
+    }
+
     /// Divides the colours of premultiplied RGBA pixels by their alpha.
     func unpremultiply() {
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 && self[place + 3] != 0 {

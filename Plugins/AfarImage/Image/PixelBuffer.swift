@@ -18,7 +18,7 @@ final class PixelBuffer: @unchecked Sendable {
     ///   - fill: Writes them; transparent black is there before.
     /// - Throws: What the closure throws, and an ``ImageError`` when there is not so much memory.
     convenience init(
-        width: Int, height: Int, isOpaque: Bool = false, fill: (UnsafeMutableRawBufferPointer) throws -> Void
+        width: Int, height: Int, isOpaque: Bool, fill: (UnsafeMutableRawBufferPointer) throws -> Void
     ) throws {
         try self.init(width: width, height: height) { bytes in
             try fill(bytes)
@@ -66,6 +66,18 @@ final class PixelBuffer: @unchecked Sendable {
     /// Each pixel as a number, of which only the place of alpha depends on the machine.
     func readPixels<Result>(_ body: (UnsafeBufferPointer<UInt32>) throws -> Result) rethrows -> Result {
         try read { try body($0.assumingMemoryBound(to: UInt32.self)) }
+    }
+}
+
+extension PixelBuffer {
+    /// A copy that was changed.
+    ///
+    /// - Throws: What the closure throws, and an ``ImageError`` when there is not so much memory.
+    func copy(_ change: (UnsafeMutableRawBufferPointer) throws -> Void) throws -> PixelBuffer {
+        try PixelBuffer(width: width, height: height, isOpaque: false) { bytes in
+            read { bytes.copyMemory(from: $0) }
+            try change(bytes)
+        }
     }
 }
 
