@@ -1,8 +1,10 @@
 import AfarTransport
-public import Foundation
 
 #if canImport(FoundationNetworking)
+    import Foundation
     public import FoundationNetworking
+#else
+    public import Foundation
 #endif
 
 /// Keeps images in memory, up to a number of bytes: what was used least recently goes when there are more. May be used from any

@@ -54,11 +54,7 @@ extension ImageDownloader {
             return nil
         }
         let report = progress.map { progress in
-            { @Sendable (value: Progress) in
-                // Foundation's class may be read by several threads.
-                nonisolated(unsafe) let value = value
-                progressQueue.asyncWithTransport { progress(value) }
-            }
+            { @Sendable (value: Progress) in progressQueue.asyncWithTransport { progress(value) } }
         }
         let waiter = ImageFetch.Waiter(
             id: fetches.withLock { $0.makeID() }, filter: filter, keep: entry.keep, report: report, complete: complete)

@@ -1,9 +1,11 @@
 public import AfarCore
 import AfarTransport
-public import Foundation
 
 #if canImport(FoundationNetworking)
+    import Foundation
     public import FoundationNetworking
+#else
+    public import Foundation
 #endif
 
 /// Fetches images, a few at a time, each once for all who want it, filters them off the main queue and keeps them.
