@@ -228,7 +228,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarDiskCache", "AfarHAR", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
+                "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -314,7 +314,7 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCore", "AfarSerializers", "AfarXML",
+                "AfarCore", "AfarImage", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
                 .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -347,10 +347,11 @@ let package = Package(
         .testTarget(
             name: "AfarImageTests",
             dependencies: [
-                "AfarImage", "AfarCore", "AfarTesting", "AfarTestServer",
+                "AfarImage", "AfarCore", "AfarTesting", "AfarTestServer", "AfarTransport",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
+            ],
+            exclude: ["fixtures.py", "references.py"]
         ),
         .testTarget(
             name: "AfarMetricsTests",
@@ -425,8 +426,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarMetrics",
-                "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
+                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarLogging",
+                "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
                 "AfarYAML",
                 .product(
                     name: "OpenCombine", package: "OpenCombine",
