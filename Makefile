@@ -42,7 +42,7 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-stores bench-websockets autobahn newer-libcurl soak \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl soak \
 	smoke lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -90,6 +90,11 @@ bench: bench-packages ## Compares the speed with other clients and writes Docs/P
 bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder and Foundation (ARGS="XML decode").
 	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
 	@Benchmarks/.build/release/SerializerBench $(ARGS)
+
+bench-images: bench-packages ## Compares thumbnails of a photograph with Python's Pillow, from PyPI.
+	$(call install,python3-venv)
+	$(SWIFT) build --package-path Benchmarks -c release --product ImageBench
+	@Benchmarks/Images/run
 
 bench-stores: bench-packages ## Measures requests that caches answer, in memory and on disk, and the look-up of cookies.
 	$(SWIFT) build --package-path Benchmarks -c release --product StoreBench
