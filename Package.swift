@@ -427,8 +427,8 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarLogging",
-                "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
-                "AfarYAML",
+                "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing",
+                "AfarXML", "AfarYAML",
                 .product(
                     name: "OpenCombine", package: "OpenCombine",
                     condition: .when(platforms: [.linux], traits: ["Publishers"])),
@@ -461,7 +461,7 @@ let package = Package(
         .testTarget(
             name: "AfarCLITests",
             dependencies: [
-                "AfarCLI", "Afar", "AfarTestServer", "TestServers",
+                "AfarCLI", "Afar", "AfarImage", "AfarTestServer", "TestServers",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),

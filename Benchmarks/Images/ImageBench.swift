@@ -71,7 +71,8 @@ import Measurement
         let start = Usage.now
         var bytes = 0
         for _ in 0..<count {
-            bytes += try Image(data: data, options: options).imageScaled(to: target).data(using: .jpeg(quality: 85)).count
+            bytes += try Image(data: data, options: options).imageScaled(to: target).data(using: .jpeg(quality: 85))
+                .count
         }
         let end = Usage.now
         let figures = Figures(

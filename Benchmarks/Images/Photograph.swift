@@ -33,14 +33,18 @@ enum Photograph {
         let (column, row) = (x / size, y / size)
         let (fx, fy) = (Double(x % size) / Double(size), Double(y % size) / Double(size))
         let (sx, sy) = (fx * fx * (3 - 2 * fx), fy * fy * (3 - 2 * fy))
-        func corner(_ dx: Int, _ dy: Int) -> Double { Double(hash(column + dx, row + dy + size * 7_919) & 0xFFFF) / 32_768 - 1 }
+        func corner(_ dx: Int, _ dy: Int) -> Double {
+            Double(hash(column + dx, row + dy + size * 7_919) & 0xFFFF) / 32_768 - 1
+        }
         let top = corner(0, 0) * (1 - sx) + corner(1, 0) * sx
         let bottom = corner(0, 1) * (1 - sx) + corner(1, 1) * sx
         return top * (1 - sy) + bottom * sy
     }
 
     private static func hash(_ x: Int, _ y: Int) -> UInt64 {
-        var value = UInt64(truncatingIfNeeded: x) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: y) &* 0xBF58_476D_1CE4_E5B9
+        var value =
+            UInt64(truncatingIfNeeded: x) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: y)
+            &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ value >> 29) &* 0x94D0_49BB_1331_11EB
         return value ^ value >> 32
     }

@@ -100,7 +100,9 @@ import Testing
 
     @Test func aCircleIsCutOutOfTheMiddle() throws {
         let white = try Image.of(9, 9) { _, _ in [255, 255, 255, 255] }
-        #expect(white.imageRoundedIntoCircle().difference { x, y in Array(repeating: References.circle[y][x], count: 4) } <= 3)
+        #expect(
+            white.imageRoundedIntoCircle().difference { x, y in Array(repeating: References.circle[y][x], count: 4) }
+                <= 3)
         let picture = try Self.picture()
         let circle = picture.imageRoundedIntoCircle()
         #expect(circle.width == 9 && circle.height == 9)

@@ -9,7 +9,9 @@ import Testing
         Session(transport: MockTransport { _ in .data(data, type: type) })
     }
 
-    private static func error(_ data: Data, type: String, _ serializer: ImageResponseSerializer = .image) async -> AFError? {
+    private static func error(_ data: Data, type: String, _ serializer: ImageResponseSerializer = .image) async
+        -> AFError?
+    {
         let session = session(data, type: type)
         let error = await session.request("http://example.com/").serializingResponse(using: serializer).response.error
         return withExtendedLifetime(session) { error }
@@ -27,11 +29,15 @@ import Testing
         let session = Self.session(Fixtures.pngRGB)
         let queue = DispatchQueue(label: "handlers")
         let image: Image? = await withCheckedContinuation { continuation in
-            session.request("http://example.com/").responseImage(queue: queue) { continuation.resume(returning: $0.value) }
+            session.request("http://example.com/").responseImage(queue: queue) {
+                continuation.resume(returning: $0.value)
+            }
         }
         #expect(image?.width == Gradient.width)
         let file: Image? = await withCheckedContinuation { continuation in
-            session.download("http://example.com/").responseImage(queue: queue) { continuation.resume(returning: $0.value) }
+            session.download("http://example.com/").responseImage(queue: queue) {
+                continuation.resume(returning: $0.value)
+            }
         }
         #expect(file == image)
     }
@@ -45,7 +51,8 @@ import Testing
         let session = Self.session(Fixtures.jpegLarge, type: "image/jpeg")
         let target = CGSize(width: 10, height: 10)
         #expect(try await session.request("http://example.com/").serializingImage(targetSize: target).value.width == 16)
-        #expect(try await session.download("http://example.com/").serializingImage(targetSize: target).value.width == 16)
+        #expect(
+            try await session.download("http://example.com/").serializingImage(targetSize: target).value.width == 16)
     }
 
     @Test func anotherContentTypeIsRefused() async {

@@ -49,7 +49,9 @@ import Testing
 
     @Test func bytesAreLimited() {
         let limits = ImageLimits(maximumBytes: Fixtures.pngRGB.count - 1)
-        #expect(code { _ = try Image(data: Fixtures.pngRGB, options: ImageDecodingOptions(limits: limits)) } == .limitExceeded)
+        #expect(
+            code { _ = try Image(data: Fixtures.pngRGB, options: ImageDecodingOptions(limits: limits)) }
+                == .limitExceeded)
     }
 
     @Test func dataMayBeASlice() throws {

@@ -68,7 +68,9 @@ import Testing
         for whole in [Fixtures.jpegBaseline, Fixtures.jpegProgressive] {
             for count in 3..<whole.count {
                 let code = code { _ = try Image(data: whole.prefix(count)) }
-                #expect(code == .truncated || code == .corrupt, "\(count) of \(whole.count) bytes: \(code.map { "\($0)" } ?? "none")")
+                #expect(
+                    code == .truncated || code == .corrupt,
+                    "\(count) of \(whole.count) bytes: \(code.map { "\($0)" } ?? "none")")
             }
         }
     }

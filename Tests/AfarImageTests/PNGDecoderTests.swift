@@ -15,12 +15,15 @@ import Testing
 
     @Test func grayIsDecoded() throws {
         expect(try Image(data: Fixtures.pngGray), Gradient.gray)
-        expect(try Image(data: Fixtures.pngGrayAlpha)) { Gradient.premultiplied(Gradient.gray($0, $1), Gradient.alpha($0, $1)) }
+        expect(try Image(data: Fixtures.pngGrayAlpha)) {
+            Gradient.premultiplied(Gradient.gray($0, $1), Gradient.alpha($0, $1))
+        }
         expect(try Image(data: Fixtures.pngBits)) { ($0 + $1) % 2 == 0 ? [0, 0, 0, 255] : [255, 255, 255, 255] }
     }
 
     @Test func aPaletteWithTransparencyIsDecoded() throws {
-        expect(try Image(data: Fixtures.pngPalette)) { x, _ in Gradient.premultiplied(Gradient.rgb(x, 0), 255 - x * 10) }
+        expect(try Image(data: Fixtures.pngPalette)) { x, _ in Gradient.premultiplied(Gradient.rgb(x, 0), 255 - x * 10)
+        }
     }
 
     @Test func oneColorMayBeTransparent() throws {
@@ -47,7 +50,9 @@ import Testing
         // The last four bytes are the sum over nothing; libspng does not look at them.
         for count in 8..<whole.count - 4 {
             let code = code { _ = try Image(data: whole.prefix(count)) }
-            #expect(code == .truncated || code == .corrupt, "\(count) of \(whole.count) bytes: \(code.map { "\($0)" } ?? "none")")
+            #expect(
+                code == .truncated || code == .corrupt,
+                "\(count) of \(whole.count) bytes: \(code.map { "\($0)" } ?? "none")")
         }
     }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// How an image is decoded.
-public struct ImageDecodingOptions: Hashable, Sendable {
+public struct ImageDecodingOptions: Equatable, Sendable {
     /// The ``Image/scale`` of the image. The default is 1.
     public var scale: CGFloat
     /// The size in pixels that the image will be shown in or scaled to. A decoder may then give a smaller image than the
@@ -16,16 +16,5 @@ public struct ImageDecodingOptions: Hashable, Sendable {
         self.scale = scale
         self.targetSize = targetSize
         self.limits = limits
-    }
-
-    public static func == (lhs: ImageDecodingOptions, rhs: ImageDecodingOptions) -> Bool {
-        lhs.scale == rhs.scale && lhs.targetSize == rhs.targetSize && lhs.limits == rhs.limits
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(scale)
-        hasher.combine(targetSize?.width)
-        hasher.combine(targetSize?.height)
-        hasher.combine(limits)
     }
 }

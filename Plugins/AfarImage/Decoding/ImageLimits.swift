@@ -56,6 +56,7 @@ extension ImageLimits {
         throw ImageError(
             .limitExceeded, format: format,
             "The \(frames) frames of the \(format.name) animation have \(pixels) pixels together, and "
-                + "\(maximumTotalPixels) are allowed; raise ImageLimits.maximumTotalPixels if its sender can be trusted")
+                + "\(maximumTotalPixels) are allowed; raise ImageLimits.maximumTotalPixels if its sender can be trusted"
+        )
     }
 }

@@ -34,7 +34,8 @@ struct JPEGSource {
     ) throws {
         let decompress = { (flags: Int32) in
             tjDecompress2(
-                decompressor, bytes.baseAddress, UInt(bytes.count), pixels.assumingMemoryBound(to: UInt8.self).baseAddress,
+                decompressor, bytes.baseAddress, UInt(bytes.count),
+                pixels.assumingMemoryBound(to: UInt8.self).baseAddress,
                 Int32(width), Int32(width * 4), Int32(height), format, flags | TJFLAG_LIMITSCANS)
         }
         if decompress(TJFLAG_STOPONWARNING) == 0 { return }

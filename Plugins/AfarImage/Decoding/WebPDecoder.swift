@@ -66,7 +66,8 @@ public struct WebPDecoder: ImageDecoder {
         let target = size.covering(options.targetSize, isTurned: orientation.isTurned)
         var configuration = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&configuration) != 0 else {
-            throw ImageError(.unsupported, format: .webP, "The libwebp that is installed is not the one that was built for")
+            throw ImageError(
+                .unsupported, format: .webP, "The libwebp that is installed is not the one that was built for")
         }
         if target != size {
             configuration.options.use_scaling = 1

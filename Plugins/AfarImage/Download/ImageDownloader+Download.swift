@@ -85,7 +85,8 @@ extension ImageDownloader {
     ) -> [RequestReceipt] {
         urlRequests.compactMap {
             download(
-                $0, filter: filter, progress: progress, progressQueue: progressQueue, queue: queue, completion: completion)
+                $0, filter: filter, progress: progress, progressQueue: progressQueue, queue: queue,
+                completion: completion)
         }
     }
 

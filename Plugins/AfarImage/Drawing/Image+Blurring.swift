@@ -64,6 +64,8 @@ private struct RunningMeans {
                 line[x] = mean
             }
         }
-        for x in 0..<row.count { line[x] = (line[x] + 0.5).clamped(lowerBound: .zero, upperBound: .init(repeating: 255)) }
+        for x in 0..<row.count {
+            line[x] = (line[x] + 0.5).clamped(lowerBound: .zero, upperBound: .init(repeating: 255))
+        }
     }
 }

@@ -5,7 +5,9 @@ extension Image: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == Image {
     /// The same as ``Image/imageScaled(to:scale:)``.
-    public func imageScaled(to size: CGSize, scale: CGFloat? = nil) -> Image { type.imageScaled(to: size, scale: scale) }
+    public func imageScaled(to size: CGSize, scale: CGFloat? = nil) -> Image {
+        type.imageScaled(to: size, scale: scale)
+    }
 
     /// The same as ``Image/imageAspectScaled(toFit:scale:)``.
     public func imageAspectScaled(toFit size: CGSize, scale: CGFloat? = nil) -> Image {

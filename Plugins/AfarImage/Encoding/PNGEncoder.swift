@@ -62,7 +62,8 @@ public struct PNGEncoder: ImageEncoder {
 
     private func error(_ status: Int32) -> ImageError {
         ImageError(
-            .encodingFailed, format: .png, "The image cannot be written as PNG: \(String(cString: spng_strerror(status)))")
+            .encodingFailed, format: .png,
+            "The image cannot be written as PNG: \(String(cString: spng_strerror(status)))")
     }
 }
 

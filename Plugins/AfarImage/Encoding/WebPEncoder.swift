@@ -73,7 +73,8 @@ public struct WebPEncoder: ImageEncoder {
         }
         var file = WebPData()
         defer { WebPDataClear(&file) }
-        guard WebPAnimEncoderAdd(encoder, nil, time.milliseconds, nil) != 0, WebPAnimEncoderAssemble(encoder, &file) != 0
+        guard WebPAnimEncoderAdd(encoder, nil, time.milliseconds, nil) != 0,
+            WebPAnimEncoderAssemble(encoder, &file) != 0
         else { throw failure(String(cString: WebPAnimEncoderGetError(encoder))) }
         return Data(bytes: file.bytes, count: file.size)
     }

@@ -15,13 +15,15 @@ extension Image {
         guard sizes.contains(width), sizes.contains(height) else {
             throw ImageError(
                 .invalidPixels,
-                "An image cannot be \(width) × \(height) pixels: give it from 1 to \(sizes.upperBound) in each direction")
+                "An image cannot be \(width) × \(height) pixels: give it from 1 to \(sizes.upperBound) in each direction"
+            )
         }
         let bytes = Array(premultipliedRGBA)
         let count = width * height * 4
         guard bytes.count == count else {
             throw ImageError(
-                .invalidPixels, "\(width) × \(height) pixels are \(count) bytes, four for each; \(bytes.count) were given")
+                .invalidPixels,
+                "\(width) × \(height) pixels are \(count) bytes, four for each; \(bytes.count) were given")
         }
         let pixels = try PixelBuffer(width: width, height: height) {
             $0.copyBytes(from: bytes)
@@ -66,7 +68,7 @@ extension Image {
                 .unknownFormat,
                 data.isEmpty
                     ? "There is no image: the data is empty"
-                    : "The data is no image of a known format (\(names)); give a decoder for its format")
+                    : "The data is no image of a known format (\(names))")
         }
         self = try decoder.decode(data, options: options)
     }

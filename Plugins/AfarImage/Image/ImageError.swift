@@ -40,7 +40,8 @@ extension ImageError {
     static func tooManyBytes(_ limits: ImageLimits) -> ImageError {
         ImageError(
             .limitExceeded,
-            "The image has more than \(limits.maximumBytes) bytes; raise ImageLimits.maximumBytes if its sender can be trusted")
+            "The image has more than \(limits.maximumBytes) bytes; raise ImageLimits.maximumBytes if its sender can be trusted"
+        )
     }
 
     static func tooLarge(_ format: ImageFormat?, _ width: Int, _ height: Int) -> ImageError {
