@@ -6,7 +6,7 @@ public struct ImageLimits: Hashable, Sendable {
     /// The bytes of the file. The default is 64 MiB.
     public var maximumBytes: Int
     /// The pixels of the image as it stands in the file, also where it is decoded smaller. The default is 50 million, which
-    /// take 200 MB.
+    /// take 200 MB, and in a progressive JPEG up to 300 MB more while it is decoded.
     public var maximumPixels: Int
     /// The frames of an animation. The default is 1,000.
     public var maximumFrames: Int

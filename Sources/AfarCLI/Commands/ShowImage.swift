@@ -22,16 +22,18 @@ struct ShowImage: AsyncParsableCommand {
     @OptionGroup var request: RequestOptions
 
     func run() async throws {
-        let facts = OutputFacts.standardOutput
-        let style = request.colors.style(for: facts)
-        let canvas = try image.output == nil ? TerminalCanvas(image, facts, style) : nil
-        let printer = try ImagePrinter(
-            options: image, canvas: canvas, style: style, includesHead: request.output.include,
-            name: request.address.url)
         if let file = ImageFile(existingAt: request.address.url) {
-            return try StandardOutput.write(printer.output(of: file.read()))
+            return try StandardOutput.write(printer(for: file.path).output(of: file.read()))
         }
         let plan = try RequestPlan(.get, request.address, request.sending)
-        try await RequestRunner(plan: plan, options: request, printer: printer).run()
+        try await RequestRunner(plan: plan, options: request, printer: printer(for: plan.url)).run()
+    }
+
+    private func printer(for name: String) throws -> ImagePrinter {
+        let facts = OutputFacts.standardOutput
+        let style = request.colors.style(for: facts)
+        return try ImagePrinter(
+            options: image, canvas: image.output == nil ? TerminalCanvas(image, facts, style) : nil, style: style,
+            includesHead: request.output.include, name: name)
     }
 }
