@@ -23,8 +23,11 @@ let package = Package(
         .library(name: "AfarConformance", targets: ["AfarConformance"]),
         .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
+        .library(name: "AfarJSON", targets: ["AfarJSON"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
         .library(name: "AfarImage", targets: ["AfarImage"]),
+        .library(name: "AfarCSV", targets: ["AfarCSV"]),
+        .library(name: "AfarProtobuf", targets: ["AfarProtobuf"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
         .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
         .library(name: "AfarPublishers", targets: ["AfarPublishers"]),
@@ -37,6 +40,8 @@ let package = Package(
         .trait(
             name: "Metrics",
             description: "AfarMetrics: requests are counted and timed with swift-metrics (brings that)."),
+        .trait(
+            name: "Protobuf", description: "AfarProtobuf: messages of Protocol Buffers (brings swift-protobuf)."),
         .trait(
             name: "Publishers",
             description: "AfarPublishers: responses as publishers of Combine, or of OpenCombine (brings that)."),
@@ -56,6 +61,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
@@ -179,6 +185,35 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Plugins/AfarImage"
+        ),
+        .target(
+            name: "CJSONDocument",
+            cxxSettings: [
+                // Debian's library was built with it, and its header lays out a structure otherwise without it. pkg-config
+                // says so too, but the package manager warns of that and leaves it out.
+                .define("SIMDJSON_THREADS_ENABLED", to: "1"),
+                .enableWarning("all"), .treatAllWarnings(as: .error),
+            ],
+            linkerSettings: [.linkedLibrary("simdjson")]
+        ),
+        .target(
+            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument"],
+            path: "Plugins/AfarJSON"
+        ),
+        .target(
+            name: "AfarCSV",
+            dependencies: [
+                "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Plugins/AfarCSV"
+        ),
+        .target(
+            name: "AfarProtobuf",
+            dependencies: [
+                "AfarCore",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
+            ],
+            path: "Plugins/AfarProtobuf"
         ),
         .target(
             name: "AfarMetrics",
@@ -314,9 +349,11 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCore", "AfarImage", "AfarSerializers", "AfarXML",
+                "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
                 .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ],
@@ -352,6 +389,27 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             exclude: ["fixtures.py", "references.py"]
+        ),
+        .testTarget(
+            name: "AfarJSONTests",
+            dependencies: [
+                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AfarCSVTests",
+            dependencies: [
+                "AfarCSV", "AfarCore", "AfarSerializers", "AfarTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+        .testTarget(
+            name: "AfarProtobufTests",
+            dependencies: [
+                "AfarProtobuf", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
+            ]
         ),
         .testTarget(
             name: "AfarMetricsTests",
@@ -426,9 +484,11 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarLogging",
+                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarJSON",
+                "AfarLogging",
                 "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing",
-                "AfarXML", "AfarYAML",
+                "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(
                     name: "OpenCombine", package: "OpenCombine",
                     condition: .when(platforms: [.linux], traits: ["Publishers"])),
@@ -468,7 +528,8 @@ let package = Package(
             ]
         ),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )
 
 let sharedSettings: [SwiftSetting] = [

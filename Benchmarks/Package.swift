@@ -37,6 +37,7 @@ let package = Package(
             name: "SerializerBench",
             dependencies: [
                 "Measurement", "RawXML", .product(name: "AfarCore", package: "Afar"),
+                .product(name: "AfarJSON", package: "Afar"),
                 .product(name: "AfarSerializers", package: "Afar"), .product(name: "AfarXML", package: "Afar"),
                 .product(name: "XMLCoder", package: "XMLCoder"),
             ],

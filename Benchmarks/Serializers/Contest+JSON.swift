@@ -1,4 +1,5 @@
 import AfarCore
+import AfarJSON
 import AfarSerializers
 import AfarXML
 import Foundation
@@ -11,9 +12,10 @@ extension Contest {
         let input = SerializationInput(request: nil, head: nil, data: data, error: nil)
         let serializer = DecodableResponseSerializer<Catalog>()
         let plain = JSONResponseSerializer()
-        return [
+        let sizes = [("1 kB", 3, 10_000), ("100 kB", 300, 100), ("10 MB", 30_000, 1)]
+        return try sizes.map { try structures($0, of: catalog, items: $1, times: $2) } + [
             Contest(
-                title: "JSON: decode into structures", bytes: data.count,
+                title: "JSON: decode into structures, serializers", bytes: data.count,
                 entries: [
                     Entry(name: "JSONDecoder alone") { _ = try JSONDecoder().decode(Catalog.self, from: data) },
                     Entry(name: "serializer") { _ = try serializer.serialize(input) },
@@ -33,5 +35,25 @@ extension Contest {
                     Entry(name: "serializer") { _ = try plain.serialize(input) },
                 ]),
         ]
+    }
+
+    /// Decodes a document a number of times, so that small ones take time that can be measured.
+    private static func structures(
+        _ size: String, of catalog: Catalog, items: Int, times: Int
+    ) throws -> Contest {
+        let repeated = (0..<items).map { catalog.item[$0 % catalog.item.count] }
+        let data = try JSONEncoder().encode(Catalog(item: repeated))
+        let python = try CPython(decoding: data, times: times)
+        return Contest(
+            title: "JSON: decode into structures, \(size)", bytes: data.count * times,
+            entries: [
+                Entry(name: "JSONDecoder") {
+                    for _ in 0..<times { _ = try JSONDecoder().decode(Catalog.self, from: data) }
+                },
+                Entry(name: "FastJSONDecoder") {
+                    for _ in 0..<times { _ = try FastJSONDecoder().decode(Catalog.self, from: data) }
+                },
+                .measured("CPython's json, into dictionaries", by: python.seconds),
+            ])
     }
 }

@@ -13,7 +13,28 @@ struct Contest {
         let name: String
         /// How many of the bytes this one works on, if it is too slow for all of them.
         var share = 1.0
-        let work: () throws -> Void
+        /// Does the work, and tells how many seconds of processor time it took.
+        let seconds: () throws -> Double
+
+        private init(_ name: String, _ seconds: @escaping () throws -> Double) {
+            self.name = name
+            self.seconds = seconds
+        }
+
+        /// What is measured elsewhere.
+        static func measured(_ name: String, by seconds: @escaping () throws -> Double) -> Entry {
+            Entry(name, seconds)
+        }
+
+        init(name: String, share: Double = 1, work: @escaping () throws -> Void) {
+            self.name = name
+            self.share = share
+            seconds = {
+                let start = Usage.now.cpuSeconds
+                try work()
+                return Usage.now.cpuSeconds - start
+            }
+        }
     }
 
     /// Takes turns, so that what else the machine does meets all alike, and counts the best turn of each.
@@ -22,9 +43,11 @@ struct Contest {
         var best = entries.map { _ in Double.infinity }
         for _ in 0..<rounds {
             for (index, entry) in entries.enumerated() {
-                let start = Usage.now.cpuSeconds
-                do { try entry.work() } catch { fatalError("\(title), \(entry.name): \(error)") }
-                best[index] = min(best[index], (Usage.now.cpuSeconds - start) / entry.share)
+                do {
+                    best[index] = min(best[index], try entry.seconds() / entry.share)
+                } catch {
+                    fatalError("\(title), \(entry.name): \(error)")
+                }
             }
         }
         let rows = zip(entries, best).map { entry, seconds in

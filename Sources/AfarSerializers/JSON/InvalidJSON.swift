@@ -22,6 +22,12 @@ public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
         self.byteOffset = byteOffset
     }
 
+    /// Makes an error.
+    public init(problem: String, location: JSONLocation) {
+        self.init(
+            problem: problem, line: location.line, column: location.column, byteOffset: location.byteOffset)
+    }
+
     /// What is wrong and where, for a person.
     public var errorDescription: String? { "\(problem) at line \(line), column \(column) (byte \(byteOffset))" }
 

@@ -32,11 +32,7 @@ struct JSONFaultFinder {
     }
 
     private func invalid(_ fault: Fault) -> InvalidJSON {
-        let before = bytes[..<fault.offset]
-        let start = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-        return InvalidJSON(
-            problem: fault.problem, line: before.count { $0 == 0x0A } + 1,
-            column: before[start...].count { $0 & 0xC0 != 0x80 } + 1, byteOffset: fault.offset)
+        InvalidJSON(problem: fault.problem, location: JSONLocation(of: fault.offset, in: bytes))
     }
 
     // MARK: Grammar

@@ -1,8 +1,10 @@
-import Foundation
+public import Foundation
 
 /// JSON's own rules of text: it is UTF-8 (RFC 8259, section 8.1), and older texts show that they are UTF-16 or UTF-32 by
 /// where their first bytes are NUL (RFC 4627, section 3).
-enum JSONText {
+///
+/// Here is what a parser of one's own needs beside itself.
+public enum JSONText {
     /// The encoding of a text without a byte-order mark.
     static func encoding(of bytes: Data) -> TextEncoding {
         let start = bytes.prefix(4).map { $0 == 0 }
@@ -18,13 +20,17 @@ enum JSONText {
     /// The text in UTF-8 without a byte-order mark. Plain UTF-8 costs a look at its first bytes.
     ///
     /// - Throws: A ``TextDecodingError``.
-    static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
+    public static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
         if beginsAsUTF8(bytes) { return bytes }
         let mark = ByteOrderMark.find(in: bytes)
         let encoding = mark ?? encoding(of: bytes)
         guard encoding != .utf8 else { return mark == nil ? bytes : bytes.dropFirst(3) }
         return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)
     }
+
+    /// What is wrong with a text in UTF-8 that a parser has refused, and where; nil when it is JSON (RFC 8259) and nested no
+    /// deeper than 512 levels. It takes its time.
+    public static func fault(in text: Data) -> InvalidJSON? { JSONFaultFinder.fault(in: text) }
 
     /// Whether the text begins with two ASCII characters, as JSON in UTF-8 mostly does.
     private static func beginsAsUTF8(_ bytes: Data) -> Bool {
@@ -42,11 +48,9 @@ enum JSONText {
         do {
             object = try JSONSerialization.jsonObject(with: text, options: options)
         } catch {
-            throw JSONFaultFinder.fault(in: text) ?? error
+            throw fault(in: text) ?? error
         }
-        if TrailingComma.isAcceptedByFoundation, TrailingComma.isIn(text), let fault = JSONFaultFinder.fault(in: text) {
-            throw fault
-        }
+        if let fault = faultOfTrailingComma(text) { throw fault }
         return object
     }
 
@@ -62,25 +66,31 @@ enum JSONText {
             throw DecodingError.dataCorrupted(by: error)
         }
         if let fault = faultThatCrashes(text) { throw DecodingError.dataCorrupted(by: fault) }
+        // JSON5 allows them.
+        if !decoder.allowsJSON5, let fault = faultOfTrailingComma(text) { throw DecodingError.dataCorrupted(by: fault) }
         do {
             return try decoder.decode(type, from: text)
         } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
             // JSON5 has other faults.
-            let fault = decoder.allowsJSON5 ? nil : JSONFaultFinder.fault(in: text)
+            let fault = decoder.allowsJSON5 ? nil : fault(in: text)
             throw fault.map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
         }
+    }
+
+    private static func faultOfTrailingComma(_ text: Data) -> InvalidJSON? {
+        TrailingComma.isAcceptedByFoundation && TrailingComma.isIn(text) ? fault(in: text) : nil
     }
 
     /// Foundation on Linux traps when arrays and objects are nested too deep and the text ends there. No text that ends in an
     /// opening bracket is JSON, so none is given to it.
     private static func faultThatCrashes(_ text: Data) -> InvalidJSON? {
-        text.last == UInt8(ascii: "[") || text.last == UInt8(ascii: "{") ? JSONFaultFinder.fault(in: text) : nil
+        text.last == UInt8(ascii: "[") || text.last == UInt8(ascii: "{") ? fault(in: text) : nil
     }
 }
 
 extension DecodingError {
     /// The error for data that is not even in the decoder's format.
-    static func dataCorrupted(by error: any LocalizedError) -> DecodingError {
+    public static func dataCorrupted(by error: any LocalizedError) -> DecodingError {
         .dataCorrupted(
             Context(codingPath: [], debugDescription: error.errorDescription ?? "\(error)", underlyingError: error))
     }

@@ -1,0 +1,93 @@
+public import AfarCore
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// An array of `Encodable` rows as a CSV body (RFC 4180), which ``CSVDataDecoder`` reads again.
+///
+/// A row is a value with keys, which are the names of the columns, an array, or a single value. Fields are quoted where they
+/// need it; nil is an empty field, an empty text is `""`. Rows end with CR LF.
+public struct CSVParameterEncoder: ParameterEncoder {
+    /// How rows are written. A header is written where ``CSVFormat/header`` has names come from the first row.
+    public var format: CSVFormat
+    /// The columns and their order, as keys after ``keyEncodingStrategy``. The default is nil: the keys of all rows, as they
+    /// come, which for dictionaries is in no order.
+    public var columns: [String]?
+    /// How keys become the names of columns. The default is as they are.
+    public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
+    /// How dates are written. The default is ISO 8601.
+    public var dateEncodingStrategy: DateEncodingStrategy = .iso8601
+
+    /// Makes an encoder.
+    ///
+    /// - Parameters:
+    ///   - format: How rows are written. The default is RFC 4180, with a header.
+    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come.
+    public init(format: CSVFormat = CSVFormat(), columns: [String]? = nil) {
+        self.format = format
+        self.columns = columns
+    }
+
+    /// The request with the rows as its body. The content type `text/csv; charset=utf-8` (RFC 7111) is set unless there is
+    /// one.
+    ///
+    /// - Throws: `AFError.parameterEncoderFailed` with a ``CSVEncodingError`` for what is no table, with a ``CSVError`` for a
+    ///   format that means nothing, or with what the rows throw.
+    public func encode<Parameters: Encodable>(
+        _ parameters: Parameters?, into request: URLRequest
+    ) throws -> URLRequest {
+        guard let parameters else { return request }
+        var request = request
+        do {
+            request.httpBody = try CSVTableEncoder.encode(parameters, self)
+        } catch {
+            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+        }
+        if request.headers["Content-Type"] == nil {
+            request.headers.update(.contentType("text/csv; charset=utf-8"))
+        }
+        return request
+    }
+}
+
+extension CSVParameterEncoder {
+    /// How keys become the names of columns.
+    public enum KeyEncodingStrategy: Sendable {
+        /// As they are.
+        case useDefaultKeys
+        /// As words joined by `_`: `firstName` is the column `first_name`, `feedURL` is `feed_url`.
+        case convertToSnakeCase
+        /// As a closure says for a key.
+        @preconcurrency case custom(@Sendable (_ key: String) -> String)
+    }
+
+    /// How dates are written.
+    public enum DateEncodingStrategy: Sendable {
+        /// As ISO 8601 has it, in UTC: `2024-05-06T07:08:09Z`, with milliseconds where the date has some.
+        case iso8601
+        /// As the seconds since 1970.
+        case secondsSince1970
+        /// As the milliseconds since 1970.
+        case millisecondsSince1970
+        /// As a formatter writes them.
+        case formatted(DateFormatter)
+        /// As a closure writes them.
+        @preconcurrency case custom(@Sendable (_ date: Date) throws -> String)
+    }
+}
+
+extension ParameterEncoder where Self == CSVParameterEncoder {
+    /// An encoder of CSV bodies.
+    public static var csv: CSVParameterEncoder { CSVParameterEncoder() }
+
+    /// An encoder of CSV bodies.
+    ///
+    /// - Parameters:
+    ///   - format: How rows are written. The default is RFC 4180, with a header.
+    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come.
+    public static func csv(format: CSVFormat = CSVFormat(), columns: [String]? = nil) -> CSVParameterEncoder {
+        CSVParameterEncoder(format: format, columns: columns)
+    }
+}

@@ -1,0 +1,139 @@
+import AfarSerializers
+import Foundation
+
+/// Reads the rows of a body that is given in one piece or in many: what the encoding, the format and the limits say of them.
+struct CSVReader: Sendable {
+    private let decoder: CSVDataDecoder
+    private var input: CSVInput
+    /// Nil when the format means nothing, and then there is the error.
+    private var tokenizer: CSVTokenizer?
+    private var formatError: CSVError?
+    private var chunk = Data()
+    private var position = 0
+    private var isWhole = false
+    /// Whether nothing more is read, because what there was has said so.
+    private var isEnded = false
+    private var expectedCount: Int?
+    private var rowCount = 0
+    /// The names of the columns; nil before they are read and where there are none.
+    private(set) var columns: CSVColumns?
+
+    /// What the body is in.
+    var encoding: TextEncoding { input.encoding }
+
+    init(_ decoder: CSVDataDecoder, contentType: String?) {
+        self.decoder = decoder
+        input = CSVInput(encoding: decoder.encoding, contentType: contentType)
+        do {
+            tokenizer = CSVTokenizer(try CSVSyntax(decoder.format), decoder.limits)
+        } catch {
+            formatError = error
+        }
+        if case .names(let names) = decoder.format.header {
+            columns = CSVColumns(names, decoder.keyDecodingStrategy)
+            expectedCount = names.count
+        }
+    }
+
+    /// Takes the next piece. The one before must have been read.
+    mutating func append(_ bytes: Data) throws(TextDecodingError) {
+        try take { input throws(TextDecodingError) in try input.utf8(of: bytes) }
+    }
+
+    /// Says that there are no more pieces. The last one must have been read.
+    mutating func finish() throws(TextDecodingError) {
+        try take { input throws(TextDecodingError) in try input.finish() }
+        isWhole = true
+    }
+
+    private mutating func take(
+        _ bytes: (inout CSVInput) throws(TextDecodingError) -> Data
+    ) throws(TextDecodingError) {
+        guard !isEnded else { return }
+        do {
+            chunk = try bytes(&input)
+            position = 0
+        } catch {
+            isEnded = true
+            throw error
+        }
+    }
+
+    /// The next row, or what is wrong with it; nil when no more is whole.
+    mutating func next() -> Result<CSVRecord, CSVError>? {
+        while !isEnded {
+            guard let result = nextRecord() else { return endOfRows() }
+            guard needsHeader else { return checked(result) }
+            switch result {
+            case .success(let record):
+                if let error = takeHeader(record) { return .failure(error) }
+            case .failure(let error):
+                // Without names the rest means nothing.
+                isEnded = true
+                return .failure(error)
+            }
+        }
+        return nil
+    }
+
+    private var needsHeader: Bool { columns == nil && decoder.format.header == .firstRow }
+
+    private mutating func nextRecord() -> Result<CSVRecord, CSVError>? {
+        if let formatError {
+            isEnded = true
+            return .failure(formatError)
+        }
+        let chunk = chunk
+        let result = chunk.withUnsafeBytes { tokenizer?.next($0.bindMemory(to: UInt8.self), &position) }
+        return result ?? (isWhole ? tokenizer?.finish() : nil)
+    }
+
+    private mutating func endOfRows() -> Result<CSVRecord, CSVError>? {
+        guard isWhole else { return nil }
+        isEnded = true
+        return needsHeader ? .failure(CSVError(.missingHeader, line: nil, column: nil)) : nil
+    }
+
+    private mutating func takeHeader(_ record: CSVRecord) -> CSVError? {
+        var names: [String] = []
+        for index in record.fields.indices {
+            guard let name = record.text(index, encoding) else {
+                isEnded = true
+                return CSVError(.malformedHeader(encoding), line: record.line, column: index + 1)
+            }
+            names.append(name)
+        }
+        columns = CSVColumns(names, decoder.keyDecodingStrategy)
+        expectedCount = names.count
+        return nil
+    }
+
+    private mutating func checked(_ result: Result<CSVRecord, CSVError>) -> Result<CSVRecord, CSVError> {
+        let maximum = decoder.limits.maximumRowCount
+        guard rowCount < maximum else {
+            isEnded = true
+            let line = (try? result.get())?.line
+            return .failure(CSVError(.limitExceeded(.rowCount, maximum: maximum), line: line, column: nil))
+        }
+        rowCount += 1
+        guard case .success(let record) = result, !decoder.format.allowsUnevenRows else { return result }
+        let expected = expectedCount ?? record.fields.count
+        expectedCount = expected
+        guard record.fields.count == expected else {
+            return .failure(
+                CSVError(
+                    .fieldCount(found: record.fields.count, expected: expected), line: record.line, column: nil))
+        }
+        return result
+    }
+}
+
+extension CSVRecord {
+    /// A field as text; nil if its bytes mean nothing in the encoding.
+    func text(_ index: Int, _ encoding: TextEncoding) -> String? {
+        let bytes = bytes[fields[index].range]
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        // In other encodings, U+FFFD has taken the place of such bytes before.
+        return encoding != .utf8 && text.unicodeScalars.contains("\u{FFFD}") ? nil : text
+    }
+}

@@ -1,0 +1,155 @@
+import AfarCore
+import Foundation
+
+/// Collects the rows of a table, and writes them when all columns are known.
+final class CSVTableEncoder {
+    let options: CSVParameterEncoder
+    private let syntax: CSVSyntax
+    private var columns: [String] = []
+    private var indices: [String: Int] = [:]
+    private var rows: [[String?]] = []
+    private var haveKeys: Bool?
+    private var isSequence = false
+    private var depth = 0
+    /// The first thing that was wrong and could not be thrown where it was.
+    private var fault: CSVEncodingError?
+
+    /// The body that rows make.
+    static func encode(_ rows: some Encodable, _ options: CSVParameterEncoder) throws -> Data {
+        let table = CSVTableEncoder(options, try CSVSyntax(options.format))
+        try rows.encode(to: CSVTableOutput(table: table))
+        if let fault = table.fault { throw fault }
+        guard table.isSequence else { throw CSVEncodingError(.noRows, row: nil, column: nil) }
+        return try table.body()
+    }
+
+    private init(_ options: CSVParameterEncoder, _ syntax: CSVSyntax) {
+        self.options = options
+        self.syntax = syntax
+        if case .names(let names) = options.format.header { columns = names }
+        columns = options.columns ?? columns
+        for (index, name) in columns.enumerated() { indices[name] = index }
+    }
+
+    /// How many rows there are.
+    var rowCount: Int { rows.count }
+
+    func beginRows() { isSequence = true }
+
+    /// Encodes a value as which another one encodes itself.
+    func nest(_ encode: () throws -> Void) throws {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < 100 else { throw CSVEncodingError(.endlessValue, row: nil, column: nil) }
+        try encode()
+    }
+
+    func refuse(_ error: CSVEncodingError) { fault = fault ?? error }
+
+    /// Encodes a row and keeps it.
+    func add(_ value: some Encodable) throws {
+        let row = CSVRowEncoder(self)
+        try row.encode(value)
+        if let fault { throw fault }
+        guard haveKeys != !row.hasKeys else { throw CSVEncodingError(.mixedRows, row: rows.count, column: nil) }
+        haveKeys = row.hasKeys
+        rows.append(row.fields)
+    }
+
+    /// The column of a key, a new one if the columns were not given.
+    func column(of key: String, row: Int) throws -> Int {
+        let name =
+            switch options.keyEncodingStrategy {
+            case .useDefaultKeys: key
+            case .convertToSnakeCase: key.lowercasedWords(joinedBy: "_")
+            case .custom(let convert): convert(key)
+            }
+        if let index = indices[name] { return index }
+        guard !columnsAreGiven else { throw CSVEncodingError(.unknownColumn, row: row, column: key) }
+        columns.append(name)
+        indices[name] = columns.count - 1
+        return columns.count - 1
+    }
+
+    private var columnsAreGiven: Bool {
+        if case .names = options.format.header { true } else { options.columns != nil }
+    }
+
+    // MARK: Writing
+
+    private func body() throws -> Data {
+        var writer = CSVWriter(syntax)
+        if options.format.header == .firstRow, !columns.isEmpty || haveKeys != nil {
+            guard !columns.isEmpty else { throw CSVEncodingError(.missingNames, row: nil, column: nil) }
+            try writer.write(columns, row: nil)
+        }
+        let expected = haveKeys == true || columnsAreGiven ? columns.count : rows.first?.count ?? 0
+        for (index, fields) in rows.enumerated() {
+            // It would be an empty line, which is no row.
+            guard !fields.isEmpty || haveKeys == true && expected > 0 else {
+                throw CSVEncodingError(.fieldCount(found: 0, expected: max(1, expected)), row: index, column: nil)
+            }
+            guard haveKeys != true else {
+                try writer.write(fields + Array(repeating: nil, count: expected - fields.count), row: index)
+                continue
+            }
+            guard fields.count == expected || options.format.allowsUnevenRows else {
+                throw CSVEncodingError(.fieldCount(found: fields.count, expected: expected), row: index, column: nil)
+            }
+            try writer.write(fields, row: index)
+        }
+        return writer.data
+    }
+}
+
+/// A table as the encoder of what has the rows.
+private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
+    let table: CSVTableEncoder
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var count: Int { table.rowCount }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        refused(.noRows).container(keyedBy: type)
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        table.beginRows()
+        return self
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { CSVWrappedRows(table: self) }
+
+    func encodeNil() throws { try table.add(String?.none) }
+
+    func encode<T: Encodable>(_ value: T) throws { try table.add(value) }
+    func encode(_ value: Int128) throws { try table.add(value) }
+    func encode(_ value: UInt128) throws { try table.add(value) }
+
+    func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        refused(.nestedValue).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { refused(.nestedValue) }
+
+    func superEncoder() -> any Encoder { refused(.nestedValue) }
+
+    func refused(_ reason: CSVEncodingError.Reason) -> CSVRefusal {
+        CSVRefusal(CSVEncodingError(reason, row: nil, column: nil), table)
+    }
+}
+
+/// A table as the value of a type that wraps another, `Optional` for one.
+private struct CSVWrappedRows: SingleValueEncodingContainer {
+    let table: CSVTableOutput
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil() throws { try table.refused(.noRows).encodeNil() }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        guard !(value is any CSVScalar) else { return try table.refused(.noRows).encodeNil() }
+        try table.table.nest { try value.encode(to: table) }
+    }
+}

@@ -1,0 +1,72 @@
+import AfarTransport
+import CJSONDocument
+
+/// What a document consists of. It stands at an address that stays good after the document was closed, and is then used for
+/// another one; the generation tells them apart.
+struct JSONDocumentContents {
+    /// Another number for each document, and for none.
+    private(set) var generation: UInt32
+    let text: UnsafePointer<CChar>
+    let nodes: UnsafeMutablePointer<afar_json_node>
+    let index: afar_json_document
+    var types: DecodedTypes
+    /// See ``JSONNames/needIndex``.
+    let namesNeedIndex: Bool
+    let details: Unmanaged<JSONDocumentDetails>
+
+    typealias Address = UnsafeMutablePointer<JSONDocumentContents>
+
+    /// An address that no document uses.
+    // Whoever takes it out of the list has it alone.
+    private struct Free: @unchecked Sendable {
+        let address: Address
+    }
+
+    /// There are as many as documents were open at a time.
+    private static let free = Locked<[Free]>([])
+
+    /// Keeps a document; nil if there is none in the index.
+    static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
+        guard let text = index.text, let nodes = index.nodes else { return nil }
+        let keys = UnsafeBufferPointer(start: index.keys, count: Int(index.key_count))
+        let details = JSONDocumentDetails(options, keys)
+        func contents(generation: UInt32, types: DecodedTypes) -> JSONDocumentContents {
+            JSONDocumentContents(
+                generation: generation, text: text, nodes: nodes, index: index, types: types,
+                namesNeedIndex: details.names.needIndex, details: .passRetained(details))
+        }
+        guard let address = free.withLock({ $0.popLast() })?.address else {
+            let address = Address.allocate(capacity: 1)
+            address.initialize(to: contents(generation: 1, types: DecodedTypes()))
+            return address
+        }
+        address.pointee = contents(generation: address.pointee.generation, types: address.pointee.types)
+        return address
+    }
+
+    /// Frees a document.
+    static func close(_ address: Address) {
+        let contents = address.pointee
+        address.pointee.generation &+= 1
+        let unused = Free(address: address)
+        free.withLock { $0.append(unused) }
+        contents.details.release()
+        withUnsafePointer(to: contents.index) { afar_json_close($0) }
+    }
+}
+
+/// What is needed of a document now and then.
+final class JSONDocumentDetails {
+    let options: FastJSONDecoder
+    let userInfo: [CodingUserInfoKey: Any]
+    let names: JSONNames
+    /// Of objects that need one, see ``JSONValue/makeIndex()``.
+    var indexes: [JSONValue.Index] = []
+    var locations = JSONLocations()
+
+    init(_ options: FastJSONDecoder, _ keys: UnsafeBufferPointer<afar_json_key>) {
+        self.options = options
+        userInfo = options.userInfo
+        names = JSONNames(keys, options.keyDecodingStrategy)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+/// The members of an object.
+struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let object: JSONValue
+    /// The numbers of all keys, if there are few.
+    private let numbers: KeyNumbers?
+    /// Which one of the document's indexes has the members; -1 if they need none.
+    private let index: Int32
+
+    init(_ value: JSONValue) throws {
+        guard value.isObject else { throw value.mismatch([String: Any].self) }
+        object = value
+        numbers = value.document.numbers(of: Key.self)
+        index = try value.makeIndex()
+    }
+
+    var codingPath: [any CodingKey] { object.isOpen ? object.path : [] }
+
+    var allKeys: [Key] {
+        guard object.isOpen else { return [] }
+        let details = object.document.details
+        if index >= 0 {
+            return details.indexes[Int(index)].sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key) }
+        }
+        return object.keys.compactMap {
+            Key(stringValue: details.names.name(object.document.keyNumber($0), at: object.path))
+        }
+    }
+
+    func contains(_ key: Key) -> Bool { object.isOpen && member(key) != nil }
+
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
+
+    // MARK: Finding
+
+    @inline(__always)
+    private func member(_ key: Key) -> JSONValue? {
+        guard index < 0, let numbers else { return member(named: key.stringValue) }
+        let byte = MemoryLayout<Key>.size == 0 ? 0 : Int(unsafeBitCast(key, to: UInt8.self))
+        if numbers[byte] == DecodedTypes.unknown {
+            numbers[byte] = object.document.number(named: key.stringValue)
+        }
+        guard let node = object.key(numbered: numbers[byte]) else { return nil }
+        return object.member(node)
+    }
+
+    private func member(named name: String) -> JSONValue? {
+        let node =
+            if index < 0 {
+                object.key(numbered: object.document.number(named: name))
+            } else {
+                object.document.details.indexes[Int(index)][name]
+            }
+        guard let node else { return nil }
+        return object.member(node)
+    }
+
+    private func value(_ key: Key) throws -> JSONValue {
+        guard object.isOpen else { throw JSONValue.closed }
+        guard let value = member(key) else { throw object.lacks(key) }
+        return value
+    }
+
+    /// The value; nil where there is none, or null.
+    private func present(_ key: Key) throws -> JSONValue? {
+        guard object.isOpen else { throw JSONValue.closed }
+        guard let value = member(key), !value.isNull else { return nil }
+        return value
+    }
+
+    // MARK: Decoding
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key).bool() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key).string() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key).double() }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key).float() }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key).integer(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key).integer(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key).integer(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key).integer(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key).integer(type) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try value(key).integer(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key).integer(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key).integer(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key).integer(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key).integer(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key).integer(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try value(key).integer(type) }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try value(key).decode(type)
+    }
+
+    // Each key is looked for once only, which the protocol's own forms of these don't do.
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(key)?.bool()
+    }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(key)?.string()
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(key)?.double()
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try present(key)?.float()
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(key)?.integer(type)
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try present(key)?.integer(type)
+    }
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        try present(key)?.decode(type)
+    }
+
+    // MARK: Nesting
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        KeyedDecodingContainer(try KeyedContainer<NestedKey>(value(key)))
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try UnkeyedContainer(value(key))
+    }
+
+    func superDecoder() throws -> any Decoder { try superDecoder(named: "super") }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(named: key.stringValue) }
+
+    private func superDecoder(named name: String) throws -> any Decoder {
+        guard object.isOpen else { throw JSONValue.closed }
+        return ValueDecoder(member(named: name) ?? object.document.absent(in: object.node))
+    }
+}

@@ -1,0 +1,81 @@
+import AfarCore
+import AfarJSON
+import AfarSerializers
+import Foundation
+import Testing
+
+@Suite struct GrammarTests {
+    @Test func theListIsLong() {
+        #expect(Grammar.accepted.count + Grammar.refused.count >= 300)
+        #expect(Set(Grammar.accepted.map(\.bytes)).isDisjoint(with: Grammar.refused.map(\.bytes)))
+    }
+
+    @Test(arguments: Grammar.accepted)
+    func whatIsJSONIsAccepted(text: Grammar.Text) throws {
+        _ = try FastJSONDecoder().decode(Shape.self, from: text.bytes)
+    }
+
+    @Test(arguments: Grammar.refused)
+    func whatIsNoJSONIsRefused(text: Grammar.Text) throws {
+        let error = #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Shape.self, from: text.bytes) }
+        guard case .dataCorrupted(let context)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(context.underlyingError is InvalidJSON || context.underlyingError is TextDecodingError)
+    }
+
+    @Test(arguments: Grammar.accepted)
+    func theSerializerOfFoundationsValuesAcceptsIt(text: Grammar.Text) throws {
+        // Of a number that no double stands for, Foundation has no value.
+        _ = try JSONResponseSerializer().serialize(
+            SerializationInput(request: nil, head: nil, data: text.bytes, error: nil))
+    }
+
+    /// All of it is read: a `JSONDecoder` looks at no more than what is asked for.
+    @Test(arguments: Grammar.refused.filter { !$0.bytes.isEmpty })
+    func theOtherSerializersRefuseIt(text: Grammar.Text) throws {
+        let input = SerializationInput(request: nil, head: nil, data: text.bytes, error: nil)
+        #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input) }
+        #expect(throws: AFError.self) { try DecodableResponseSerializer<AnyJSON>().serialize(input) }
+    }
+
+    @Test func aPlainValueIsADocument() throws {
+        #expect(try FastJSONDecoder().decode(Int.self, from: Data("7".utf8)) == 7)
+        #expect(try FastJSONDecoder().decode(String?.self, from: Data("null".utf8)) == nil)
+    }
+
+    @Test func halfASurrogatePairIsRefused() throws {
+        for string in [#""\ud83d""#, #""\ude00""#, #""\ud83dx""#, #""\ud83d\n""#, #""\ud83d\ud83d""#, #"{"\ud83d":1}"#]
+        {
+            let error = #expect(throws: DecodingError.self) {
+                try FastJSONDecoder().decode(Shape.self, from: Data(string.utf8))
+            }
+            #expect("\(String(describing: error))".contains("half of a surrogate pair"))
+        }
+    }
+
+    @Test(arguments: [String.Encoding.utf8, .utf16, .utf16BigEndian, .utf16LittleEndian, .utf32BigEndian])
+    func otherEncodingsOfUnicodeAreRead(encoding: String.Encoding) throws {
+        let data = try #require(#"{"name": "Ada é"}"#.data(using: encoding))
+        #expect(try FastJSONDecoder().decode([String: String].self, from: data) == ["name": "Ada é"])
+    }
+
+    @Test func aByteOrderMarkIsPassedOver() throws {
+        #expect(try FastJSONDecoder().decode([Int].self, from: Data([0xEF, 0xBB, 0xBF] + "[1]".utf8)) == [1])
+    }
+
+    @Test func nestingHasALimit() throws {
+        func nested(_ depth: Int) -> Data {
+            Data((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        _ = try FastJSONDecoder().decode(Shape.self, from: nested(512))
+        let error = #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Shape.self, from: nested(513)) }
+        #expect("\(String(describing: error))".contains("nested more than 512 deep"))
+    }
+
+    /// Takes any document, and reads nothing of it.
+    private struct Shape: Decodable {
+        init(from decoder: any Decoder) throws {}
+    }
+}

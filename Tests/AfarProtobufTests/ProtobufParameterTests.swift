@@ -1,0 +1,71 @@
+import AfarCore
+import AfarProtobuf
+import AfarTesting
+import Foundation
+import HTTPTypes
+import SwiftProtobuf
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Messages as bodies of requests.
+@Suite struct ProtobufParameterTests {
+    private static let echo = Session(
+        transport: MockTransport { request in
+            .data(request.body, type: request.fields[.contentType] ?? "none")
+        })
+
+    @Test func aMessageIsTheBodyAndIsReadAgain() async throws {
+        let request = Self.echo.request("http://example.com/", protobuf: Google_Protobuf_Struct.person)
+        #expect(try await request.serializingProtobuf(Google_Protobuf_Struct.self).value == .person)
+        #expect(request.request?.httpMethod == "POST")
+        #expect(request.request?.headers["Content-Type"] == "application/x-protobuf")
+        let json = Self.echo.request(
+            "http://example.com/", method: .put, protobuf: Google_Protobuf_Struct.person,
+            encoder: .protobuf(format: .json))
+        #expect(try await json.serializingProtobuf(Google_Protobuf_Struct.self).value == .person)
+        #expect(json.request?.httpMethod == "PUT")
+        #expect(json.request?.headers["Content-Type"] == "application/json")
+    }
+
+    @Test func aStreamRequestHasABodyToo() async throws {
+        let message = Google_Protobuf_StringValue("a")
+        let task = Self.echo.streamRequest("http://example.com/", protobuf: message).streamTask()
+        var body = Data()
+        for await stream in task.streamingData() { if let data = stream.value { body += data } }
+        #expect(body == (try message.serializedBytes() as Data))
+    }
+
+    @Test func theContentTypeIsSetUnlessThereIsOne() throws {
+        var request = URLRequest(url: try "http://example.com/".asURL())
+        let body = ProtobufBody(Google_Protobuf_Timestamp.noon)
+        let own = ProtobufParameterEncoder.protobuf(contentType: "application/vnd.google.protobuf")
+        #expect(try own.encode(body, into: request).headers["Content-Type"] == "application/vnd.google.protobuf")
+        request.headers.update(.contentType("application/protobuf"))
+        #expect(
+            try ProtobufParameterEncoder.protobuf.encode(body, into: request).headers["Content-Type"]
+                == "application/protobuf")
+        #expect(try own.encode(ProtobufBody<Google_Protobuf_Empty>?.none, into: request).httpBody == nil)
+    }
+
+    @Test func whatIsNoMessageIsAnError() throws {
+        let request = URLRequest(url: try "http://example.com/".asURL())
+        let error = #expect(throws: AFError.self) {
+            try ProtobufParameterEncoder.protobuf.encode(["a": 1], into: request)
+        }
+        #expect(error?.isParameterEncoderError == true)
+        let other = #expect(throws: AFError.self) {
+            try JSONParameterEncoder().encode(ProtobufBody(Google_Protobuf_Timestamp.noon), into: request)
+        }
+        #expect(other?.underlyingError is EncodingError)
+    }
+
+    @Test func theAcceptHeaderHasAllNames() async throws {
+        let session = Session(
+            transport: MockTransport { _ in .data(Data(), type: "application/vnd.google.protobuf") })
+        let request = session.request("http://example.com/", headers: [.acceptProtobuf]).validate()
+        #expect(try await request.serializingProtobuf(Google_Protobuf_Empty.self).value == Google_Protobuf_Empty())
+    }
+}
