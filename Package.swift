@@ -197,7 +197,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]
         ),
         .target(
-            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
+            name: "AfarJSON",
+            dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
             path: "Plugins/AfarJSON"
         ),
         .target(
@@ -393,7 +394,7 @@ let package = Package(
         .testTarget(
             name: "AfarJSONTests",
             dependencies: [
-                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting",
+                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
