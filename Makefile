@@ -5,7 +5,7 @@ TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
-BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libsqlite3-dev pkg-config
+BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libsqlite3-dev libsimdjson-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
 	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server python3-websockets python3-jsonschema
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
@@ -86,7 +86,7 @@ bench: bench-packages ## Compares the speed with other clients and writes Docs/P
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench $(ARGS)
 
-bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder and Foundation (ARGS="XML decode").
+bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder, Foundation and CPython (ARGS="XML decode").
 	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
 	@Benchmarks/.build/release/SerializerBench $(ARGS)
 

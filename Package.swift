@@ -328,7 +328,7 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCSV", "AfarCore", "AfarSerializers", "AfarXML",
+                "AfarCSV", "AfarCore", "AfarJSON", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
                 .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
                 .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
@@ -454,7 +454,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarLogging", "AfarMetrics",
+                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarJSON", "AfarLogging", "AfarMetrics",
                 "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
                 "AfarCSV", "AfarProtobuf", "AfarYAML",
                 .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),

@@ -22,6 +22,18 @@ import Testing
         #expect(try await CSVSamples.sent([CSVSamples.Station(name: "Bern")]) == "thanks")
     }
 
+    @Test(.stubs(Stub(.get, "/users", .text("[{\"name\": \"Ada\", \"age\": \"36\"}]"))))
+    func errorsOfFastJSONTellTheLine() async throws {
+        try await FastJSONSamples.configured()
+        #expect(await Output.has("line 1"))
+    }
+
+    @Test(.stubs(Stub(.get, "/users", .text("[{\"name\": \"Ada\", \"age\": 36}]"))))
+    func fastJSONIsDecoded() async throws {
+        try await FastJSONSamples.decoded()
+        #expect(await Output.has("1 users, fast"))
+    }
+
     private static let stamp: Data = {
         let bytes: Data? = try? Google_Protobuf_Timestamp(seconds: 1_714_996_800).serializedBytes()
         return bytes ?? Data()

@@ -14,7 +14,8 @@ extension Exchange {
 
     /// For transports that need it whole: the body of the request, whatever form it has. The observer is told.
     ///
-    /// - Throws: A ``TransportError`` of the code ``TransportError/Code-swift.struct/requestBodyFailed``.
+    /// - Throws: A ``TransportError`` of the code ``TransportError/Code-swift.struct/requestBodyFailed``, or
+    ///   ``TransportError/Code-swift.struct/cancelled`` when the task was cancelled.
     public func collectBody() async throws -> Data {
         try await collectBody { count in observer?.exchangeDidSend(bytes: Int64(count), expected: body.length) }
     }
@@ -37,7 +38,10 @@ extension Exchange {
                     bytes.append(chunk)
                     await tell(bytes.count)
                 }
-            } catch { throw failure("the body's reader failed", error) }
+            } catch {
+                // Who cancels has most readers fail, too.
+                throw Task.isCancelled ? cancellation : failure("the body's reader failed", error)
+            }
             if let length = stream.length, length != Int64(bytes.count) {
                 throw failure("the body has \(bytes.count) bytes, not \(length) as it said")
             }
@@ -54,10 +58,7 @@ extension Exchange {
     public func answer(with head: ResponseHead, body: Data) async throws -> TransportResponse {
         observer?.exchangeDidReceiveHead(head)
         let verdict = await headArrived(head).settled()
-        guard !Task.isCancelled else {
-            throw TransportError(
-                .cancelled, phase: .awaitingResponse, url: url, message: "the exchange was cancelled")
-        }
+        guard !Task.isCancelled else { throw cancellation }
         let body = request.method == .head ? Data() : body
         if case .take(let other) = verdict, let limit = (other ?? delivery).limit, body.count > limit {
             throw TransportError(
@@ -70,6 +71,10 @@ extension Exchange {
             observer?.exchangeDidReceive(bytes: Int64(body.count), expected: head.contentLength)
         }
         return delivered
+    }
+
+    private var cancellation: TransportError {
+        TransportError(.cancelled, phase: .awaitingResponse, url: url, message: "the exchange was cancelled")
     }
 }
 

@@ -11,7 +11,7 @@ extension Subject {
         }
     ]
 
-    private static let jsonSeeds = [
+    static let jsonSeeds = [
         "{\"id\":7,\"name\":\"Ada\",\"tags\":[\"a\",\"\\u00e9\\n\"],\"ok\":true,\"x\":null,\"n\":[-1,0.5,1e3]}",
         "[[[[{\"a\":[{}]}]]]]", "\"\u{1F600}\\ud83d\\ude00\"", " 12.5e-7 ", "[]",
     ]
