@@ -5,7 +5,8 @@ TRAITS := --enable-all-traits
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.
-BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libsqlite3-dev libsimdjson-dev pkg-config
+BUILD_PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libxml2-dev libpsl-dev libsqlite3-dev libsimdjson-dev \
+	libspng-dev libturbojpeg0-dev libwebp-dev libpixman-1-dev pkg-config
 TEST_PACKAGES := $(BUILD_PACKAGES) openssl ca-certificates curl gzip groff-base iproute2 util-linux \
 	nginx-light apache2-bin libapache2-mod-auth-gssapi krb5-kdc krb5-admin-server krb5-user tinyproxy-bin microsocks nghttp2-server python3-websockets python3-jsonschema
 BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
@@ -41,7 +42,7 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-stores bench-websockets autobahn newer-libcurl soak \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl soak \
 	smoke lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -89,6 +90,11 @@ bench: bench-packages ## Compares the speed with other clients and writes Docs/P
 bench-serializers: bench-packages ## Compares XML, text and JSON with libxml2 in C, XMLCoder, Foundation and CPython (ARGS="XML decode").
 	$(SWIFT) build --package-path Benchmarks -c release --product SerializerBench
 	@Benchmarks/.build/release/SerializerBench $(ARGS)
+
+bench-images: bench-packages ## Compares thumbnails of a photograph with Python's Pillow, from PyPI.
+	$(call install,python3-venv)
+	$(SWIFT) build --package-path Benchmarks -c release --product ImageBench
+	@Benchmarks/Images/run
 
 bench-stores: bench-packages ## Measures requests that caches answer, in memory and on disk, and the look-up of cookies.
 	$(SWIFT) build --package-path Benchmarks -c release --product StoreBench

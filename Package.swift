@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
         .library(name: "AfarJSON", targets: ["AfarJSON"]),
         .library(name: "AfarYAML", targets: ["AfarYAML"]),
+        .library(name: "AfarImage", targets: ["AfarImage"]),
         .library(name: "AfarCSV", targets: ["AfarCSV"]),
         .library(name: "AfarProtobuf", targets: ["AfarProtobuf"]),
         .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
@@ -165,6 +166,26 @@ let package = Package(
             ],
             path: "Plugins/AfarYAML"
         ),
+        .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
+        .systemLibrary(
+            name: "CTurboJPEG", pkgConfig: "libturbojpeg",
+            providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
+        ),
+        // The module map links libwebp, libwebpdemux and libwebpmux; their headers lie in one folder.
+        .systemLibrary(
+            name: "CWebP", pkgConfig: "libwebpmux", providers: [.apt(["libwebp-dev"]), .brew(["webp"])]
+        ),
+        .systemLibrary(
+            name: "CPixman", pkgConfig: "pixman-1", providers: [.apt(["libpixman-1-dev"]), .brew(["pixman"])]
+        ),
+        .target(
+            name: "AfarImage",
+            dependencies: [
+                "AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Plugins/AfarImage"
+        ),
         .target(
             name: "CJSONDocument",
             cxxSettings: [
@@ -176,7 +197,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]
         ),
         .target(
-            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument"],
+            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
             path: "Plugins/AfarJSON"
         ),
         .target(
@@ -242,7 +263,7 @@ let package = Package(
         .executableTarget(
             name: "AfarCLI",
             dependencies: [
-                "Afar", "AfarDiskCache", "AfarHAR", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
+                "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
@@ -328,7 +349,7 @@ let package = Package(
         .executableTarget(
             name: "AfarFuzz",
             dependencies: [
-                "AfarCSV", "AfarCore", "AfarJSON", "AfarSerializers", "AfarXML",
+                "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
                 .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
                 .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
                 .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
@@ -359,6 +380,15 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
             ]
+        ),
+        .testTarget(
+            name: "AfarImageTests",
+            dependencies: [
+                "AfarImage", "AfarCore", "AfarTesting", "AfarTestServer", "AfarTransport",
+                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            exclude: ["fixtures.py", "references.py"]
         ),
         .testTarget(
             name: "AfarJSONTests",
@@ -454,9 +484,10 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarJSON", "AfarLogging", "AfarMetrics",
-                "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing", "AfarXML",
-                "AfarCSV", "AfarProtobuf", "AfarYAML",
+                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarJSON",
+                "AfarLogging",
+                "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing",
+                "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML",
                 .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
                 .product(
                     name: "OpenCombine", package: "OpenCombine",
@@ -490,7 +521,7 @@ let package = Package(
         .testTarget(
             name: "AfarCLITests",
             dependencies: [
-                "AfarCLI", "Afar", "AfarTestServer", "TestServers",
+                "AfarCLI", "Afar", "AfarImage", "AfarTestServer", "TestServers",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),

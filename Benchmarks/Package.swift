@@ -44,6 +44,11 @@ let package = Package(
             path: "Serializers"
         ),
         .executableTarget(
+            name: "ImageBench",
+            dependencies: ["Measurement", .product(name: "AfarImage", package: "Afar")],
+            path: "Images", exclude: ["run", "thumbnails.py"]
+        ),
+        .executableTarget(
             name: "StoreBench",
             dependencies: [
                 "Measurement", .product(name: "Afar", package: "Afar"),

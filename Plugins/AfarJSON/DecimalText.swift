@@ -39,16 +39,12 @@ struct DecimalText {
     /// The number as a decimal; nil if it has more digits than that, or is too large or too small.
     var decimal: Decimal? {
         if digits.isEmpty { return 0 }
-        // A decimal's exponent is -128 to 127, and its digits are a number of 128 bits: 38 digits at least.
-        var digits = digits
-        var exponent = exponent
-        if exponent > 127, exponent - 127 <= 38 - digits.count {
-            digits += Array(repeating: UInt8(ascii: "0"), count: exponent - 127)
-            exponent = 127
-        }
-        guard digits.count <= 38, (-128...127).contains(exponent) else { return nil }
-        let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
-        guard let mantissa = Decimal(string: text) else { return nil }
-        return Decimal(sign: .plus, exponent: exponent, significand: mantissa)
+        // A decimal is a number of 128 bits, which all numbers of 38 digits fit in, times ten to the power of -128 to 127.
+        let power = min(exponent, 127)
+        guard digits.count <= 38, power >= -128, exponent - power <= 38 - digits.count else { return nil }
+        let zeros = String(repeating: "0", count: exponent - power)
+        let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + zeros + "e\(power)"
+        guard let decimal = Decimal(string: text), decimal.isFinite else { return nil }
+        return decimal
     }
 }

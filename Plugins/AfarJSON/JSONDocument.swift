@@ -1,5 +1,6 @@
 import AfarSerializers
 import CJSONDocument
+import CStack
 import Foundation
 
 /// A text that is JSON, and what is to be known for decoding from it: a name for its ``JSONDocumentContents``.
@@ -38,11 +39,12 @@ struct JSONDocument {
         case afar_json_too_large: problem = "The text has 2 GiB or more"
         case afar_json_out_of_memory: problem = "There is not enough memory for the text"
         case afar_json_lone_surrogate: problem = "A string has half of a surrogate pair"
+        case afar_json_unsupported_processor: problem = "simdjson does not support this processor, and cannot read the text"
         default:
             if let fault = JSONText.fault(in: text) { return fault }
             problem = "The text is no JSON"
         }
-        return InvalidJSON(problem: problem, location: JSONLocation(of: offset, in: text))
+        return InvalidJSON(problem: problem, location: text.withUnsafeBytes { JSONLocation(of: offset, in: $0) })
     }
 
     // MARK: What it is
@@ -54,14 +56,33 @@ struct JSONDocument {
     }
     var details: JSONDocumentDetails { contents.pointee.details.takeUnretainedValue() }
     var options: FastJSONDecoder { details.options }
-    var namesNeedIndex: Bool { contents.pointee.namesNeedIndex }
+    var namesDependOnPath: Bool { contents.pointee.namesDependOnPath }
+    var namesAreAmbiguous: Bool { contents.pointee.namesAreAmbiguous }
+
+    /// Whether names that are equal in Swift have equal bytes.
+    var namesAreEqualByBytes: Bool { contents.pointee.index.keys_are_ascii }
+
+    /// Whether the stack has room for more values in each other. To ask the system where it ends is dear.
+    var hasStack: Bool {
+        let position = UInt(afar_stack_position())
+        return contents.pointee.stackStart &- position < 32 << 10 || details.hasStack(at: position)
+    }
 
     var root: JSONValue { JSONValue(document: self, node: 0, parent: 0, place: JSONValue.noPlace) }
 
-    /// What stands for a value that is not there.
-    func absent(in parent: UInt32) -> JSONValue {
-        JSONValue(
-            document: self, node: contents.pointee.index.node_count, parent: parent, place: JSONValue.noPlace)
+    /// What stands for a member that is not there: `null`, which stands behind the text.
+    func absent(_ name: String, in parent: UInt32) -> JSONValue {
+        details.absentNames.append(name)
+        return JSONValue(
+            document: self, node: contents.pointee.index.node_count, parent: parent,
+            place: JSONValue.firstAbsent + UInt32(details.absentNames.count - 1))
+    }
+
+    /// The value of an array or an object that is known by its node.
+    func value(_ node: UInt32) -> JSONValue {
+        guard node != 0 else { return root }
+        let container = container(node).pointee
+        return JSONValue(document: self, node: node, parent: container.parent, place: container.place)
     }
 
     // MARK: Nodes
@@ -72,6 +93,8 @@ struct JSONDocument {
     /// Where in the text a value or a key begins.
     func offset(_ node: UInt32) -> Int { Int(nodes[Int(node)].offset & afar_json_length) }
 
+    func isArray(_ node: UInt32) -> Bool { first(node) == UInt8(ascii: "[") }
+
     func isNull(_ node: UInt32) -> Bool { first(node) == UInt8(ascii: "n") }
 
     func container(_ node: UInt32) -> UnsafeMutablePointer<afar_json_container> {
@@ -79,17 +102,15 @@ struct JSONDocument {
     }
 
     /// How many elements or members an array or an object has.
-    func count(of node: UInt32) -> Int { Int(container(node).pointee.count & ~afar_json_has_duplicates) }
+    func count(of node: UInt32) -> Int { Int(container(node).pointee.count & afar_json_count) }
 
     /// Whether a name stands twice in an object.
     func hasDuplicates(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_has_duplicates != 0 }
 
-    /// In which array or object another one is, and where in it.
-    func place(of node: UInt32) -> (parent: UInt32, place: UInt32) {
-        guard node != 0 else { return (0, JSONValue.noPlace) }
-        let container = container(node).pointee
-        return (container.parent, container.place)
-    }
+    /// Whether an object's keys are data, and not names that a strategy converts.
+    func isDictionary(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_is_dictionary != 0 }
+
+    func setDictionary(_ node: UInt32) { container(node).pointee.count |= afar_json_is_dictionary }
 
     /// The number of the name in a key's node.
     func keyNumber(_ node: UInt32) -> UInt32 { nodes[Int(node)].extent }
@@ -120,7 +141,7 @@ struct JSONDocument {
 
     /// The number of the key with a name in Swift, or `afar_json_no_key`.
     func number(named name: String) -> UInt32 {
-        if let numbers = details.names.convertedNumbers { return numbers[name] ?? afar_json_no_key }
+        if let numbers = details.names.numbers { return numbers[name] ?? afar_json_no_key }
         var name = name
         return name.withUTF8 { name in
             withUnsafePointer(to: contents.pointee.index) {

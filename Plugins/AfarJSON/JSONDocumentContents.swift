@@ -1,5 +1,6 @@
 import AfarTransport
 import CJSONDocument
+import CStack
 
 /// What a document consists of. It stands at an address that stays good after the document was closed, and is then used for
 /// another one; the generation tells them apart.
@@ -10,8 +11,12 @@ struct JSONDocumentContents {
     let nodes: UnsafeMutablePointer<afar_json_node>
     let index: afar_json_document
     var types: DecodedTypes
-    /// See ``JSONNames/needIndex``.
-    let namesNeedIndex: Bool
+    /// See ``JSONNames/dependOnPath``.
+    let namesDependOnPath: Bool
+    /// Whether different names are one in Swift.
+    let namesAreAmbiguous: Bool
+    /// Where on the stack decoding began.
+    let stackStart: UInt
     let details: Unmanaged<JSONDocumentDetails>
 
     typealias Address = UnsafeMutablePointer<JSONDocumentContents>
@@ -29,11 +34,13 @@ struct JSONDocumentContents {
     static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
         guard let text = index.text, let nodes = index.nodes else { return nil }
         let keys = UnsafeBufferPointer(start: index.keys, count: Int(index.key_count))
-        let details = JSONDocumentDetails(options, keys)
+        let names = JSONNames(keys, areASCII: index.keys_are_ascii, options.keyDecodingStrategy)
+        let details = JSONDocumentDetails(options, names)
         func contents(generation: UInt32, types: DecodedTypes) -> JSONDocumentContents {
             JSONDocumentContents(
                 generation: generation, text: text, nodes: nodes, index: index, types: types,
-                namesNeedIndex: details.names.needIndex, details: .passRetained(details))
+                namesDependOnPath: names.dependOnPath, namesAreAmbiguous: names.areAmbiguous,
+                stackStart: UInt(afar_stack_position()), details: .passRetained(details))
         }
         guard let address = free.withLock({ $0.popLast() })?.address else {
             let address = Address.allocate(capacity: 1)
@@ -52,21 +59,5 @@ struct JSONDocumentContents {
         free.withLock { $0.append(unused) }
         contents.details.release()
         withUnsafePointer(to: contents.index) { afar_json_close($0) }
-    }
-}
-
-/// What is needed of a document now and then.
-final class JSONDocumentDetails {
-    let options: FastJSONDecoder
-    let userInfo: [CodingUserInfoKey: Any]
-    let names: JSONNames
-    /// Of objects that need one, see ``JSONValue/makeIndex()``.
-    var indexes: [JSONValue.Index] = []
-    var locations = JSONLocations()
-
-    init(_ options: FastJSONDecoder, _ keys: UnsafeBufferPointer<afar_json_key>) {
-        self.options = options
-        userInfo = options.userInfo
-        names = JSONNames(keys, options.keyDecodingStrategy)
     }
 }

@@ -3,39 +3,50 @@ import Foundation
 
 /// The names of a document's members, as they are written and as the strategy for keys has them in Swift.
 final class JSONNames {
-    /// The key's number for each name in Swift; nil if names are as in the document, or two are converted to one, or where
-    /// they stand decides.
-    let convertedNumbers: [String: UInt32]?
-    /// Whether an object's members are found by an index of its own, because there are no numbers for all objects.
-    let needIndex: Bool
+    /// The key's number for each name in Swift, of equal ones the first. Nil where equal names have equal bytes, and where a
+    /// name depends on the path.
+    let numbers: [String: UInt32]?
+    /// Whether different keys have one name in Swift.
+    var areAmbiguous: Bool { firsts != nil }
+    /// Whether names depend on the path, so that there are no numbers for all objects.
+    var dependOnPath: Bool { convert != nil }
     private let keys: UnsafeBufferPointer<afar_json_key>
     private let converted: [String]?
+    /// For each key, the first one with the same name in Swift; nil if they are all different.
+    private let firsts: [UInt32]?
     private let convert: (@Sendable ([any CodingKey]) -> any CodingKey)?
     /// Those that were asked for.
     private var written: [String?] = []
 
-    init(_ keys: UnsafeBufferPointer<afar_json_key>, _ strategy: JSONDecoder.KeyDecodingStrategy) {
+    init(
+        _ keys: UnsafeBufferPointer<afar_json_key>, areASCII: Bool, _ strategy: JSONDecoder.KeyDecodingStrategy
+    ) {
         self.keys = keys
+        var names: [String]?
+        var convert: (@Sendable ([any CodingKey]) -> any CodingKey)?
+        var isConverted = false
         switch strategy {
+        case .custom(let custom): convert = custom
         case .convertFromSnakeCase:
-            let names = keys.map { SnakeCase.camelCase(of: Self.text(of: $0)) }
-            let numbers = Dictionary(zip(names, UInt32(0)...)) { first, _ in first }
-            converted = names
-            convert = nil
-            convertedNumbers = numbers.count == names.count ? numbers : nil
-            needIndex = numbers.count != names.count
-        case .custom(let convert):
-            converted = nil
-            self.convert = convert
-            convertedNumbers = nil
-            needIndex = true
+            names = keys.map { SnakeCase.camelCase(of: Self.text(of: $0)) }
+            isConverted = true
         default:
-            converted = nil
-            convert = nil
-            convertedNumbers = nil
-            needIndex = false
+            // Two spellings of an accent are one in Swift.
+            if !areASCII { names = keys.map { Self.text(of: $0) } }
+        }
+        self.convert = convert
+        converted = isConverted ? names : nil
+        let numbers = names.map { Dictionary(zip($0, UInt32(0)...)) { first, _ in first } }
+        self.numbers = numbers
+        if let names, let numbers, numbers.count < names.count {
+            firsts = names.map { numbers[$0] ?? 0 }
+        } else {
+            firsts = nil
         }
     }
+
+    /// The number of the first key with the same name in Swift.
+    func canonical(_ number: UInt32) -> UInt32 { firsts?[Int(number)] ?? number }
 
     /// A name as it is written.
     func written(_ number: UInt32) -> String {

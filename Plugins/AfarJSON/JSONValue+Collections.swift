@@ -2,7 +2,7 @@ import Foundation
 
 extension Array: DirectlyDecodable where Element: Decodable {
     static func decode(_ value: JSONValue) throws -> [Element] {
-        // Each known once for all elements.
+        // What is known once for all elements.
         if Element.self == String.self { return unsafeBitCast(try value.elements { try $0.string() }, to: Self.self) }
         if Element.self == Int.self {
             return unsafeBitCast(try value.elements { try $0.integer(Int.self) }, to: Self.self)
@@ -18,23 +18,19 @@ extension Array: DirectlyDecodable where Element: Decodable {
 /// Dictionaries whose keys are data, not names of members, so that no strategy converts them.
 extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     static func decode(_ value: JSONValue) throws -> [String: Value] {
-        guard value.isObject else { throw value.mismatch(Self.self) }
-        let document = value.document
-        let (details, strategy) = (document.details, document.options.duplicateKeyStrategy)
-        var dictionary: [String: Value] = [:]
-        dictionary.reserveCapacity(value.capacity(for: (String, Value).self))
-        for key in value.keys {
-            let name = details.names.written(document.keyNumber(key))
-            if document.hasDuplicates(value.node), dictionary[name] != nil {
-                switch strategy {
-                case .useFirst: continue
-                case .useLast: break
-                case .refuse: throw value.duplicate(name, key)
-                }
+        try value.require(value.isObject, Self.self)
+        let (document, names) = (value.document, value.document.details.names)
+        document.setDictionary(value.node)
+        guard !document.namesAreEqualByBytes || document.hasDuplicates(value.node) else {
+            var dictionary: [String: Value] = [:]
+            dictionary.reserveCapacity(value.capacity(for: (String, Value).self))
+            for key in value.keys {
+                dictionary[names.written(document.keyNumber(key))] = try value.member(key).decode(Value.self)
             }
-            dictionary[name] = try value.member(key).decode(Value.self)
+            return dictionary
         }
-        return dictionary
+        try value.checkNames { names.written(document.keyNumber($0)) }
+        return try value.writtenIndex.mapValues { try value.member($0).decode(Value.self) }
     }
 }
 
@@ -42,7 +38,7 @@ extension JSONValue {
     /// An array's elements, each read.
     @inline(__always)
     fileprivate func elements<Element>(_ read: (JSONValue) throws -> Element) throws -> [Element] {
-        guard isArray else { throw mismatch([Element].self) }
+        try require(isArray, [Element].self)
         var elements: [Element] = []
         elements.reserveCapacity(capacity(for: Element.self))
         var element = node + 3

@@ -4,17 +4,31 @@ import Foundation
 extension JSONValue {
     /// The keys and indices from the root to here.
     var path: [any CodingKey] {
-        var steps: [(parent: UInt32, place: UInt32)] = []
-        var (parent, place) = (parent, place)
-        while place != Self.noPlace {
-            steps.append((parent, place))
-            (parent, place) = document.place(of: parent)
-        }
-        return steps.reversed().reduce(into: []) { path, step in
-            path.append(
-                document.first(step.parent) == UInt8(ascii: "[")
-                    ? JSONKey(intValue: Int(step.place))
-                    : JSONKey(stringValue: document.details.names.name(step.place, at: path)))
+        guard place != Self.noPlace else { return [] }
+        let details = document.details
+        if details.lastPath.node != parent { details.lastPath = (parent, document.value(parent).path) }
+        let path = details.lastPath.path
+        return path + [key(at: path)]
+    }
+
+    /// The last one of the path.
+    ///
+    /// - Parameter path: That of the array or object that this is in.
+    private func key(at path: [any CodingKey]) -> JSONKey {
+        let details = document.details
+        if place >= Self.firstAbsent { return JSONKey(stringValue: details.absentNames[Int(place - Self.firstAbsent)]) }
+        if document.isArray(parent) { return JSONKey(intValue: Int(place)) }
+        let isWritten = document.isDictionary(parent)
+        return JSONKey(stringValue: isWritten ? details.names.written(place) : details.names.name(place, at: path))
+    }
+
+    /// Checks that the value is of the kind that is wanted, and that there is room to go into it.
+    ///
+    /// - Throws: A `DecodingError`.
+    func require(_ isOfKind: Bool, _ type: Any.Type) throws {
+        guard isOfKind else { throw mismatch(type) }
+        guard document.hasStack else {
+            throw corrupted("Values are nested deeper than the stack of this thread allows")
         }
     }
 
@@ -45,9 +59,9 @@ extension JSONValue {
     }
 
     /// A name stands in the object before, too.
-    func duplicate(_ name: String, _ key: UInt32) -> DecodingError {
-        .dataCorrupted(
-            context("The name \(name.debugDescription) stands in the object again", location: location(key)))
+    func duplicate(_ key: UInt32) -> DecodingError {
+        let name = document.details.names.written(document.keyNumber(key)).prefix(60).debugDescription
+        return .dataCorrupted(context("The name \(name) stands in the object again", location: location(key)))
     }
 
     /// Someone has kept a decoder, and uses it when its document is gone.
@@ -65,7 +79,9 @@ extension JSONValue {
     }
 
     private func location(_ node: UInt32) -> JSONLocation {
-        document.details.locations.location(of: document.offset(node), in: document.text)
+        // What is not there has the place of what it should be in.
+        let node = place >= Self.firstAbsent && place != Self.noPlace ? parent : node
+        return document.details.locations.location(of: document.offset(node), in: document.text)
     }
 
     private var kind: String {

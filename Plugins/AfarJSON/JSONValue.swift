@@ -11,11 +11,13 @@ struct JSONValue {
     let node: UInt32
     /// The array or object that this is in; of the root, the root itself.
     let parent: UInt32
-    /// An index, a key's number, or ``noPlace``.
+    /// An index, a key's number, ``firstAbsent`` and more, or ``noPlace``.
     let place: UInt32
 
-    /// The place of the root, and of what a decoder asked for and the document does not have.
+    /// The place of the root.
     static let noPlace = UInt32.max
+    /// The place of the first member that a decoder asked for and the document does not have. No number of a key is as large.
+    static let firstAbsent: UInt32 = 0x8000_0000
 
     init(document: JSONDocument, node: UInt32, parent: UInt32, place: UInt32) {
         self.document = document
@@ -44,7 +46,7 @@ struct JSONValue {
     var first: UInt8 { document.first(node) }
     var isNull: Bool { document.isNull(node) }
     var isObject: Bool { first == UInt8(ascii: "{") }
-    var isArray: Bool { first == UInt8(ascii: "[") }
+    var isArray: Bool { document.isArray(node) }
     var isString: Bool { first == UInt8(ascii: "\"") }
 
     var isNumber: Bool {

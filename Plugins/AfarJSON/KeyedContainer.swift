@@ -3,29 +3,22 @@ import Foundation
 /// The members of an object.
 struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONValue
-    /// The numbers of all keys, if there are few.
+    /// The numbers of all keys, if there are few and they do not depend on the path.
     private let numbers: KeyNumbers?
-    /// Which one of the document's indexes has the members; -1 if they need none.
-    private let index: Int32
 
     init(_ value: JSONValue) throws {
-        guard value.isObject else { throw value.mismatch([String: Any].self) }
+        try value.require(value.isObject, [String: Any].self)
+        try value.checkNames()
         object = value
-        numbers = value.document.numbers(of: Key.self)
-        index = try value.makeIndex()
+        numbers = value.document.namesDependOnPath ? nil : value.document.numbers(of: Key.self)
     }
 
     var codingPath: [any CodingKey] { object.isOpen ? object.path : [] }
 
     var allKeys: [Key] {
         guard object.isOpen else { return [] }
-        let details = object.document.details
-        if index >= 0 {
-            return details.indexes[Int(index)].sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key) }
-        }
-        return object.keys.compactMap {
-            Key(stringValue: details.names.name(object.document.keyNumber($0), at: object.path))
-        }
+        let names = object.allNames
+        return names.compactMap { Key(stringValue: $0) }
     }
 
     func contains(_ key: Key) -> Bool { object.isOpen && member(key) != nil }
@@ -36,7 +29,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func member(_ key: Key) -> JSONValue? {
-        guard index < 0, let numbers else { return member(named: key.stringValue) }
+        guard let numbers else { return member(named: key.stringValue) }
         let byte = MemoryLayout<Key>.size == 0 ? 0 : Int(unsafeBitCast(key, to: UInt8.self))
         if numbers[byte] == DecodedTypes.unknown {
             numbers[byte] = object.document.number(named: key.stringValue)
@@ -46,13 +39,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func member(named name: String) -> JSONValue? {
-        let node =
-            if index < 0 {
-                object.key(numbered: object.document.number(named: name))
-            } else {
-                object.document.details.indexes[Int(index)][name]
-            }
-        guard let node else { return nil }
+        guard let node = object.key(named: name) else { return nil }
         return object.member(node)
     }
 
@@ -132,6 +119,6 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func superDecoder(named name: String) throws -> any Decoder {
         guard object.isOpen else { throw JSONValue.closed }
-        return ValueDecoder(member(named: name) ?? object.document.absent(in: object.node))
+        return ValueDecoder(member(named: name) ?? object.document.absent(name, in: object.node))
     }
 }

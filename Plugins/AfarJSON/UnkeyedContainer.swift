@@ -8,7 +8,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     private let length: Int
 
     init(_ value: JSONValue) throws {
-        guard value.isArray else { throw value.mismatch([Any].self) }
+        try value.require(value.isArray, [Any].self)
         array = value
         next = value.node + 3
         length = value.count

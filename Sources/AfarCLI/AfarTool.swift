@@ -21,6 +21,7 @@ struct AfarTool: AsyncParsableCommand {
                 "afar post :8080/users --json name=Ada --json age:=36",
                 "afar put :8080/notes/1 --data @note.txt -H 'Content-Type: text/markdown'",
                 "afar xml example.com/feed.xml --xpath 'count(//item)'",
+                "afar image example.com/photo.jpg --resize 320x --output thumb.webp",
                 "afar download example.com/archive.tar.gz",
                 "afar upload :8080/files --file archive.tar.gz",
                 "afar get example.com --timing --verbose > page.html",
@@ -38,8 +39,9 @@ struct AfarTool: AsyncParsableCommand {
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
-            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, Download.self, Upload.self,
-            OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self, Serve.self, Demo.self,
+            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, ShowImage.self,
+            Download.self, Upload.self, OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self,
+            Serve.self, Demo.self,
         ])
 
     /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and

@@ -267,9 +267,13 @@ afar_json_status open_document(
     // The kernel is chosen for the processor that this runs on.
     std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
     const simdjson::implementation *kernel = simdjson::get_active_implementation();
-    if (kernel->create_dom_parser_implementation(length, 1, parser) != simdjson::SUCCESS) return afar_json_out_of_memory;
+    simdjson::error_code error = kernel->create_dom_parser_implementation(length, 1, parser);
+    if (error == simdjson::UNSUPPORTED_ARCHITECTURE) return afar_json_unsupported_processor;
+    if (error != simdjson::SUCCESS) return afar_json_out_of_memory;
     const auto *bytes = reinterpret_cast<const uint8_t *>(storage->text.get());
-    if (parser->stage1(bytes, length, simdjson::stage1_mode::regular) != simdjson::SUCCESS) return afar_json_malformed;
+    error = parser->stage1(bytes, length, simdjson::stage1_mode::regular);
+    if (error == simdjson::MEMALLOC) return afar_json_out_of_memory;
+    if (error != simdjson::SUCCESS) return afar_json_malformed;
 
     // A container takes three nodes and has two places, its brackets, or one until it is closed; every other node has a place.
     const size_t places = parser->n_structural_indexes;
@@ -289,6 +293,7 @@ afar_json_status open_document(
     document->node_count = reader.node_count();
     document->keys = storage->keys.all();
     document->key_count = storage->keys.count();
+    document->keys_are_ascii = storage->keys.are_ascii();
     document->storage = storage.release();
     return afar_json_ok;
 }

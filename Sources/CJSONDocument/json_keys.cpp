@@ -1,5 +1,6 @@
 #include "json_keys.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -68,6 +69,7 @@ uint32_t Keys::insert(const char *name, size_t length) {
     uint32_t number = slots[index].number_plus_one - 1;
     if (slots[index].number_plus_one == 0) {
         number = count();
+        is_ascii = is_ascii && std::none_of(name, name + length, [](char byte) { return byte & 0x80; });
         keys.push_back({name, length});
         successors.push_back(0);
         slots[index] = {hash, number + 1};

@@ -21,6 +21,7 @@ class Keys {
     uint32_t find(const char *name, size_t length) const;
 
     const afar_json_key *all() const { return keys.data(); }
+    bool are_ascii() const { return is_ascii; }
     uint32_t count() const { return static_cast<uint32_t>(keys.size()); }
 
   private:
@@ -34,6 +35,7 @@ class Keys {
     /// The key that came after each one last: most objects are like the one before.
     std::vector<uint32_t> successors;
     uint32_t previous = 0;
+    bool is_ascii = true;
     /// A hash table whose size is a power of two, half empty at least.
     std::vector<Slot> slots;
     std::vector<std::unique_ptr<char[]>> unescaped;

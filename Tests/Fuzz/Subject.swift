@@ -48,5 +48,6 @@ struct Contradiction: Error {
 
 extension Subject {
     /// All of them.
-    static let all = xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + heads
+    static let all =
+        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads
 }

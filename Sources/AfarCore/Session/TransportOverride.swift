@@ -43,7 +43,7 @@ extension SessionConfiguration {
 
 extension DispatchQueue {
     /// Runs a user's closure later, with what takes the transports' place in the task that calls this.
-    func asyncWithTransport(_ work: @escaping @Sendable () -> Void) {
+    package func asyncWithTransport(_ work: @escaping @Sendable () -> Void) {
         guard let override = TransportOverride.current else { return async(execute: work) }
         async { TransportOverride.$current.withValue(override, operation: work) }
     }

@@ -32,7 +32,7 @@ struct JSONFaultFinder {
     }
 
     private func invalid(_ fault: Fault) -> InvalidJSON {
-        InvalidJSON(problem: fault.problem, location: JSONLocation(of: fault.offset, in: bytes))
+        InvalidJSON(problem: fault.problem, location: bytes.withUnsafeBytes { JSONLocation(of: fault.offset, in: $0) })
     }
 
     // MARK: Grammar

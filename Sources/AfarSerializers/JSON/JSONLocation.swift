@@ -15,21 +15,26 @@ public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - byteOffset: How many bytes of the text come before.
     ///   - text: The text in UTF-8.
-    public init(of byteOffset: Int, in text: some Collection<UInt8>) {
-        self = JSONLocation().advanced(over: text.prefix(byteOffset))
+    public init(of byteOffset: Int, in text: UnsafeRawBufferPointer) {
+        self = JSONLocation().advanced(over: UnsafeRawBufferPointer(rebasing: text.prefix(byteOffset)))
     }
 
     /// The location behind bytes that begin here.
-    public func advanced(over bytes: some Collection<UInt8>) -> JSONLocation {
-        bytes.reduce(into: self) { location, byte in
-            location.byteOffset += 1
+    public func advanced(over bytes: UnsafeRawBufferPointer) -> JSONLocation {
+        var location = self
+        location.byteOffset += bytes.count
+        var characters = 0
+        for byte in bytes {
             if byte == 0x0A {
                 location.line += 1
                 location.column = 1
+                characters = 0
             } else if byte & 0xC0 != 0x80 {
-                location.column += 1
+                characters += 1
             }
         }
+        location.column += characters
+        return location
     }
 
     /// The line, the column and the byte.

@@ -45,6 +45,10 @@ static const uint32_t afar_json_length = 0x7FFFFFFFu;
 static const uint32_t afar_json_no_key = 0xFFFFFFFFu;
 /// In an object's `count`: a key stands in it twice.
 static const uint32_t afar_json_has_duplicates = 0x80000000u;
+/// In an object's `count`: its keys are data, not names. The reader sets it.
+static const uint32_t afar_json_is_dictionary = 0x40000000u;
+/// What is left of a count without the bits above.
+static const uint32_t afar_json_count = 0x3FFFFFFFu;
 
 /// A name that members have, in UTF-8, without escapes. Equal names are one key.
 typedef struct {
@@ -61,6 +65,8 @@ typedef struct {
     uint32_t node_count;
     const afar_json_key *keys;
     uint32_t key_count;
+    /// Whether all names are ASCII; others may be equal though their bytes are not.
+    bool keys_are_ascii;
     /// What owns all of the above.
     void *storage;
 } afar_json_document;
@@ -75,6 +81,8 @@ typedef enum {
     /// The text has 2 GiB or more.
     afar_json_too_large,
     afar_json_out_of_memory,
+    /// simdjson has nothing for this processor, or was told to use nothing.
+    afar_json_unsupported_processor,
 } afar_json_status;
 
 /// Copies a text, checks it, and lists its values. The document is to be freed when the status is `afar_json_ok`, and only then.

@@ -1,0 +1,75 @@
+import CSpng
+public import Foundation
+
+/// Decodes PNG (ISO/IEC 15948) with libspng. Of an animation it gives the first picture.
+public struct PNGDecoder: ImageDecoder {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    // What libspng keeps of chunks that are no pixels: a color profile, texts, Exif data.
+    private static let maximumChunkSize = 8 << 20
+    private static let maximumChunksSize = 16 << 20
+
+    /// Makes the decoder.
+    public init() {}
+
+    /// PNG.
+    public var format: ImageFormat { .png }
+
+    /// Whether data begins with PNG's signature.
+    public func canDecode(_ data: Data) -> Bool { data.starts(with: Self.signature) }
+
+    /// Decodes an image. It is upright: Exif's orientation (chunk eXIf) is applied. The target size is not looked at.
+    ///
+    /// - Throws: ``ImageError``.
+    public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {
+        guard let context = spng_ctx_new(0) else {
+            throw ImageError(.outOfMemory, format: .png, "There is no memory to decode a PNG image")
+        }
+        defer { spng_ctx_free(context) }
+        return try data.withUnsafeBytes { bytes in
+            try check(spng_set_chunk_limits(context, Self.maximumChunkSize, Self.maximumChunksSize))
+            try check(spng_set_png_buffer(context, bytes.baseAddress, bytes.count))
+            let pixels = try pixels(context, options.limits)
+            // What follows the pixels is read to the end, so that a file that was cut there is noticed.
+            try check(spng_decode_chunks(context))
+            return Image(try orientation(context).upright(pixels), scale: options.scale)
+        }
+    }
+
+    private func pixels(_ context: OpaquePointer, _ limits: ImageLimits) throws -> PixelBuffer {
+        var header = spng_ihdr()
+        try check(spng_get_ihdr(context, &header))
+        let (width, height) = (Int(header.width), Int(header.height))
+        try limits.check(width: width, height: height, of: .png)
+        return try PixelBuffer(width: width, height: height) { bytes in
+            let format = Int32(bitPattern: SPNG_FMT_RGBA8.rawValue)
+            let flags = Int32(bitPattern: SPNG_DECODE_TRNS.rawValue)
+            try check(spng_decode_image(context, bytes.baseAddress, bytes.count, format, flags))
+            return bytes.premultiply()
+        }
+    }
+
+    private func orientation(_ context: OpaquePointer) -> Orientation {
+        var exif = spng_exif()
+        guard spng_get_exif(context, &exif) == 0, let data = exif.data else { return .up }
+        return Orientation(exif: UnsafeRawBufferPointer(start: data, count: exif.length))
+    }
+
+    private func check(_ status: Int32) throws {
+        guard status != 0 else { return }
+        let reason = String(cString: spng_strerror(status))
+        switch status {
+        case SPNG_IO_EOF.rawValue, Int32(SPNG_EOF.rawValue): throw ImageError.truncated(.png, reason)
+        case Int32(SPNG_EMEM.rawValue):
+            throw ImageError(.outOfMemory, format: .png, "There is no memory to decode the PNG image")
+        case Int32(SPNG_EOVERFLOW.rawValue):
+            throw ImageError(
+                .limitExceeded, format: .png, "The PNG image is larger than memory can be; ask for a smaller one")
+        case Int32(SPNG_ECHUNK_LIMITS.rawValue):
+            throw ImageError(
+                .limitExceeded, format: .png,
+                "The PNG image has too much beside its pixels: more than 1,000 texts, or \(Self.maximumChunksSize) bytes of "
+                    + "texts and profiles; remove them")
+        default: throw ImageError.corrupt(.png, reason)
+        }
+    }
+}

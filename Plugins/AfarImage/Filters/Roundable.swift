@@ -1,0 +1,7 @@
+public import Foundation
+
+/// Has a radius.
+public protocol Roundable {
+    /// The radius in points.
+    var radius: CGFloat { get }
+}

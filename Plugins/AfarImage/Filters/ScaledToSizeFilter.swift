@@ -1,0 +1,13 @@
+public import Foundation
+
+/// Scales images to a size, whatever their shape becomes.
+public struct ScaledToSizeFilter: ImageFilter, Sizable {
+    /// The size in points. One that no image can have leaves images as they are.
+    public let size: CGSize
+
+    /// Makes the filter.
+    public init(size: CGSize) { self.size = size }
+
+    /// Scales an image.
+    public var filter: @Sendable (Image) -> Image { { [size] in $0.imageScaled(to: size) } }
+}
