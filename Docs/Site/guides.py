@@ -1,5 +1,6 @@
 """The guides as articles of a documentation catalog: the Markdown files stay as they are, their links become the site's."""
 
+import os
 import pathlib
 import re
 import unicodedata
@@ -22,7 +23,7 @@ class Guide:
     def __init__(self, root, path, name):
         self.path = path
         self.name = name
-        self.lines = (root / path).read_text().splitlines()
+        self.lines = (root / path).read_text(encoding="utf-8").splitlines()
         if not self.lines or not self.lines[0].startswith("# "):
             raise Faults(f"{path}:1: a page has to begin with its title, after one #")
         self.title = self.lines[0][2:].strip()
@@ -109,7 +110,7 @@ class Guides:
         faults = []
         for guide in self.by_path.values():
             article = Article(self, guide, symbols, folder)
-            (folder / f"{guide.name}.md").write_text(article.text())
+            (folder / f"{guide.name}.md").write_text(article.text(), encoding="utf-8")
             faults += article.faults
         if faults:
             raise Faults("\n".join(faults))
@@ -183,9 +184,9 @@ class Article:
         if "://" in target or target.startswith("mailto:"):
             return match[0]
         path, _, anchor = target.partition("#")
-        file = self.guide.path if not path else relative(self.guide.path.parent / path)
+        file = pathlib.Path(os.path.normpath(self.guide.path.parent / path)) if path else self.guide.path
         source = self.guides.root / file
-        if not source.exists():
+        if file.parts[0] == ".." or not source.exists():
             self.faults.append(f"{self.guide.path}:{number}: there is no {target}")
             return text
         if mark:
@@ -218,19 +219,6 @@ def metadata(*directives):
 
 def cells(row):
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
-
-
-def relative(path):
-    """A path of the repository without `..`."""
-    parts = []
-    for part in path.parts:
-        if part == "..":
-            if not parts:
-                return pathlib.Path("..")
-            parts.pop()
-        else:
-            parts.append(part)
-    return pathlib.Path(*parts)
 
 
 def plain_links(text):

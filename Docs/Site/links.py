@@ -19,7 +19,7 @@ class Links:
         self.pages = {}
         for file in sorted((site / "data").rglob("*.json")):
             path = "/" + file.relative_to(site / "data").with_suffix("").as_posix()
-            self.pages[path] = json.loads(file.read_text())
+            self.pages[path] = json.loads(file.read_text(encoding="utf-8"))
         self.anchors = {path: set(anchors(page)) for path, page in self.pages.items()}
         for path, page in self.pages.items():
             self._check_page(path, page)
@@ -34,8 +34,7 @@ class Links:
             if identifier not in references:
                 self.faults.append(f"{path}: it refers to {identifier}, which it does not know")
         for identifier, reference in references.items():
-            kind = reference.get("type")
-            if kind == "image":
+            if reference.get("type") == "image":
                 for variant in reference["variants"]:
                     self._check_file(path, variant["url"])
             elif "url" in reference:
@@ -47,7 +46,6 @@ class Links:
             return
         self.count += 1
         page, _, anchor = target.partition("#")
-        # Web addresses of pages have small letters only.
         page = urllib.parse.unquote(page).rstrip("/") or path
         if page not in self.pages:
             self.faults.append(f"{path}: there is no page {target}")
@@ -60,7 +58,7 @@ class Links:
             self.faults.append(f"{path}: there is no file {target}")
 
     def _check_index(self):
-        index = json.loads((self.site / "index/index.json").read_text())
+        index = json.loads((self.site / "index/index.json").read_text(encoding="utf-8"))
         nodes = [node for language in index["interfaceLanguages"].values() for node in language]
         while nodes:
             node = nodes.pop()
@@ -73,7 +71,7 @@ class Links:
         known = set()
         for file in sorted(self.site.rglob("*.html")):
             path = "/" + file.relative_to(self.site).as_posix()
-            for target in RESOURCE.findall(file.read_text()):
+            for target in RESOURCE.findall(file.read_text(encoding="utf-8")):
                 if target in known or re.match(r"[a-z]+:", target):
                     continue
                 known.add(target)

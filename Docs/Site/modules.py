@@ -44,7 +44,7 @@ class Symbols:
     @staticmethod
     def _load(folder, module):
         files = [folder / f"{module}.symbols.json", *folder.glob(f"{module}@*.symbols.json")]
-        return {file.name: json.loads(file.read_text()) for file in files if file.exists()}
+        return {file.name: json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()}
 
     def home(self, name):
         """The only module with a type of this name."""
