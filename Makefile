@@ -42,8 +42,11 @@ PREFIX ?= /usr/local
 AS_OWNER = $(shell mkdir -p "$(PREFIX)" 2>/dev/null && [ -w "$(PREFIX)" ] || echo $(SUDO))
 BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 
+# The path of the site that `make docs` builds.
+BASE ?= /
+
 .PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl soak \
-	smoke lint format build-packages test-packages bench-packages
+	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -66,6 +69,7 @@ test: test-packages lint ## Checks the format, then runs all tests.
 	@set -e; tests="$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest"; for target in $(TEST_TARGETS); do \
 	  echo "== $$target"; timeout 1200 "$$tests" --testing-library swift-testing --filter "^$$target\."; done
 	Tests/Rules/check
+	Tests/Site/check
 	Tests/Consumer/check
 	Tests/PluginConsumers/check
 
@@ -119,6 +123,10 @@ smoke: bench-packages ## Builds the benchmarks and the soak, and takes a short l
 	$(SWIFT) build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/Bench --quick --only tiny-1
 	@Benchmarks/.build/release/Soak --scale 0.01
+
+docs: build-packages ## Builds the reference and the guides as a site in .build/docs (BASE=/afar for the path it will have).
+	$(call install,python3)
+	SWIFT="$(SWIFT)" Docs/Site/build --base "$(BASE)"
 
 lint: ## Checks the format of all Swift files.
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)

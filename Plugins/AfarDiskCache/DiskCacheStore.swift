@@ -33,6 +33,7 @@ public final class DiskCacheStore: CacheStore {
     /// another kind, is replaced by an empty one.
     ///
     /// - Parameters:
+    ///   - directory: The folder.
     ///   - capacity: The most bytes that the responses may take. One that takes more than an eighth of it is not kept.
     ///   - onError: Told what could not be read or written; called on any thread. The default does nothing.
     /// - Throws: What the system or SQLite says when the folder cannot be used.

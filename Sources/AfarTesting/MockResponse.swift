@@ -69,7 +69,10 @@ public struct MockResponse: Sendable {
 
     /// A value as JSON. One that JSON cannot hold fails the exchange (``TransportError/Code-swift.struct/invalidUse``).
     ///
-    /// - Parameter encoder: What writes it. The default sorts the keys.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - status: The status code. The default is 200.
+    ///   - encoder: What writes it. The default sorts the keys.
     public static func json(
         _ value: some Encodable & Sendable, status: Int = 200, encoder: JSONEncoder? = nil
     ) -> MockResponse {

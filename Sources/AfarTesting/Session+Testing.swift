@@ -22,6 +22,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - transport: What all requests go to.
+    ///   - isolation: Where the operation runs. The default is the caller's actor.
     ///   - operation: What makes the requests.
     public static func withTransport<Value>(
         _ transport: any Transport, isolation: isolated (any Actor)? = #isolation,

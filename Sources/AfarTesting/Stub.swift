@@ -83,7 +83,9 @@ public struct Stub: Sendable {
 
     /// The same for requests only that meet a condition.
     ///
-    /// - Parameter description: What it is about, for the error of a request that nothing fits: "as an administrator".
+    /// - Parameters:
+    ///   - description: What it is about, for the error of a request that nothing fits: "as an administrator".
+    ///   - isMet: Whether a request meets it.
     public func when(_ description: String, _ isMet: @escaping @Sendable (MockRequest) -> Bool) -> Stub {
         var stub = self
         stub.conditions.append(Condition(description: description, isMet: isMet))

@@ -16,7 +16,7 @@ public import Foundation
 ///
 /// What comes before anybody listens is kept. Without a buffering policy the next message is read when the loop asks for it, so
 /// a slow loop holds the server back; with one, messages are kept as it says. A loop that is left early cancels the request,
-/// and the server is told nothing; unless ``close(sending:reason:)`` was called before.
+/// and the server is told nothing; unless ``close(sending:reason:)-(WebSocketCloseCode,_)`` was called before.
 public struct WebSocketTask: Sendable {
     /// What happens on a WebSocket, as a sequence.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -143,7 +143,7 @@ public struct WebSocketTask: Sendable {
         try await request.send(message)
     }
 
-    /// Closes the WebSocket: see ``WebSocketRequest/close(sending:reason:)``.
+    /// Closes the WebSocket: see ``WebSocketRequest/close(sending:reason:)-(WebSocketCloseCode,_)``.
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) {
         request.close(sending: closeCode, reason: reason)
     }

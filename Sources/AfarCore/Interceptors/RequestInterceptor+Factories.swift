@@ -62,9 +62,19 @@ extension RequestRetrier where Self == RetryPolicy {
     /// retries status 429 too.
     ///
     /// - Parameters:
-    ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. When the server asks for more, the request
-    ///     fails with what it failed with.
+    ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. When the server asks for more, the
+    ///     request fails with what it failed with.
     ///   - jitter: How the delays vary. The default is ``RetryPolicy/Jitter/full``.
+    ///   - retryLimit: How often a request is retried at most. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less
+    ///     is taken for 2.
+    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
+    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
+    ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
+    ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
+    ///     ``RetryPolicy/defaultRetryableHTTPStatusCodes``.
+    ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
+    ///     ``RetryPolicy/defaultRetryableURLErrorCodes``.
     public static func retryPolicy(
         respectingRetryAfterUpTo maximumRetryAfter: TimeInterval,
         jitter: RetryPolicy.Jitter = .full,

@@ -13,8 +13,14 @@ public typealias DefaultDownloadResponse = AFDownloadResponse<URL?>
 extension DataResponse where Success == Data?, Failure == AFError {
     /// Makes a response by hand, as the 4.x generation did.
     ///
-    /// - Parameter error: What went wrong; an error that is no ``AFError`` is put into
-    ///   ``AFError/sessionTaskFailed(error:)``. With nil, the result is the data.
+    /// - Parameters:
+    ///   - request: The request that was sent.
+    ///   - response: The response's head.
+    ///   - data: The response's bytes.
+    ///   - error: What went wrong; an error that is no ``AFError`` is put into ``AFError/sessionTaskFailed(error:)``.
+    ///     With nil, the result is the data.
+    ///   - timeline: The moments of the request's life. The default is none.
+    ///   - metrics: What was measured. The default is nothing.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -33,8 +39,16 @@ extension DataResponse where Success == Data?, Failure == AFError {
 extension DownloadResponse where Success == URL?, Failure == AFError {
     /// Makes a response by hand, as the 4.x generation did.
     ///
-    /// - Parameter error: What went wrong; an error that is no ``AFError`` is put into
-    ///   ``AFError/sessionTaskFailed(error:)``. With nil, the result is the place of the file.
+    /// - Parameters:
+    ///   - request: The request that was sent.
+    ///   - response: The response's head.
+    ///   - temporaryURL: Where the file arrived.
+    ///   - destinationURL: Where the file was moved to.
+    ///   - resumeData: What a download that resumes this one needs.
+    ///   - error: What went wrong; an error that is no ``AFError`` is put into ``AFError/sessionTaskFailed(error:)``.
+    ///     With nil, the result is the place of the file.
+    ///   - timeline: The moments of the request's life. The default is none.
+    ///   - metrics: What was measured. The default is nothing.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -57,7 +71,12 @@ extension DownloadResponse where Success == URL?, Failure == AFError {
 extension DataResponse {
     /// Makes a response by hand, as the 4.x generation did.
     ///
-    /// - Parameter timeline: The moments of the request's life. The default is none.
+    /// - Parameters:
+    ///   - request: The request that was sent.
+    ///   - response: The response's head.
+    ///   - data: The response's bytes.
+    ///   - result: What came of it.
+    ///   - timeline: The moments of the request's life. The default is none.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -74,7 +93,14 @@ extension DownloadResponse {
     /// Makes a response by hand, as the 4.x generation did. Its ``fileURL`` is where the file was moved to, or else where it
     /// arrived.
     ///
-    /// - Parameter timeline: The moments of the request's life. The default is none.
+    /// - Parameters:
+    ///   - request: The request that was sent.
+    ///   - response: The response's head.
+    ///   - temporaryURL: Where the file arrived.
+    ///   - destinationURL: Where the file was moved to.
+    ///   - resumeData: What a download that resumes this one needs.
+    ///   - result: What came of it.
+    ///   - timeline: The moments of the request's life. The default is none.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,

@@ -9,7 +9,10 @@ public protocol DataDecoder: Sendable {
 
     /// Decodes a value from a response's bytes. By default the head is not looked at.
     ///
-    /// - Parameter head: The response's head, for formats whose encoding its Content-Type tells.
+    /// - Parameters:
+    ///   - type: What to decode.
+    ///   - data: The bytes.
+    ///   - head: The response's head, for formats whose encoding its Content-Type tells.
     /// - Throws: What the decoder throws.
     func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
 }

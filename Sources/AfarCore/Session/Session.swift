@@ -325,7 +325,7 @@ open class Session: @unchecked Sendable {
     /// It asks for the rest, under the condition that the file is still the same. If it is not, or the server sends the
     /// whole all the same, or the part is not there any more, the download starts over from the first byte: what arrives
     /// in the end is always one version of the file, whole. An answer about something else, such as a 404 or a 503,
-    /// leaves the part alone; it is the response like any other, so add ``DownloadRequest/validate()``.
+    /// leaves the part alone; it is the response like any other, so add ``Request/validate()``.
     ///
     /// Progress begins with the part that is there and counts against the whole.
     ///
@@ -461,8 +461,16 @@ open class Session: @unchecked Sendable {
     /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
     /// goes out chunked.
     ///
-    /// - Parameter shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///   ``startRequestsImmediately``.
+    /// - Parameters:
+    ///   - stream: The content.
+    ///   - convertible: The URL.
+    ///   - method: The method. The default is POST.
+    ///   - headers: Fields for the request. The default is none.
+    ///   - interceptor: Adapts and retries this request. The default is none.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    ///   - fileManager: Removes the temporary file of a body that has one.
+    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
         _ stream: InputStream,
         to convertible: any URLConvertible,
@@ -509,6 +517,13 @@ open class Session: @unchecked Sendable {
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
     ///   - length: The number of bytes in all; nil sends the body chunked.
+    ///   - convertible: The URL.
+    ///   - method: The method. The default is POST.
+    ///   - headers: Fields for the request. The default is none.
+    ///   - interceptor: Adapts and retries this request. The default is none.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
+    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -538,6 +553,10 @@ open class Session: @unchecked Sendable {
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
     ///   - length: The number of bytes in all; nil sends the body chunked.
+    ///   - convertible: Makes the request.
+    ///   - interceptor: Adapts and retries this request. The default is none.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -580,7 +599,15 @@ open class Session: @unchecked Sendable {
     /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
     /// reaches the handlers as their error.
     ///
-    /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
+    /// - Parameters:
+    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - convertible: The URL.
+    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - method: The method. The default is POST.
+    ///   - headers: Fields for the request. The default is none.
+    ///   - interceptor: Adapts and retries this request. The default is none.
+    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
+    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         to convertible: any URLConvertible,
@@ -601,8 +628,15 @@ open class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - convertible: The URL.
+    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - method: The method. The default is POST.
+    ///   - headers: Fields for the request. The default is none.
+    ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
     ///     ``startRequestsImmediately``.
+    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
+    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         to convertible: any URLConvertible,
@@ -633,7 +667,12 @@ open class Session: @unchecked Sendable {
     /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
     /// reaches the handlers as their error.
     ///
-    /// - Parameter multipartFormData: Appends the parts; called at once, before this method returns.
+    /// - Parameters:
+    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - convertible: Makes the request.
+    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - interceptor: Adapts and retries this request. The default is none.
+    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         with convertible: any URLRequestConvertible,
@@ -650,8 +689,12 @@ open class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - convertible: Makes the request.
+    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
     ///     ``startRequestsImmediately``.
+    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         with convertible: any URLRequestConvertible,
@@ -680,8 +723,15 @@ open class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - multipartFormData: The form.
+    ///   - convertible: The URL.
     ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - method: The method. The default is POST.
+    ///   - headers: Fields for the request. The default is none.
+    ///   - interceptor: Adapts and retries this request. The default is none.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
+    ///     ``startRequestsImmediately``.
     ///   - fileManager: Removes the temporary file.
+    ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(
         multipartFormData: MultipartFormData,
         to convertible: any URLConvertible,

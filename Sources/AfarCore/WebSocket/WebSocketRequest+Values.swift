@@ -92,7 +92,7 @@ extension WebSocketRequest {
         /// The message, if one came.
         public var message: Success? { if case .receivedMessage(let message) = kind { message } else { nil } }
 
-        /// Closes the WebSocket: see ``WebSocketRequest/close(sending:reason:)``.
+        /// Closes the WebSocket: see ``WebSocketRequest/close(sending:reason:)-(WebSocketCloseCode,_)``.
         public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) {
             socket?.close(sending: closeCode, reason: reason)
         }

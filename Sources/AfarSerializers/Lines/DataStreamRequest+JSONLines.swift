@@ -5,7 +5,7 @@ extension DataStreamRequest {
     /// Adds a handler that gets a value decoded from each line, wherever chunks end.
     ///
     /// A line that cannot be decoded is an error that carries a ``JSONStreamError``; it ends the request if
-    /// ``automaticallyCancelOnStreamError`` says so, else the next one is read.
+    /// ``DataStreamRequest/automaticallyCancelOnStreamError`` says so, else the next one is read.
     ///
     /// - Parameters:
     ///   - type: What to decode.

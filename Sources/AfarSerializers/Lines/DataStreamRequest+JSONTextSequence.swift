@@ -5,7 +5,7 @@ extension DataStreamRequest {
     /// Adds a handler that gets the values of a JSON text sequence (RFC 7464), wherever chunks end.
     ///
     /// A record that cannot be decoded is an error that carries a ``JSONStreamError``; it ends the request if
-    /// ``automaticallyCancelOnStreamError`` says so, else the next one is read.
+    /// ``DataStreamRequest/automaticallyCancelOnStreamError`` says so, else the next one is read.
     ///
     /// - Parameters:
     ///   - type: What to decode.

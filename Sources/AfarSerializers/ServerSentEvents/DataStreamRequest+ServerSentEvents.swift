@@ -7,7 +7,8 @@ extension DataStreamRequest {
     ///
     /// The status code must be 200, or 204 for no events, and the content type `text/event-stream`, else the request fails
     /// before anything is read. An event that is too large is an error that carries a ``ServerSentEventTooLarge``; it ends
-    /// the request if ``automaticallyCancelOnStreamError`` says so. Nothing is connected again after the end:
+    /// the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` says so. Nothing is connected again after the
+    /// end:
     /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``
     /// does that.
     ///

@@ -28,6 +28,8 @@ public struct ServerResponse: Sendable {
     /// Makes a response whose body is written while it is sent.
     ///
     /// - Parameters:
+    ///   - status: The status code. The default is 200.
+    ///   - headers: Its headers. The default is none.
     ///   - length: The number of bytes `write` will write; `nil` sends the body chunked. A body that turns out shorter
     ///     ends the connection early, as a client's test may want.
     ///   - write: Writes the body. An error thrown ends the connection at once.

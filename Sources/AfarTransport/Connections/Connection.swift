@@ -19,7 +19,9 @@ public protocol Connection: AnyObject, Sendable {
 
     /// Writes bytes; returns when the system has taken them all, so a slow peer holds the writer back.
     ///
-    /// - Parameter timeout: How long none of them may be taken, in seconds; nil waits as long as it takes.
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - timeout: How long none of them may be taken, in seconds; nil waits as long as it takes.
     /// - Throws: A ``TransportError``.
     func write(_ bytes: Data, timeout: TimeInterval?) async throws
 

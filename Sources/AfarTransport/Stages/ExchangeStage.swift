@@ -28,8 +28,10 @@ public protocol StageRun: Sendable {
 
     /// The request is over, one way or another. Called once for each that ``before(_:)`` was called for.
     ///
-    /// - Parameter result: What came of the exchange, the body of a streamed response still to come; nil when another request
-    ///   is sent in this one's stead.
+    /// - Parameters:
+    ///   - hop: The request that is over.
+    ///   - result: What came of the exchange, the body of a streamed response still to come; nil when another request
+    ///     is sent in this one's stead.
     func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?)
 }
 

@@ -1,0 +1,242 @@
+"""The guides as articles of a documentation catalog: the Markdown files stay as they are, their links become the site's."""
+
+import os
+import pathlib
+import re
+import unicodedata
+
+CATALOG = "Guides"
+PLUGINS = pathlib.Path("Plugins/README.md")
+CHANGELOG = pathlib.Path("CHANGELOG.md")
+FENCE = re.compile(r"^\s*```")
+LINK = re.compile(r"(!?)\[((?:`[^`]*`|[^\[\]`])*)\]\(([^)\s]+)\)")
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+
+
+class Faults(Exception):
+    """What is wrong with the pages, a line for each fault."""
+
+
+class Guide:
+    """A page of Markdown."""
+
+    def __init__(self, root, path, name):
+        self.path = path
+        self.name = name
+        self.lines = (root / path).read_text(encoding="utf-8").splitlines()
+        if not self.lines or not self.lines[0].startswith("# "):
+            raise Faults(f"{path}:1: a page has to begin with its title, after one #")
+        self.title = self.lines[0][2:].strip()
+
+    def headings(self):
+        """The headings below the title, without marks: pairs of level and text."""
+        fenced = False
+        for line in self.lines[1:]:
+            if FENCE.match(line):
+                fenced = not fenced
+            elif not fenced and (match := re.match(r"(#{2,6}) +(.*)", line)):
+                yield len(match[1]), match[2].strip()
+
+    def section(self, heading):
+        """The lines below a heading of the second level."""
+        start = self.lines.index(f"## {heading}") + 1
+        end = next((i for i in range(start, len(self.lines)) if self.lines[i].startswith("## ")), len(self.lines))
+        return self.lines[start:end]
+
+    def rows(self, column):
+        """The cells of the first table that has this column, a list for each row, without the head."""
+        for index, line in enumerate(self.lines):
+            if line.startswith("|") and column in cells(line):
+                rows = []
+                for row in self.lines[index + 2:]:
+                    if not row.startswith("|"):
+                        break
+                    rows.append(cells(row))
+                return rows
+        raise Faults(f"{self.path}: there is no table with the column {column}")
+
+
+class Guides:
+    """All pages: README.md first, then those that its list 'Read on' names, in that order."""
+
+    def __init__(self, root):
+        self.root = root
+        paths = [PLUGINS, CHANGELOG]
+        paths += sorted(path.relative_to(root) for path in (root / "Docs").glob("*.md"))
+        names = {path: path.stem for path in paths} | {PLUGINS: "Plugins", CHANGELOG: "Changelog"}
+        self.entry = Guide(root, pathlib.Path("README.md"), CATALOG)
+        self.summaries = {}
+        order = []
+        for item in self._items(self.entry.section("Read on")):
+            targets = [pathlib.Path(match[3].split("#")[0]) for match in LINK.finditer(item)]
+            order += [target for target in targets if target in names and target not in order]
+            if match := re.fullmatch(r"\[[^\]]*\]\([^)]*\): (.+)", item):
+                self.summaries[targets[0]] = plain_links(match[1][0].upper() + match[1][1:])
+        missing = [f"README.md: 'Read on' does not name {path}" for path in paths if path not in order]
+        if missing:
+            raise Faults("\n".join(missing))
+        self.guides = [Guide(root, path, names[path]) for path in order]
+        self.by_path = {guide.path: guide for guide in [self.entry, *self.guides]}
+        self.repository = self._repository()
+
+    @staticmethod
+    def _items(lines):
+        items = []
+        for line in lines:
+            if line.startswith("- "):
+                items.append(line[2:].strip())
+            elif line.startswith("  ") and items:
+                items[-1] += " " + line.strip()
+        return items
+
+    def _repository(self):
+        """The address of the repository, as README tells those who use the package."""
+        for line in self.entry.lines:
+            if match := re.search(r'\.package\(url: "([^"]+)"', line):
+                return match[1]
+        raise Faults("README.md: it does not say how to depend on the package")
+
+    def product_lines(self):
+        """What each product is for and what it brings, as README's table and that of the plug-ins say."""
+        lines = {}
+        for guide in (self.by_path[PLUGINS], self.entry):
+            for name, purpose, brings in guide.rows("What it brings"):
+                lines[plain(name)] = (purpose, brings)
+        return lines
+
+    def write(self, folder, symbols):
+        """Writes the catalog; `symbols` knows the modules and what they declare."""
+        folder.mkdir(parents=True)
+        faults = []
+        for guide in self.by_path.values():
+            article = Article(self, guide, symbols, folder)
+            (folder / f"{guide.name}.md").write_text(article.text(), encoding="utf-8")
+            faults += article.faults
+        if faults:
+            raise Faults("\n".join(faults))
+
+
+class Article:
+    """One guide on its way to DocC."""
+
+    def __init__(self, guides, guide, symbols, folder):
+        self.guides = guides
+        self.guide = guide
+        self.symbols = symbols
+        self.folder = folder
+        self.faults = []
+
+    def text(self):
+        title, *body = self._body()
+        if self.guide is self.guides.entry:
+            articles = [f"- <doc:{guide.name}>" for guide in self.guides.guides]
+            products = [f"- <doc:/{module}>" for module in self.symbols.modules]
+            topics = ["", "## Topics", "", "### Guides", "", *articles, "", "### Products", "", *products]
+            return "\n".join([title, "", *metadata("TechnologyRoot"), *body, *topics]) + "\n"
+        summary = self.guides.summaries.get(self.guide.path)
+        if summary:
+            body = ["", self._inline(summary), "", "## Overview", *body]
+        elif "](http" in "\n".join(body).strip().partition("\n\n")[0]:
+            # DocC loses links to the web in the first paragraph, which it takes for a summary.
+            body = ["", "## Overview", *body]
+        return "\n".join([title, "", *metadata('TitleHeading("Guide")'), *body]) + "\n"
+
+    def _body(self):
+        """The lines with the site's links; of the entry page without the list that becomes its topics."""
+        body = []
+        prose = []
+        fenced = False
+        skipped = False
+        for number, line in enumerate([*self.guide.lines, ""], 1):
+            fence = FENCE.match(line)
+            if not fenced and line.startswith("## "):
+                skipped = self.guide is self.guides.entry and line == "## Read on"
+            if skipped:
+                continue
+            if not (fenced or fence or line.startswith("#") or not line):
+                prose.append(line)
+                continue
+            if prose:
+                body += self._inline("\n".join(prose), number - len(prose)).split("\n")
+                prose = []
+            if fence:
+                fenced = not fenced
+            body.append(line)
+        return body[:-1]
+
+    def _inline(self, text, number=0):
+        """Prose from this line on: links lead to the site, names of symbols in code voice are links."""
+        parts = []
+        position = 0
+        for match in LINK.finditer(text):
+            if text[:match.start()].count("`") % 2:
+                continue
+            line = number + text[:match.start()].count("\n")
+            parts += [self._spans(text[position:match.start()]), self._link(match, line)]
+            position = match.end()
+        return "".join(parts) + self._spans(text[position:])
+
+    def _spans(self, text):
+        return SPAN.sub(lambda match: self.symbols.link(match[1]) or match[0], text)
+
+    def _link(self, match, number):
+        mark, text, target = match.groups()
+        if "://" in target or target.startswith("mailto:"):
+            return match[0]
+        path, _, anchor = target.partition("#")
+        file = pathlib.Path(os.path.normpath(self.guide.path.parent / path)) if path else self.guide.path
+        source = self.guides.root / file
+        if file.parts[0] == ".." or not source.exists():
+            self.faults.append(f"{self.guide.path}:{number}: there is no {target}")
+            return text
+        if mark:
+            (self.folder / source.name).write_bytes(source.read_bytes())
+            return f"![{text}]({source.name})"
+        if file in self.guides.by_path:
+            return self._guide_link(text, self.guides.by_path[file], anchor, number)
+        if module := self.symbols.module_in(file):
+            return f"[{text}](doc:/{module})"
+        kind = "tree" if source.is_dir() else "blob"
+        return f"[{text}]({self.guides.repository}/{kind}/main/{file.as_posix()})"
+
+    def _guide_link(self, text, guide, anchor, number):
+        # DocC finds no headings of the entry page by its name alone.
+        name = f"/documentation/{CATALOG}" if guide is self.guides.entry else guide.name
+        if not anchor:
+            return f"[{text}](doc:{name})"
+        for _, heading in guide.headings():
+            if web_anchor(heading) == anchor:
+                return f"[{text}](doc:{name}#{docc_anchor(heading)})"
+        if anchor == web_anchor(guide.title):
+            return f"[{text}](doc:{name})"
+        self.faults.append(f"{self.guide.path}:{number}: {guide.path} has no heading #{anchor}")
+        return text
+
+
+def metadata(*directives):
+    return ["@Metadata {", *(f"    @{directive}" for directive in directives), "}"]
+
+
+def cells(row):
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def plain_links(text):
+    """The text with links' words in their place."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
+def plain(heading):
+    """The text of a heading without its marks."""
+    return plain_links(heading).replace("`", "").replace("*", "")
+
+
+def web_anchor(heading):
+    """The anchor that repositories' pages give a heading."""
+    kept = [c for c in plain(heading).lower() if c in " -_" or unicodedata.category(c)[0] in "LN"]
+    return "".join(kept).replace(" ", "-")
+
+
+def docc_anchor(heading):
+    """The anchor that DocC gives it."""
+    return re.sub(r"\s+", "-", plain(heading))
