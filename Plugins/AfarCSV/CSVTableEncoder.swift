@@ -1,4 +1,3 @@
-import AfarCore
 import Foundation
 
 /// Collects the rows of a table, and writes them when all columns are known.
@@ -58,12 +57,7 @@ final class CSVTableEncoder {
 
     /// The column of a key, a new one if the columns were not given.
     func column(of key: String, row: Int) throws -> Int {
-        let name =
-            switch options.keyEncodingStrategy {
-            case .useDefaultKeys: key
-            case .convertToSnakeCase: key.lowercasedWords(joinedBy: "_")
-            case .custom(let convert): convert(key)
-            }
+        let name = options.keyEncodingStrategy.name(of: key)
         if let index = indices[name] { return index }
         guard !columnsAreGiven else { throw CSVEncodingError(.unknownColumn, row: row, column: key) }
         columns.append(name)
