@@ -12,8 +12,8 @@ public import Foundation
 public struct CSVParameterEncoder: ParameterEncoder {
     /// How rows are written. A header is written where ``CSVFormat/header`` has names come from the first row.
     public var format: CSVFormat
-    /// The columns and their order, as keys after ``keyEncodingStrategy``. The default is nil: the keys of all rows, as they
-    /// come, which for dictionaries is in no order.
+    /// The columns and their order, as keys after ``keyEncodingStrategy``. No two are the same. The default is
+    /// nil: the keys of all rows, as they come, which for dictionaries is in no order.
     public var columns: [String]?
     /// How keys become the names of columns. The default is as they are.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
