@@ -193,8 +193,29 @@ import Testing
         #expect(context.codingPath.first?.intValue == 1)
         #expect(
             context.debugDescription == """
-                "old" is not an integer from \(Int.min) to \(Int.max). (line 5)
+                The field is not an integer from \(Int.min) to \(Int.max). (line 5)
                 """)
+    }
+
+    /// Errors end in logs.
+    @Test func decodingErrorsDoNotTellWhatIsInFields() {
+        enum Kind: String, Decodable { case one }
+        let secret = "sk_live_51H!"
+        func words<T: Decodable>(_ type: T.Type) -> String {
+            do {
+                return "no error: \(try decode([T].self, "\(secret)\n", .rows))"
+            } catch {
+                return "\(error) \(error.localizedDescription)"
+            }
+        }
+        let errors = [
+            words(Data.self), words(Int.self), words(Double.self), words(Decimal.self), words(Bool.self),
+            words(Date.self), words([String: [Int]].self), words([[Int]].self), words(Kind.self), words([Kind?].self),
+        ]
+        for error in errors {
+            #expect(error.contains("line 1"))
+            #expect(!error.contains("sk_live"))
+        }
     }
 
     @Test func columnsOfOneNameAreAnErrorOfWhoAsksForThem() throws {
