@@ -206,15 +206,17 @@ let package = Package(
             dependencies: [
                 "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            path: "Plugins/AfarCSV"
+            path: "Plugins/AfarCSV",
+            packageAccess: false
         ),
         .target(
             name: "AfarProtobuf",
             dependencies: [
-                "AfarCore",
+                "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
             ],
-            path: "Plugins/AfarProtobuf"
+            path: "Plugins/AfarProtobuf",
+            packageAccess: false
         ),
         .target(
             name: "AfarMetrics",
