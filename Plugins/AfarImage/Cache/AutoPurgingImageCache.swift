@@ -36,6 +36,10 @@ public final class AutoPurgingImageCache: ImageRequestCache {
 
     /// Keeps an image, in place of one with the same identifier. One that is larger than the cache is not kept.
     public func add(_ image: Image, withIdentifier identifier: String) {
+        guard image.byteCount <= memoryCapacity else {
+            removeImage(withIdentifier: identifier)
+            return
+        }
         contents.release { contents in
             let replaced = contents.add(image, identifier)
             guard contents.bytes > memoryCapacity else { return [replaced] }
@@ -86,13 +90,13 @@ public final class AutoPurgingImageCache: ImageRequestCache {
     @discardableResult
     public func removeImages(matching request: URLRequest) -> Bool {
         let key = imageCacheKey(for: request, withIdentifier: nil)
-        return contents.withLock { $0.removeAll { $0 == key || $0.hasPrefix("\(key) ") } } > 0
+        return contents.withLock { $0.removeAll { $0 == key || $0.hasPrefix("\(key)\0") } } > 0
     }
 
-    /// The identifier under which the image of a request is kept: the URL, the method, the header fields and the body where
-    /// there are any, and what was done with the image.
+    /// The identifier under which the image of a request is kept: the URL, the method, a hash of the header fields and the
+    /// body where there are any, and what was done with the image. It is good in this process only.
     public func imageCacheKey(for request: URLRequest, withIdentifier identifier: String?) -> String {
         let key = request.imageIdentity
-        return identifier.map { "\(key) \($0)" } ?? key
+        return identifier.map { "\(key)\0\($0)" } ?? key
     }
 }

@@ -7,16 +7,29 @@ import Foundation
 
 extension URLRequest {
     /// What requests have in common that bring the same image: the URL, and what else a server may look at. A request with
-    /// another `Authorization` is another one, so that nobody gets what is somebody else's.
+    /// another `Authorization` is another one.
     ///
-    /// No URL has a space or a line break in it.
+    /// Header fields and bodies may be secret, so there is a hash of them only, another one in each process.
     var imageIdentity: String {
         var parts = [url?.absoluteString ?? ""]
         if let httpMethod, httpMethod != "GET" { parts.append(httpMethod) }
-        for header in headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
-            parts.append("\(header.name.lowercased()): \(header.value)")
+        let fields = headers.map { [$0.name.lowercased(), $0.value] }.sorted { $0[0] < $1[0] }
+        if !fields.isEmpty || httpBody != nil {
+            parts.append(ImageIdentity.hash(of: fields, httpBody))
         }
-        if let httpBody { parts.append(httpBody.base64EncodedString()) }
         return parts.joined(separator: "\n")
+    }
+}
+
+/// Names for what may be secret.
+enum ImageIdentity {
+    /// A hash of 128 bits that tells nothing, another one in each process.
+    static func hash<each Part: Hashable>(of part: repeat each Part) -> String {
+        [0, 1].map { number in
+            var hasher = Hasher()
+            hasher.combine(number)
+            repeat hasher.combine(each part)
+            return String(UInt(bitPattern: hasher.finalize()), radix: 36)
+        }.joined()
     }
 }

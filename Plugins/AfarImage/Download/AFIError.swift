@@ -29,3 +29,20 @@ extension AFIError: LocalizedError {
         }
     }
 }
+
+extension AFIError {
+    /// Whether this is ``requestCancelled``.
+    public var isRequestCancelledError: Bool {
+        if case .requestCancelled = self { true } else { false }
+    }
+
+    /// Whether this is ``imageSerializationFailed(_:)``.
+    public var isImageSerializationFailedError: Bool {
+        if case .imageSerializationFailed = self { true } else { false }
+    }
+
+    /// Whether this is ``alamofireError(_:)``.
+    public var isAlamofireError: Bool {
+        if case .alamofireError = self { true } else { false }
+    }
+}

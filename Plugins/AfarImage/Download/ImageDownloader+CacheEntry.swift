@@ -19,15 +19,19 @@ extension ImageDownloader {
         ///   - request: What brings the image.
         ///   - key: The identifier that the caller wants; nil for the one that is made of the rest.
         ///   - serializer: Decodes the image, in a size of its own perhaps.
+        ///   - credential: What challenges are answered with: others may get another image.
         ///   - filter: Changes the image.
         init(
             _ cache: (any ImageRequestCache)?, _ request: URLRequest, _ key: String?,
-            _ serializer: ImageResponseSerializer, _ filter: (any ImageFilter)?
+            _ serializer: ImageResponseSerializer, _ credential: URLCredential?, _ filter: (any ImageFilter)?
         ) {
             self.cache = cache
             self.request = request
             self.key = key
-            let parts = [serializer.options.cacheIdentifier, filter?.identifier].compactMap(\.self)
+            let parts = [
+                serializer.options.cacheIdentifier, credential.map { "credential:(\($0.imageIdentity))" },
+                filter?.identifier,
+            ].compactMap(\.self)
             identifier = parts.isEmpty ? nil : parts.joined(separator: "_")
         }
 
@@ -53,4 +57,9 @@ extension ImageDecodingOptions {
         let parts = [scale == 1 ? nil : "scale:(\(scale))", size].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: "-")
     }
+}
+
+extension URLCredential {
+    /// What tells it apart from others, without telling what it is.
+    var imageIdentity: String { ImageIdentity.hash(of: user, password) }
 }

@@ -48,7 +48,8 @@ extension ImageDownloader {
             return nil
         }
         let serializer = serializer ?? imageResponseSerializer
-        let entry = CacheEntry(imageCache, request, cacheKey, serializer, filter)
+        let credential = credential.withLock { $0 }
+        let entry = CacheEntry(imageCache, request, cacheKey, serializer, credential, filter)
         if request.allowsCachedImage, let image = entry.image {
             complete(.made(request, .success(image)))
             return nil
@@ -58,9 +59,10 @@ extension ImageDownloader {
         }
         let waiter = ImageFetch.Waiter(
             id: fetches.withLock { $0.makeID() }, filter: filter, keep: entry.keep, report: report, complete: complete)
-        let key = ImageFetch.Key(request, serializer)
+        let key = ImageFetch.Key(request, serializer, credential)
         return RequestReceipt(
-            request: fetch(request, key, serializer, waiter), receiptID: receiptID, fetch: key, waiter: waiter.id)
+            request: fetch(request, key, serializer, credential, waiter), receiptID: receiptID, fetch: key,
+            waiter: waiter.id)
     }
 
     /// Fetches several images; see ``download(_:cacheKey:receiptID:serializer:filter:progress:progressQueue:queue:completion:)``.

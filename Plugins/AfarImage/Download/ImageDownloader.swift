@@ -11,7 +11,7 @@ import AfarTransport
 /// Fetches images, a few at a time, each once for all who want it, filters them off the main queue and keeps them.
 ///
 /// Requests are identical, and share one fetch, when they have the same URL, method, header fields and body, the same cache
-/// policy, and the same serializer. All methods may be called from any thread.
+/// policy and credential, and serializers that make the same of a response. All methods may be called from any thread.
 public final class ImageDownloader: Sendable {
     /// Called once with the image, or with what went wrong.
     public typealias CompletionHandler = @Sendable (AFIDataResponse<Image>) -> Void

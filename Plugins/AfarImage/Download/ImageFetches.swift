@@ -42,34 +42,38 @@ struct ImageFetches: Sendable {
     ///
     /// - Returns: The requests that are to be sent now.
     mutating func enqueue(_ key: ImageFetch.Key, _ id: UInt64) -> [DataRequest] {
-        guard fetches[key]?.id == id else { return [] }
+        guard let fetch = fetches[key], fetch.id == id, case .preparing = fetch.stage else { return [] }
         fetches[key]?.stage = .queued
         queue.append(key)
         return next()
     }
 
     /// Ends the loading of a fetch. Nothing happens to one that is none any more.
-    ///
-    /// - Returns: The requests that are to be sent now.
-    mutating func endLoading(_ key: ImageFetch.Key, _ id: UInt64) -> [DataRequest] {
-        guard let fetch = fetches[key], fetch.id == id else { return [] }
-        vacate(key, fetch.stage)
-        fetches[key]?.stage = .delivering
-        return next()
+    mutating func endLoading(_ key: ImageFetch.Key, _ id: UInt64) {
+        guard let fetch = fetches[key], fetch.id == id else { return }
+        if case .loading = fetch.stage {
+            fetches[key]?.stage = .delivering(isActive: true)
+        } else {
+            vacate(key, fetch.stage)
+            fetches[key]?.stage = .delivering(isActive: false)
+        }
     }
 
     /// Takes all who wait for a fetch that was loaded. When there is nobody, it is over.
     mutating func takeWaiters(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
-        guard let fetch = fetches[key], fetch.id == id else { return [] }
-        if fetch.waiters.isEmpty { fetches[key] = nil } else { fetches[key]?.waiters = [] }
+        guard let fetch = fetches[key], fetch.id == id, !fetch.waiters.isEmpty else { return [] }
+        fetches[key]?.waiters = []
         return fetch.waiters
     }
 
-    /// Takes all who wait for a fetch that has failed, which is over.
-    mutating func end(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
-        guard let fetch = fetches[key], fetch.id == id else { return [] }
+    /// Ends a fetch for which nobody waits, or that has failed for all who do.
+    ///
+    /// - Returns: The fetch, which is to be released elsewhere than under a lock, and the requests that are to be sent now.
+    mutating func end(_ key: ImageFetch.Key, _ id: UInt64) -> (fetch: ImageFetch?, next: [DataRequest]) {
+        guard let fetch = fetches[key], fetch.id == id else { return (nil, []) }
         fetches[key] = nil
-        return fetch.waiters
+        vacate(key, fetch.stage)
+        return (fetch, next())
     }
 
     /// Those who wait for a fetch.
@@ -93,7 +97,7 @@ struct ImageFetches: Sendable {
             return nil
         }
         let leaving = fetch.waiters.remove(at: index)
-        let isLast = fetch.waiters.isEmpty && fetch.stage != .delivering
+        let isLast = fetch.waiters.isEmpty && !fetch.isDelivering
         fetches[key] = isLast ? nil : fetch
         if isLast { vacate(key, fetch.stage) }
         return Leaving(waiter: leaving, request: fetch.request, isLast: isLast, next: isLast ? next() : [])
@@ -102,9 +106,9 @@ struct ImageFetches: Sendable {
     /// Gives up the place that a fetch has in the queue, or among those that are active.
     private mutating func vacate(_ key: ImageFetch.Key, _ stage: ImageFetch.Stage) {
         switch stage {
-        case .preparing, .delivering: break
+        case .preparing, .delivering(isActive: false): break
         case .queued: queue.removeAll { $0 == key }
-        case .loading: active -= 1
+        case .loading, .delivering(isActive: true): active -= 1
         }
     }
 

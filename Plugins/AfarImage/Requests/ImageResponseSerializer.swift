@@ -52,6 +52,14 @@ public final class ImageResponseSerializer: ResponseSerializer {
         ownContentTypes = acceptableContentTypes.map(Self.lowercased)
     }
 
+    /// What serializers have in common that make the same of the same response. One with parts of the caller's is like no other.
+    var identity: String {
+        let standard = Image.standardDecoders.map { ObjectIdentifier(type(of: $0)) }
+        guard dataPreprocessor is PassthroughPreprocessor, decoders.map({ ObjectIdentifier(type(of: $0)) }) == standard
+        else { return "\(ObjectIdentifier(self))" }
+        return "\(options) \(ownContentTypes?.sorted() ?? []) \(emptyResponseCodes.sorted()) \(ownContentTypes == nil)"
+    }
+
     /// The media types that a response may have, in lower case.
     public var acceptableContentTypes: Set<String> { ownContentTypes ?? Self.acceptableImageContentTypes }
 
