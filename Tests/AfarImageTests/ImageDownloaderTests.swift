@@ -74,6 +74,69 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
+    @Test func serializersThatAreAlikeShareAFetch() async {
+        let downloader = downloader(cache: nil)
+        let done = Collector()
+        let small = CGSize(width: 4, height: 4)
+        for size in [small, small, nil, nil] {
+            downloader.download(
+                Self.url("a"), serializer: ImageResponseSerializer(targetSize: size), queue: done.queue,
+                completion: done.collect)
+        }
+        await valve.wait(for: 2)
+        await valve.open()
+        #expect(await done.responses(4).allSatisfy { $0.error == nil })
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func anotherCredentialIsAnotherFetchAndAnotherImage() async {
+        let downloader = downloader()
+        await valve.open()
+        let done = Collector()
+        for (count, user) in ["ada", "ada", "grace"].enumerated() {
+            downloader.addAuthentication(user: user, password: "p")
+            downloader.download(Self.url("a"), queue: done.queue, completion: done.collect)
+            _ = await done.responses(count + 1)
+        }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func receiptsAndKeysDoNotTellWhatIsSecret() throws {
+        var request = Self.url("a")
+        request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
+        request.httpBody = Data("s3cret".utf8)
+        let receipt = try #require(downloader().download(request, queue: DispatchQueue(label: "quiet")))
+        #expect(!"\(receipt) \(Optional(receipt) as Any)".contains("s3cret"))
+        #expect(!AutoPurgingImageCache().imageCacheKey(for: request, withIdentifier: "x").contains("s3cret"))
+        receipt.request.cancel()
+    }
+
+    /// A filter holds a whole image, so it counts.
+    @Test func aFetchIsActiveUntilItsFilterHasRun() async {
+        let downloader = downloader(active: 1, cache: nil)
+        await valve.open()
+        let done = Collector()
+        let isRunning = DispatchSemaphore(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
+        let filter = DynamicImageFilter("slow") { image in
+            isRunning.signal()
+            mayEnd.wait()
+            return image
+        }
+        downloader.download(Self.url("a"), filter: filter, queue: done.queue, completion: done.collect)
+        let second = downloader.download(Self.url("b"), queue: done.queue, completion: done.collect)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isRunning.wait()
+                continuation.resume()
+            }
+        }
+        #expect(second?.request.state == .initialized)
+        mayEnd.signal()
+        #expect(await done.responses(2).allSatisfy { $0.error == nil })
+        #expect(transport.requests.count == 2)
+    }
+
     @Test(arguments: [
         (ImageDownloader.DownloadPrioritization.fifo, ["/a", "/b", "/c", "/d"]), (.lifo, ["/a", "/d", "/c", "/b"]),
     ])

@@ -10,3 +10,11 @@ public struct RequestReceipt: Sendable {
     let fetch: ImageFetch.Key
     let waiter: UInt64
 }
+
+extension RequestReceipt: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The receipt's name and the request, without its header fields and body.
+    public var description: String { "RequestReceipt(\(receiptID), \(request.description))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}
