@@ -197,7 +197,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]
         ),
         .target(
-            name: "AfarJSON", dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
+            name: "AfarJSON",
+            dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
             path: "Plugins/AfarJSON"
         ),
         .target(
@@ -205,15 +206,17 @@ let package = Package(
             dependencies: [
                 "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            path: "Plugins/AfarCSV"
+            path: "Plugins/AfarCSV",
+            packageAccess: false
         ),
         .target(
             name: "AfarProtobuf",
             dependencies: [
-                "AfarCore",
+                "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
             ],
-            path: "Plugins/AfarProtobuf"
+            path: "Plugins/AfarProtobuf",
+            packageAccess: false
         ),
         .target(
             name: "AfarMetrics",
@@ -393,7 +396,7 @@ let package = Package(
         .testTarget(
             name: "AfarJSONTests",
             dependencies: [
-                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting",
+                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

@@ -62,6 +62,6 @@ public struct CSVDataDecoder: DataDecoder {
     public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
         var reader = CSVReader(self, contentType: head?.fields[.contentType])
         try reader.append(data)
-        return try D(from: CSVTableDecoder(reader, self))
+        return try type.init(from: CSVTableDecoder(reader, self))
     }
 }

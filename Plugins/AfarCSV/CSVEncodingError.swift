@@ -10,8 +10,10 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case nestedValue
         /// A header is to be written, and the rows have no keys that could be the names of the columns.
         case missingNames
-        /// Some rows have keys and some have none.
+        /// Some rows have keys and some have none, or a row has both fields with keys and fields without.
         case mixedRows
+        /// Two keys of a row have the name of one column, or two columns that were given have one name.
+        case duplicateColumn
         /// A row has a key that none of the columns has that were given.
         case unknownColumn
         /// A row without keys has another number of fields than the columns that were given, or than the first row.
@@ -58,7 +60,10 @@ extension CSVEncodingError: LocalizedError, CustomStringConvertible {
         case .missingNames:
             "The rows have no keys for a header. Name the columns (CSVParameterEncoder.columns), or write no header "
                 + "(CSVFormat.header)."
-        case .mixedRows: "Some rows have keys and some have none. Encode rows of one type."
+        case .mixedRows: "Some rows, or fields of a row, have keys and some have none. Encode rows of one type."
+        case .duplicateColumn:
+            "Several columns have one name. Give each another (CSVParameterEncoder.columns, CSVFormat.header), and other "
+                + "names to keys that become the same (CSVParameterEncoder.keyEncodingStrategy)."
         case .unknownColumn: "The row has a key that is none of the columns. Name it (CSVParameterEncoder.columns)."
         case .fieldCount(let found, let expected):
             "The row has \(found) fields where \(expected) are expected. Encode rows of one length, or allow others "

@@ -28,19 +28,16 @@ struct CSVField {
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard let scalar = type as? any CSVScalar.Type else { return try T(from: CSVFieldDecoder(field: self)) }
+        guard let scalar = type as? any CSVScalar.Type else {
+            return try row.make(type, from: CSVFieldDecoder(field: self), key)
+        }
         guard let value = try scalar.init(csv: self) as? T else { throw mismatch(type, "The field is no \(type).") }
         return value
     }
 
-    /// The error of a text that is none of a type's.
+    /// The error of a field that is none of a type's. What is in it is not told: errors end in logs.
     func mismatch(_ type: Any.Type, _ words: String) -> DecodingError {
         .typeMismatch(type, row.context(words, key))
-    }
-
-    /// The error of a text that is not what is expected. No more of it is told than fits in a line.
-    func mismatch(_ type: Any.Type, _ text: String, expected: String) -> DecodingError {
-        mismatch(type, "\(String(text.prefix(60)).debugDescription) is not \(expected).")
     }
 }
 

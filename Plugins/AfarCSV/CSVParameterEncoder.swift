@@ -12,8 +12,8 @@ public import Foundation
 public struct CSVParameterEncoder: ParameterEncoder {
     /// How rows are written. A header is written where ``CSVFormat/header`` has names come from the first row.
     public var format: CSVFormat
-    /// The columns and their order, as keys after ``keyEncodingStrategy``. The default is nil: the keys of all rows, as they
-    /// come, which for dictionaries is in no order.
+    /// The columns and their order, as keys after ``keyEncodingStrategy``. No two are the same. The default is
+    /// nil: the keys of all rows, as they come, which for dictionaries is in no order.
     public var columns: [String]?
     /// How keys become the names of columns. The default is as they are.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
@@ -61,6 +61,30 @@ extension CSVParameterEncoder {
         case convertToSnakeCase
         /// As a closure says for a key.
         @preconcurrency case custom(@Sendable (_ key: String) -> String)
+
+        func name(of key: String) -> String {
+            switch self {
+            case .useDefaultKeys: key
+            case .convertToSnakeCase: Self.snakeCased(key)
+            case .custom(let convert): convert(key)
+            }
+        }
+
+        /// A run of capitals is one word, but for the last of them where a small letter follows.
+        private static func snakeCased(_ key: String) -> String {
+            var name = ""
+            var previous: Character?
+            for index in key.indices {
+                let letter = key[index]
+                if letter.isUppercase, let previous {
+                    let next = key[index...].dropFirst().first
+                    if !previous.isUppercase || next?.isLowercase == true { name += "_" }
+                }
+                name += letter.lowercased()
+                previous = letter
+            }
+            return name
+        }
     }
 
     /// How dates are written.

@@ -30,8 +30,18 @@ final class CSVRow: Decoder {
 
     /// Decodes a value from the row.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard type is any CSVScalar.Type else { return try T(from: self) }
+        guard type is any CSVScalar.Type else { return try make(type, from: self, nil) }
         return try onlyField(type).decode(type)
+    }
+
+    /// Makes a value that decodes itself.
+    func make<T: Decodable>(_ type: T.Type, from decoder: any Decoder, _ key: (any CodingKey)?) throws -> T {
+        do {
+            return try type.init(from: decoder)
+        } catch DecodingError.dataCorrupted where type is any RawRepresentable.Type {
+            // The standard library's words would tell what is in the field.
+            throw DecodingError.dataCorrupted(context("The field is no \(type).", key))
+        }
     }
 
     /// The field of a row that is a single value.

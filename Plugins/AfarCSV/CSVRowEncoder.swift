@@ -4,7 +4,10 @@ final class CSVRowEncoder: Encoder {
     private let index: Int
     /// The fields, by column. What a row has no key for is nil.
     private(set) var fields: [String?] = []
-    private(set) var hasKeys = false
+    /// The keys of those that have one.
+    private var keys: [String?] = []
+    /// Nil as long as the row has neither keys nor a field without one.
+    private var isKeyed: Bool?
     private var depth = 0
 
     init(_ table: CSVTableEncoder) {
@@ -12,11 +15,12 @@ final class CSVRowEncoder: Encoder {
         index = table.rowCount
     }
 
+    var hasKeys: Bool { isKeyed == true }
     var codingPath: [any CodingKey] { [CSVKey(index)] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        hasKeys = true
+        isKeyed = isKeyed ?? true
         return KeyedEncodingContainer(CSVKeyedOutput(row: self))
     }
 
@@ -26,7 +30,7 @@ final class CSVRowEncoder: Encoder {
 
     /// Encodes what the row is.
     func encode<T: Encodable>(_ value: T) throws {
-        if let text = try table.options.text(of: value, { error($0, nil) }) { return fields.append(text) }
+        if let text = try table.options.text(of: value, { error($0, nil) }) { return try add(text) }
         depth += 1
         defer { depth -= 1 }
         guard depth < 100 else { throw error(.endlessValue, nil) }
@@ -35,17 +39,27 @@ final class CSVRowEncoder: Encoder {
 
     /// Adds a field, nil for nothing.
     func append<T: Encodable>(_ value: T?) throws {
-        guard let value else { return fields.append(nil) }
-        fields.append(try text(of: value, String(fields.count)))
+        guard let value else { return try add(nil) }
+        try add(text(of: value, String(fields.count)))
     }
 
-    /// Sets the field of a key, nil for nothing.
+    private func add(_ field: String?) throws(CSVEncodingError) {
+        guard !hasKeys else { throw error(.mixedRows, nil) }
+        isKeyed = false
+        fields.append(field)
+    }
+
+    /// Sets the field of a key, nil for nothing. One that has been set is set anew, but not for another key.
     func set<T: Encodable>(_ value: T?, forKey key: String) throws {
+        guard hasKeys else { throw error(.mixedRows, nil) }
         let column = try table.column(of: key, row: index)
-        var field: String?
-        if let value { field = try text(of: value, key) }
-        if column >= fields.count { fields += Array(repeating: nil, count: column + 1 - fields.count) }
-        fields[column] = field
+        while fields.count <= column {
+            fields.append(nil)
+            keys.append(nil)
+        }
+        guard keys[column] == nil || keys[column] == key else { throw error(.duplicateColumn, key) }
+        keys[column] = key
+        fields[column] = try value.flatMap { try text(of: $0, key) }
     }
 
     func refused(_ column: String?) -> CSVRefusal { CSVRefusal(error(.nestedValue, column), table) }

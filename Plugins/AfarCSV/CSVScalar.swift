@@ -18,7 +18,7 @@ extension Bool: CSVScalar {
         switch text.lowercased() {
         case "true", "yes", "1": self = true
         case "false", "no", "0": self = false
-        default: throw field.mismatch(Bool.self, text, expected: "true, yes, 1, false, no or 0")
+        default: throw field.mismatch(Bool.self, "The field is not true, yes, 1, false, no or 0.")
         }
     }
 }
@@ -27,7 +27,7 @@ extension FixedWidthInteger {
     init(csv field: CSVField) throws {
         let text = try field.presentText(for: Self.self)
         guard let value = Self(text) else {
-            throw field.mismatch(Self.self, text, expected: "an integer from \(Self.min) to \(Self.max)")
+            throw field.mismatch(Self.self, "The field is not an integer from \(Self.min) to \(Self.max).")
         }
         self = value
     }
@@ -51,7 +51,7 @@ extension BinaryFloatingPoint where Self: LosslessStringConvertible {
         let text = try field.number(for: Self.self)
         // What is too large is infinite.
         guard let value = Self(text), value.isFinite else {
-            throw field.mismatch(Self.self, text, expected: "a number of this type")
+            throw field.mismatch(Self.self, "The field is not a number of this type.")
         }
         self = value
     }
@@ -64,7 +64,7 @@ extension Decimal: CSVScalar {
     init(csv field: CSVField) throws {
         let text = try field.number(for: Decimal.self)
         guard let value = Decimal(exactly: text) else {
-            throw field.mismatch(Decimal.self, text, expected: "a number of at most 38 digits")
+            throw field.mismatch(Decimal.self, "The field is not a number of at most 38 digits.")
         }
         self = value
     }
@@ -74,7 +74,7 @@ extension Data: CSVScalar {
     init(csv field: CSVField) throws {
         let text = try field.text()
         guard let value = Data(base64Encoded: text) else {
-            throw field.mismatch(Data.self, text, expected: "base64")
+            throw field.mismatch(Data.self, "The field is not base64.")
         }
         self = value
     }
@@ -83,7 +83,7 @@ extension Data: CSVScalar {
 extension URL: CSVScalar {
     init(csv field: CSVField) throws {
         let text = try field.presentText(for: URL.self)
-        guard let value = URL(string: text) else { throw field.mismatch(URL.self, text, expected: "a URL") }
+        guard let value = URL(string: text) else { throw field.mismatch(URL.self, "The field is not a URL.") }
         self = value
     }
 }
@@ -96,12 +96,12 @@ extension Date: CSVScalar {
         case .millisecondsSince1970: self.init(timeIntervalSince1970: try Double(csv: field) / 1_000)
         case .iso8601:
             guard let date = Date(iso8601: text) else {
-                throw field.mismatch(Date.self, text, expected: "a date such as 2024-05-06 or 2024-05-06T07:08:09Z")
+                throw field.mismatch(Date.self, "The field is not a date such as 2024-05-06 or 2024-05-06T07:08:09Z.")
             }
             self = date
         case .formatted(let formatter):
             guard let date = formatter.date(from: text) else {
-                throw field.mismatch(Date.self, text, expected: "a date in the formatter's format")
+                throw field.mismatch(Date.self, "The field is not a date in the formatter's format.")
             }
             self = date
         case .custom(let read): self = try read(text)
@@ -127,7 +127,7 @@ extension CSVField {
         let text = try presentText(for: type)
         let separator = row.options.format.decimalSeparator.asciiValue ?? .fullStop
         guard text.utf8.allSatisfy({ $0.isOfNumber || $0 == separator }) else {
-            throw mismatch(type, text, expected: "a number")
+            throw mismatch(type, "The field is not a number.")
         }
         guard separator != .fullStop else { return text }
         return String(decoding: text.utf8.map { $0 == separator ? .fullStop : $0 }, as: UTF8.self)

@@ -3,8 +3,10 @@ final class CSVTableDecoder: Decoder {
     private var reader: CSVReader
     private let decoder: CSVDataDecoder
     private var upcoming: Result<CSVRecord, any Error>?
-    /// The rows that were taken, also those that could not be decoded.
+    /// The rows that were taken or passed over.
     private(set) var currentIndex = 0
+    /// The types that the next row has turned out not to be.
+    private var failures: Set<ObjectIdentifier> = []
 
     /// Takes a reader that has all the bytes.
     init(_ reader: CSVReader, _ decoder: CSVDataDecoder) {
@@ -21,25 +23,32 @@ final class CSVTableDecoder: Decoder {
         return upcoming == nil
     }
 
-    /// Decodes the next row. One that cannot be decoded is passed over.
-    func decodeRow<Row: Decodable>(_ type: Row.Type) throws -> Row {
-        guard let row = try takeRow() else {
+    /// Makes something of the next row, and takes the row if that succeeds.
+    ///
+    /// If not, the row stays, and can be tried as another type, as with `JSONDecoder`. Trying the same type again would only
+    /// fail again: it passes over the row, so that a loop of `try?` comes to its end.
+    func takeRow<Value>(as type: Any.Type, _ make: (CSVRow) throws -> Value) throws -> Value {
+        if failures.contains(ObjectIdentifier(type)) { advance() }
+        guard !isAtEnd, let result = upcoming else {
             throw DecodingError.valueNotFound(
-                type, DecodingError.Context(codingPath: path, debugDescription: "There are no more rows."))
+                type,
+                DecodingError.Context(codingPath: [CSVKey(currentIndex)], debugDescription: "There are no more rows."))
         }
-        return try row.decode(type)
+        do {
+            let value = try make(CSVRow(result.get(), currentIndex, reader, decoder))
+            advance()
+            return value
+        } catch {
+            failures.insert(ObjectIdentifier(type))
+            throw error
+        }
     }
 
-    /// The next row; nil when there are no more.
-    func takeRow() throws -> CSVRow? {
-        guard let result = upcoming ?? read() else { return nil }
+    private func advance() {
         upcoming = nil
-        defer { currentIndex += 1 }
-        return CSVRow(try result.get(), currentIndex, reader, decoder)
+        failures.removeAll()
+        currentIndex += 1
     }
-
-    /// The path of the next row.
-    var path: [any CodingKey] { [CSVKey(currentIndex)] }
 
     private func read() -> Result<CSVRecord, any Error>? {
         if let result = reader.next() { return result.mapError { $0 } }
@@ -80,20 +89,19 @@ private struct CSVRows: UnkeyedDecodingContainer {
 
     func decodeNil() -> Bool { false }
 
-    func decode<Row: Decodable>(_ type: Row.Type) throws -> Row { try table.decodeRow(type) }
-    func decode(_ type: Int128.Type) throws -> Int128 { try table.decodeRow(type) }
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try table.decodeRow(type) }
+    func decode<Row: Decodable>(_ type: Row.Type) throws -> Row { try table.takeRow(as: type) { try $0.decode(type) } }
+    func decode(_ type: Int128.Type) throws -> Int128 { try table.takeRow(as: type) { try $0.decode(type) } }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try table.takeRow(as: type) { try $0.decode(type) } }
 
     func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        try superDecoder().container(keyedBy: type)
+        try table.takeRow(as: KeyedDecodingContainer<Key>.self) { $0.container(keyedBy: type) }
     }
 
-    func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try superDecoder().unkeyedContainer() }
-
-    func superDecoder() throws -> any Decoder {
-        guard let row = try table.takeRow() else { throw table.isRows(Any.self) }
-        return row
+    func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try table.takeRow(as: (any UnkeyedDecodingContainer).self) { $0.unkeyedContainer() }
     }
+
+    func superDecoder() throws -> any Decoder { try table.takeRow(as: (any Decoder).self) { $0 } }
 }
 
 /// A table as the value of a type that wraps another, `Optional` for one.
@@ -106,6 +114,6 @@ private struct CSVTableValue: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         guard !(type is any CSVScalar.Type) else { throw table.isRows(type) }
-        return try T(from: table)
+        return try type.init(from: table)
     }
 }

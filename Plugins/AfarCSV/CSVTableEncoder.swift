@@ -1,4 +1,3 @@
-import AfarCore
 import Foundation
 
 /// Collects the rows of a table, and writes them when all columns are known.
@@ -16,19 +15,21 @@ final class CSVTableEncoder {
 
     /// The body that rows make.
     static func encode(_ rows: some Encodable, _ options: CSVParameterEncoder) throws -> Data {
-        let table = CSVTableEncoder(options, try CSVSyntax(options.format))
+        let table = try CSVTableEncoder(options, CSVSyntax(options.format))
         try rows.encode(to: CSVTableOutput(table: table))
         if let fault = table.fault { throw fault }
         guard table.isSequence else { throw CSVEncodingError(.noRows, row: nil, column: nil) }
         return try table.body()
     }
 
-    private init(_ options: CSVParameterEncoder, _ syntax: CSVSyntax) {
+    private init(_ options: CSVParameterEncoder, _ syntax: CSVSyntax) throws(CSVEncodingError) {
         self.options = options
         self.syntax = syntax
         if case .names(let names) = options.format.header { columns = names }
         columns = options.columns ?? columns
-        for (index, name) in columns.enumerated() { indices[name] = index }
+        for (index, name) in columns.enumerated() where indices.updateValue(index, forKey: name) != nil {
+            throw CSVEncodingError(.duplicateColumn, row: nil, column: name)
+        }
     }
 
     /// How many rows there are.
@@ -58,12 +59,7 @@ final class CSVTableEncoder {
 
     /// The column of a key, a new one if the columns were not given.
     func column(of key: String, row: Int) throws -> Int {
-        let name =
-            switch options.keyEncodingStrategy {
-            case .useDefaultKeys: key
-            case .convertToSnakeCase: key.lowercasedWords(joinedBy: "_")
-            case .custom(let convert): convert(key)
-            }
+        let name = options.keyEncodingStrategy.name(of: key)
         if let index = indices[name] { return index }
         guard !columnsAreGiven else { throw CSVEncodingError(.unknownColumn, row: row, column: key) }
         columns.append(name)

@@ -39,7 +39,8 @@ struct JSONDocument {
         case afar_json_too_large: problem = "The text has 2 GiB or more"
         case afar_json_out_of_memory: problem = "There is not enough memory for the text"
         case afar_json_lone_surrogate: problem = "A string has half of a surrogate pair"
-        case afar_json_unsupported_processor: problem = "simdjson does not support this processor, and cannot read the text"
+        case afar_json_unsupported_processor:
+            problem = "simdjson does not support this processor, and cannot read the text"
         default:
             if let fault = JSONText.fault(in: text) { return fault }
             problem = "The text is no JSON"

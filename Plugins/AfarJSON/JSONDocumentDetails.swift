@@ -4,7 +4,7 @@ import CStack
 /// What is needed of a document now and then.
 final class JSONDocumentDetails {
     let options: FastJSONDecoder
-    let userInfo: [CodingUserInfoKey: Any]
+    private(set) lazy var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     let names: JSONNames
     /// Of large objects, the nodes of keys by their numbers.
     var indexes: [UInt32: [UInt32: UInt32]] = [:]
@@ -19,7 +19,6 @@ final class JSONDocumentDetails {
 
     init(_ options: FastJSONDecoder, _ names: JSONNames) {
         self.options = options
-        userInfo = options.userInfo
         self.names = names
     }
 

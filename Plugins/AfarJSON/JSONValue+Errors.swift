@@ -4,11 +4,19 @@ import Foundation
 extension JSONValue {
     /// The keys and indices from the root to here.
     var path: [any CodingKey] {
-        guard place != Self.noPlace else { return [] }
         let details = document.details
-        if details.lastPath.node != parent { details.lastPath = (parent, document.value(parent).path) }
-        let path = details.lastPath.path
-        return path + [key(at: path)]
+        var value = self
+        var values: [JSONValue] = []
+        while value.place != Self.noPlace, value.parent != details.lastPath.node {
+            values.append(value)
+            value = document.value(value.parent)
+        }
+        var path = value.place == Self.noPlace ? [] : details.lastPath.path + [value.key(at: details.lastPath.path)]
+        for value in values.reversed() {
+            details.lastPath = (value.parent, path)
+            path.append(value.key(at: path))
+        }
+        return path
     }
 
     /// The last one of the path.

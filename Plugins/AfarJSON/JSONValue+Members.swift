@@ -119,12 +119,15 @@ extension JSONValue {
     ///
     /// - Throws: `DecodingError.dataCorrupted`.
     func checkNames() throws {
-        if document.namesDependOnPath {
-            let (names, path) = (document.details.names, path)
+        guard document.namesDependOnPath || isAmbiguous else { return }
+        let names = document.details.names
+        guard document.namesDependOnPath else {
+            return try checkNames { names.canonical(document.keyNumber($0)) }
+        }
+        // The index has each name once.
+        if document.options.duplicateKeyStrategy == .refuse, namedIndex.count < count {
+            let path = path
             try checkNames { names.name(document.keyNumber($0), at: path) }
-        } else if isAmbiguous {
-            let names = document.details.names
-            try checkNames { names.canonical(document.keyNumber($0)) }
         }
     }
 }

@@ -13,13 +13,9 @@ public struct ProtobufBody<M: Message>: Encodable, Sendable {
 
     /// Refuses: only a ``ProtobufParameterEncoder`` can write messages.
     ///
-    /// - Throws: An `EncodingError`.
+    /// - Throws: A ``ProtobufEncodingError``.
     public func encode(to encoder: any Encoder) throws {
-        throw EncodingError.invalidValue(
-            message,
-            EncodingError.Context(
-                codingPath: encoder.codingPath,
-                debugDescription: "A message of Protocol Buffers is written by the encoder .protobuf only."))
+        throw ProtobufEncodingError(.otherEncoder, typeName: M.protoMessageName)
     }
 }
 

@@ -32,8 +32,8 @@ public struct ProtobufParameterEncoder: ParameterEncoder {
 
     /// The request with the message as its body.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` for a message that lacks required fields, and for parameters that are no
-    ///   ``ProtobufBody``.
+    /// - Throws: `AFError.parameterEncoderFailed` with swift-protobuf's error for a message that lacks required fields, and
+    ///   with a ``ProtobufEncodingError`` for parameters that are no ``ProtobufBody``.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
@@ -41,11 +41,7 @@ public struct ProtobufParameterEncoder: ParameterEncoder {
         var request = request
         do {
             guard let body = parameters as? any ProtobufParameters else {
-                throw EncodingError.invalidValue(
-                    parameters,
-                    EncodingError.Context(
-                        codingPath: [],
-                        debugDescription: "\(Parameters.self) is no message of Protocol Buffers. Pass a ProtobufBody."))
+                throw ProtobufEncodingError(.noMessage, typeName: "\(Parameters.self)")
             }
             request.httpBody = try bytes(of: body.message)
         } catch {

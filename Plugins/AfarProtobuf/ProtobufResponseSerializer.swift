@@ -1,5 +1,6 @@
 public import AfarCore
 public import Foundation
+import HTTPTypes
 public import SwiftProtobuf
 
 #if canImport(FoundationNetworking)
@@ -36,7 +37,7 @@ public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
     ///   the input's error, the preprocessor's.
     public func serialize(_ input: SerializationInput) throws -> M {
         if let error = input.error { throw error }
-        let format: ProtobufFormat = input.head?.mediaType.isJSON == true ? .json : .binary
+        let format = ProtobufFormat(contentType: input.head?.values(for: .contentType).last)
         let data = input.data ?? Data()
         if data.isEmpty, format == .json {
             throw AFError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)

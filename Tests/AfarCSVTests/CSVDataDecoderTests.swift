@@ -193,8 +193,29 @@ import Testing
         #expect(context.codingPath.first?.intValue == 1)
         #expect(
             context.debugDescription == """
-                "old" is not an integer from \(Int.min) to \(Int.max). (line 5)
+                The field is not an integer from \(Int.min) to \(Int.max). (line 5)
                 """)
+    }
+
+    /// Errors end in logs.
+    @Test func decodingErrorsDoNotTellWhatIsInFields() {
+        enum Kind: String, Decodable { case one }
+        let secret = "sk_live_51H!"
+        func words<T: Decodable>(_ type: T.Type) -> String {
+            do {
+                return "no error: \(try decode([T].self, "\(secret)\n", .rows))"
+            } catch {
+                return "\(error) \(error.localizedDescription)"
+            }
+        }
+        let errors = [
+            words(Data.self), words(Int.self), words(Double.self), words(Decimal.self), words(Bool.self),
+            words(Date.self), words([String: [Int]].self), words([[Int]].self), words(Kind.self), words([Kind?].self),
+        ]
+        for error in errors {
+            #expect(error.contains("line 1"))
+            #expect(!error.contains("sk_live"))
+        }
     }
 
     @Test func columnsOfOneNameAreAnErrorOfWhoAsksForThem() throws {
@@ -248,6 +269,126 @@ import Testing
         }
         let lossy = try decode(Lossy.self, "name,age\na,1\nb,x\nc\n\"d\"e,4\nf,5\n")
         #expect(lossy.people.map(\.name) == ["a", "f"])
+    }
+
+    @Test func aRowThatCannotBeDecodedCanBeAnotherType() throws {
+        struct Skipped: Decodable {}
+        /// A list that passes over what cannot be decoded.
+        struct Lossy<Element: Decodable>: Decodable {
+            var elements: [Element] = []
+            var errors = 0
+            init(from decoder: any Decoder) throws {
+                var rows = try decoder.unkeyedContainer()
+                while !rows.isAtEnd {
+                    do {
+                        elements.append(try rows.decode(Element.self))
+                    } catch {
+                        errors += 1
+                        _ = try? rows.decode(Skipped.self)
+                    }
+                }
+            }
+        }
+        let numbers = try decode(Lossy<Int>.self, "1\nx\n3\n4\ny\nz\n", .rows)
+        #expect(numbers.elements == [1, 3, 4])
+        #expect(numbers.errors == 3)
+        // A row that is no CSV is no other type either; still the rows after it are decoded.
+        #expect(try decode(Lossy<Int>.self, "1\n\"x\"y\n3\n4\n", .rows).elements == [1, 3, 4])
+
+        enum Mixed: Decodable, Equatable {
+            case number(Int), word(String)
+        }
+        struct Alternatives: Decodable {
+            var values: [Mixed] = []
+            init(from decoder: any Decoder) throws {
+                var rows = try decoder.unkeyedContainer()
+                while !rows.isAtEnd {
+                    let index = rows.currentIndex
+                    if let number = try? rows.decode(Int.self) {
+                        values.append(.number(number))
+                    } else {
+                        #expect(rows.currentIndex == index)
+                        values.append(.word(try rows.decode(String.self)))
+                    }
+                }
+            }
+        }
+        #expect(
+            try decode(Alternatives.self, "1\nx\n3\ny\n", .rows).values == [
+                .number(1), .word("x"), .number(3), .word("y"),
+            ])
+    }
+
+    @Test func behindTheLastRowThereIsNoValue() throws {
+        struct Reader: Decodable {
+            init(from decoder: any Decoder) throws {
+                enum Key: CodingKey { case a }
+                var rows = try decoder.unkeyedContainer()
+                var row = try rows.nestedUnkeyedContainer()
+                let number = try row.decode(Int.self)
+                #expect(number == 1)
+                #expect(rows.isAtEnd)
+                let attempts: [() throws -> Void] = [
+                    { _ = try rows.decode(Int.self) }, { _ = try rows.nestedContainer(keyedBy: Key.self) },
+                    { _ = try rows.nestedUnkeyedContainer() }, { _ = try rows.superDecoder() },
+                ]
+                for attempt in attempts {
+                    let error = #expect(throws: DecodingError.self) { try attempt() }
+                    guard case .valueNotFound(_, let context) = error else {
+                        Issue.record("another error: \(String(describing: error))")
+                        continue
+                    }
+                    #expect(context.codingPath.first?.intValue == 1)
+                }
+            }
+        }
+        _ = try decode(Reader.self, "1\n", .rows)
+    }
+
+    @Test func theTypeThatIsAskedForCanBeASubclass() throws {
+        class Base: Decodable { var name = "" }
+        class Sub: Base {}
+        struct Rows: Decodable {
+            var row: Base
+            init(from decoder: any Decoder) throws {
+                let type: Base.Type = Sub.self
+                var rows = try decoder.unkeyedContainer()
+                row = try rows.decode(type)
+            }
+        }
+        class Field: Decodable {
+            let text: String
+            required init(from decoder: any Decoder) throws {
+                text = try decoder.singleValueContainer().decode(String.self)
+            }
+        }
+        class SubField: Field {}
+        struct Fields: Decodable {
+            var field: Field
+            init(from decoder: any Decoder) throws {
+                let type: Field.Type = SubField.self
+                // Containers with keys are wrapped by the standard library, which asks for the static type.
+                var fields = try decoder.unkeyedContainer()
+                field = try fields.decode(type)
+            }
+        }
+        class Table: Decodable {
+            var rows: [Person]
+            required init(from decoder: any Decoder) throws { rows = try [Person](from: decoder) }
+        }
+        class SubTable: Table {}
+        struct Wrapped: Decodable {
+            var table: Table
+            init(from decoder: any Decoder) throws {
+                let type: Table.Type = SubTable.self
+                table = try decoder.singleValueContainer().decode(type)
+            }
+        }
+        #expect(try decode(Rows.self, "name\nRex\n").row is Sub)
+        #expect(try decode([Fields].self, "name\nRex\n").first?.field is SubField)
+        let type: Table.Type = SubTable.self
+        #expect(try decode(type, Person.csv) is SubTable)
+        #expect(try decode(Wrapped.self, Person.csv).table is SubTable)
     }
 
     // MARK: Encodings

@@ -134,6 +134,60 @@ import Testing
                 == "A field of CSV has no other values in it. Encode such a value as text. (row 3, column list)")
     }
 
+    // MARK: Keys and lists
+
+    @Test func aRowHasKeysOrIsAList() throws {
+        let mixed = CSVEncodingError(.mixedRows, row: 0, column: nil)
+        #expect(error([Labelled(superclass: { try $0.encode("x") })]) == mixed)
+        #expect(error([Labelled(superclass: { try $0.encodeNil() })]) == mixed)
+        #expect(error([Labelled(superclass: { try $0.encode(["x", "y"]) })]) == mixed)
+        #expect(error([Labelled(superclass: { try $0.encode(["b": "x"]) }, isListedFirst: true)]) == mixed)
+        // After this row a value would have a column to fall into.
+        let later = Labelled(superclass: { try $0.encode("x") })
+        #expect(
+            error([Labelled(superclass: { try $0.encode(["b": "y"]) }), later])
+                == CSVEncodingError(.mixedRows, row: 1, column: nil))
+        #expect(try body([Labelled(superclass: { try $0.encode(["b": "y"]) })]) == "a,b\r\n1,y\r\n")
+    }
+
+    @Test func twoKeysOfOneColumnAreAnError() throws {
+        var encoder = CSVParameterEncoder.csv
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        struct Name: Encodable {
+            enum CodingKeys: String, CodingKey { case firstName, other = "first_name" }
+            var firstName = "Ada"
+            var other = "Grace"
+        }
+        #expect(error([Name()], encoder) == CSVEncodingError(.duplicateColumn, row: 0, column: "first_name"))
+        let nothing = [["firstName": Int?.none], ["firstName": 1, "first_name": nil]]
+        let fault = error(nothing, encoder)
+        #expect(fault?.reason == .duplicateColumn)
+        #expect(fault?.row == 1)
+        // Rows that have one of them each have one column.
+        #expect(try body([["firstName": 1], ["first_name": 2]], encoder) == "first_name\r\n1\r\n2\r\n")
+        // What a class and its superclass both write is one key.
+        #expect(try body([Labelled(superclass: { try $0.encode(["a": "y"]) })]) == "a\r\ny\r\n")
+    }
+
+    @Test func columnsOfOneNameAreAnError() {
+        #expect(
+            error([["a": 1]], .csv(columns: ["a", "b", "a"]))
+                == CSVEncodingError(.duplicateColumn, row: nil, column: "a"))
+        #expect(error([[1, 2]], .csv(columns: ["a", "a"]))?.reason == .duplicateColumn)
+        let names = CSVFormat(header: .names(["a", "a"]))
+        #expect(error([["a": 1]], .csv(format: names))?.reason == .duplicateColumn)
+    }
+
+    @Test(arguments: [
+        ("feedURL", "feed_url"), ("myURLLoader", "my_url_loader"), ("ABTest", "ab_test"), ("a1B", "a1_b"),
+        ("URL", "url"), ("ÄpfelÖl", "äpfel_öl"), ("plain_name", "plain_name"), ("", ""),
+    ])
+    func keysBecomeWords(key: String, column: String) throws {
+        var encoder = CSVParameterEncoder.csv(columns: [column])
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        #expect(try body([[key: 1]], encoder) == (column.isEmpty ? "\"\"" : column) + "\r\n1\r\n")
+    }
+
     @Test func theContentTypeIsSetUnlessThereIsOne() throws {
         var request = URLRequest(url: try "http://example.com/".asURL())
         let encoder: any ParameterEncoder = .csv
@@ -168,5 +222,23 @@ import Testing
             let pieces = parsed([String].self, Data(text.utf8), CSVDataDecoder(format: format), every: size)
             #expect(try pieces.map { try $0.get() } == table)
         }
+    }
+}
+
+/// What encodes a key, and lets something else encode itself where a class's superclass does.
+private struct Labelled: Encodable, Sendable {
+    enum CodingKeys: CodingKey { case a }
+    let superclass: @Sendable (inout any SingleValueEncodingContainer) throws -> Void
+    var isListedFirst = false
+
+    func encode(to encoder: any Encoder) throws {
+        if isListedFirst {
+            var list = encoder.unkeyedContainer()
+            try list.encode(0)
+        }
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        if !isListedFirst { try fields.encode(1, forKey: .a) }
+        var value = fields.superEncoder().singleValueContainer()
+        try superclass(&value)
     }
 }

@@ -1,5 +1,6 @@
 import AfarJSON
 import AfarSerializers
+import AfarTransport
 import Foundation
 import Testing
 
@@ -51,8 +52,14 @@ import Testing
         #expect(try decode(Decimal.self, digits) == Decimal(string: digits))
         #expect("\(try decode(Decimal.self, "0.1"))" == "0.1")
         #expect(try decode(Decimal.self, "-1.50e2") == -150)
-        #expect(try decode(Decimal.self, "1e130") == Decimal(sign: .plus, exponent: 127, significand: 1000))
-        for text in ["0.1234567890123456789012345678901234567890123", "1e400", "1e-130"] {
+        for (text, alike) in [
+            ("1e130", "1000e127"), ("-5e128", "-50e127"), ("12e-128", "12e-128"),
+            ("1e164", "1" + String(repeating: "0", count: 37) + "e127"),
+        ] {
+            let decimal = try decode(Decimal.self, text)
+            #expect(decimal.isFinite && decimal == Decimal(string: alike), "\(text)")
+        }
+        for text in ["0.1234567890123456789012345678901234567890123", "1e400", "1e165", "12e164", "1e-130", "-1e-129"] {
             #expect(throws: DecodingError.self, "\(text)") { try decode(Decimal.self, text) }
         }
     }
@@ -118,6 +125,55 @@ import Testing
         #expect(try decode([Int: String].self, #"{"1":"one"}"#) == [1: "one"])
     }
 
+    /// Names that can be asked for in any order, and names that are not there.
+    @Test func membersOfLargeObjectsAreFoundInAnyOrder() throws {
+        struct Picker: Decodable {
+            let sum: Int
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: AnyKey.self)
+                let keys = container.allKeys
+                sum = try keys.reversed().reduce(0) { try $0 + container.decode(Int.self, forKey: $1) }
+                for key in keys { #expect(!container.contains(AnyKey(key.stringValue + "_unit"))) }
+            }
+        }
+        let numbers = Array(1...2_000)
+        let text = "{" + numbers.map { "\"\($0)\":\($0)" }.joined(separator: ",") + "}"
+        #expect(try decode(Picker.self, text).sum == numbers.reduce(0, +))
+        // The same with a name that stands twice.
+        #expect(try decode(Picker.self, text.dropLast() + ",\"7\":0}").sum == numbers.reduce(0, +))
+        let last = FastJSONDecoder(duplicateKeyStrategy: .useLast)
+        #expect(try decode(Picker.self, text.dropLast() + ",\"7\":0}", with: last).sum == numbers.reduce(0, +) - 7)
+    }
+
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(_ name: String) { stringValue = name }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    @Test func aTypeThatIsKnownAtRunTimeIsDecoded() throws {
+        class Base: Decodable {}
+        final class Derived: Base {}
+        let type: Base.Type = Derived.self
+        #expect(try decode(type, "{}") is Derived)
+    }
+
+    @Test func namesThatAreEqualInSwiftAreEqual() throws {
+        struct Menu: Decodable { let café: Int }
+        let decomposed = "{\"cafe\u{301}\":1}"
+        #expect(try decode(Menu.self, decomposed).café == 1)
+        let both = "{\"cafe\u{301}\":1,\"caf\u{E9}\":2}"
+        #expect(try decode(Menu.self, both).café == 1)
+        #expect(try decode([String: Int].self, both) == ["café": 1])
+        #expect(
+            try decode([String: Int].self, both, with: FastJSONDecoder(duplicateKeyStrategy: .useLast)) == ["café": 2])
+        let strict = FastJSONDecoder(duplicateKeyStrategy: .refuse)
+        #expect(throws: DecodingError.self) { try decode(Menu.self, both, with: strict) }
+        #expect(throws: DecodingError.self) { try decode([String: Int].self, both, with: strict) }
+    }
+
     @Test func nestedContainersAndSuperDecodersWork() throws {
         class Base: Decodable {
             let id: Int
@@ -177,6 +233,10 @@ import Testing
         #expect(
             try decode([String: Int].self, numbers, with: FastJSONDecoder(duplicateKeyStrategy: .useLast))
                 == ["a": 2, "b": 3])
+        // Those that do not count may be anything.
+        #expect(
+            try decode([String: Int].self, #"{"a":"x","a":2}"#, with: FastJSONDecoder(duplicateKeyStrategy: .useLast))
+                == ["a": 2])
     }
 
     @Test func equalNamesCanBeRefused() throws {
@@ -232,6 +292,68 @@ import Testing
                 with: FastJSONDecoder(keyDecodingStrategy: .convertFromSnakeCase))
         }
         #expect(error?.context?.codingPath.map(\.stringValue) == ["innerValue", "theNumber"])
+    }
+
+    @Test func pathsHaveTheKeysOfDictionariesAsTheyAre() throws {
+        let error = #expect(throws: DecodingError.self) {
+            try decode(
+                [String: [Int]].self, #"{"foo_bar":[1,"x"]}"#,
+                with: FastJSONDecoder(keyDecodingStrategy: .convertFromSnakeCase))
+        }
+        #expect(error?.context?.codingPath.map(\.stringValue) == ["foo_bar", "Index 1"])
+    }
+
+    @Test func whatIsNotThereHasAPathAndThePlaceWhereItShouldBe() throws {
+        class Base: Decodable {
+            let id: Int
+            enum CodingKeys: CodingKey { case id }
+            required init(from decoder: any Decoder) throws {
+                id = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .id)
+            }
+        }
+        final class Derived: Base {
+            enum CodingKeys: CodingKey { case other }
+            required init(from decoder: any Decoder) throws {
+                try super.init(from: decoder.container(keyedBy: CodingKeys.self).superDecoder())
+            }
+        }
+        let error = #expect(throws: DecodingError.self) { try decode([Derived].self, "[\n  {\"other\":1}]") }
+        #expect(error?.context?.codingPath.map(\.stringValue) == ["Index 0", "super"])
+        #expect(error?.location?.line == 2 && error?.location?.column == 3)
+    }
+
+    // MARK: Stacks
+
+    /// Types lie in each other as deep as their document says: where there is no room for them on the stack, that is an error.
+    @Test func deepValuesNeedNoMoreStackThanThereIs() throws {
+        struct Tree: Decodable { let children: [Tree]? }
+        let text = String(repeating: "{\"children\":[", count: 250) + String(repeating: "]}", count: 250)
+        for size in [128 << 10, 256 << 10, 512 << 10, 8 << 20] {
+            let result = try SmallStack.run(size) { try FastJSONDecoder().decode(Tree.self, from: Data(text.utf8)) }
+            if case .failure(let error) = result {
+                #expect("\(error)".contains("the stack of this thread"))
+                #expect(size < 8 << 20)
+            }
+        }
+    }
+
+    private enum SmallStack {
+        /// Runs a closure on a thread of its own, and waits for it.
+        static func run<Value: Sendable>(
+            _ size: Int, _ work: @escaping @Sendable () throws -> Value
+        ) throws -> Result<Value, any Error> {
+            let outcome = Locked<Result<Value, any Error>?>(nil)
+            let isOver = DispatchSemaphore(value: 0)
+            let thread = Thread {
+                let result = Result { try work() }
+                outcome.withLock { $0 = result }
+                isOver.signal()
+            }
+            thread.stackSize = size
+            thread.start()
+            isOver.wait()
+            return try #require(outcome.withLock { $0 })
+        }
     }
 
     // MARK: Decoders that are kept

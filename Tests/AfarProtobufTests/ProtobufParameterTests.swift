@@ -50,16 +50,26 @@ import Testing
         #expect(try own.encode(ProtobufBody<Google_Protobuf_Empty>?.none, into: request).httpBody == nil)
     }
 
-    @Test func whatIsNoMessageIsAnError() throws {
+    /// The errors end in logs, the parameters must not.
+    @Test func whatIsNoMessageIsAnErrorThatNamesTheTypeOnly() throws {
         let request = URLRequest(url: try "http://example.com/".asURL())
         let error = #expect(throws: AFError.self) {
-            try ProtobufParameterEncoder.protobuf.encode(["a": 1], into: request)
+            try ProtobufParameterEncoder.protobuf.encode(["secret": "hunter2"], into: request)
         }
         #expect(error?.isParameterEncoderError == true)
-        let other = #expect(throws: AFError.self) {
-            try JSONParameterEncoder().encode(ProtobufBody(Google_Protobuf_Timestamp.noon), into: request)
+        let noMessage = ProtobufEncodingError(.noMessage, typeName: "Dictionary<String, String>")
+        #expect(error?.underlyingError as? ProtobufEncodingError == noMessage)
+        let secret = ProtobufBody(Google_Protobuf_StringValue("hunter2"))
+        for encoder in [JSONParameterEncoder(), URLEncodedFormParameterEncoder()] as [any ParameterEncoder] {
+            let other = #expect(throws: AFError.self) { try encoder.encode(secret, into: request) }
+            let otherEncoder = ProtobufEncodingError(.otherEncoder, typeName: "google.protobuf.StringValue")
+            #expect(other?.underlyingError as? ProtobufEncodingError == otherEncoder)
+            #expect(otherEncoder.localizedDescription.contains("google.protobuf.StringValue"))
+            for error in [error, other] {
+                let words = "\(String(describing: error)) \(error?.localizedDescription ?? "")"
+                #expect(!words.contains("hunter2"))
+            }
         }
-        #expect(other?.underlyingError is EncodingError)
     }
 
     @Test func theAcceptHeaderHasAllNames() async throws {

@@ -75,14 +75,19 @@ import Testing
     @Test(
         arguments: [
             "application/x-protobuf", "application/protobuf", "application/vnd.google.protobuf",
-            "application/octet-stream", "application/x-protobuf; messageType=\"google.protobuf.Timestamp\"",
+            "application/octet-stream", "application/x-protobuf+jsonx", "", ";application/json",
+            "text/plain, text/json",
+            "application/x-protobuf; messageType=\"google.protobuf.Timestamp\"",
         ])
     func theBinaryFormatIsReadUnlessTheTypeIsJSON(type: String) throws {
         let body: Data = try Google_Protobuf_Timestamp.noon.serializedBytes()
         #expect(try Self.read(Google_Protobuf_Timestamp.self, body, type: type) == .noon)
     }
 
-    @Test(arguments: ["application/json", "application/json; charset=utf-8", "application/problem+json", "text/json"])
+    @Test(arguments: [
+        "application/json", "application/json; charset=utf-8", "application/problem+json", "text/json",
+        " Application/JSON\t;x", "text/json, text/plain",
+    ])
     func jsonIsReadWhereTheTypeSaysSo(type: String) throws {
         let body: Data = try Google_Protobuf_Struct.person.jsonUTF8Bytes()
         #expect(try Self.read(Google_Protobuf_Struct.self, body, type: type) == .person)

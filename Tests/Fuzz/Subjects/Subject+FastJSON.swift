@@ -4,7 +4,9 @@ import Foundation
 
 extension Subject {
     static let fastJSON = [
-        Subject("fast-json", seeds: jsonSeeds, tokens: jsonTokens + ["1E5", "0.5e-3", "\\\\", "\\\"", "{}", "[]", "a\":"]) {
+        Subject(
+            "fast-json", seeds: jsonSeeds, tokens: jsonTokens + ["1E5", "0.5e-3", "\\\\", "\\\"", "{}", "[]", "a\":"]
+        ) {
             (input, _) throws(Contradiction) in
             guard let text = try? JSONText.utf8(input) else { return false }
             let value: JSONValue
@@ -13,7 +15,9 @@ extension Subject {
             } catch {
                 // What is no JSON has a fault; half surrogate pairs, and numbers that no double stands for, are none.
                 _ = "\(error)"
-                guard let problem = ((error as? DecodingError)?.underlying as? InvalidJSON)?.problem else { return false }
+                guard let problem = ((error as? DecodingError)?.underlying as? InvalidJSON)?.problem else {
+                    return false
+                }
                 let hasFault = JSONText.fault(in: text) != nil
                 try Contradiction.check(hasFault || problem.contains("surrogate"), true, "refused for \(problem)")
                 return false
