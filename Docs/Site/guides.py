@@ -134,11 +134,12 @@ class Article:
             topics = ["", "## Topics", "", "### Guides", "", *articles, "", "### Products", "", *products]
             return "\n".join([title, "", *metadata("TechnologyRoot"), *body, *topics]) + "\n"
         summary = self.guides.summaries.get(self.guide.path)
-        if summary:
-            body = ["", self._inline(summary), "", "## Overview", *body]
-        elif "](http" in "\n".join(body).strip().partition("\n\n")[0]:
-            # DocC loses links to the web in the first paragraph, which it takes for a summary.
+        opening = "\n".join(body).strip().partition("\n\n")[0]
+        # DocC takes the first paragraph for a summary, and loses links to the web in one.
+        if not opening.startswith("#") and (summary or "](http" in opening):
             body = ["", "## Overview", *body]
+        if summary:
+            body = ["", self._inline(summary), *body]
         return "\n".join([title, "", *metadata('TitleHeading("Guide")'), *body]) + "\n"
 
     def _body(self):
