@@ -99,6 +99,14 @@ import Testing
         }
     }
 
+    @Test func theEndInPlaceOfARestartIsAnError() throws {
+        // A restart is to come behind the first of four blocks, and what comes are bytes too many and the end.
+        var cut = Fixtures.jpegBaseline
+        let scan = try #require(cut.range(of: Data([0xFF, 0xDA]))).lowerBound
+        cut.insert(contentsOf: [0xFF, 0xDD, 0x00, 0x04, 0x00, 0x01], at: scan)
+        #expect(code { _ = try Image(data: cut) } == .corrupt)
+    }
+
     @Test func whatIsNoBaselineIsNamed() throws {
         var lossless = Fixtures.jpegBaseline
         let place = try #require(lossless.range(of: Data([0xFF, 0xC0]))).lowerBound + 1
