@@ -107,6 +107,13 @@ import Testing
         #expect(code { _ = try Image(data: cut) } == .corrupt)
     }
 
+    @Test func anUnknownSubsamplingIsUnsupported() throws {
+        var odd = Fixtures.jpegBaseline
+        odd[try #require(odd.range(of: Data([0xFF, 0xC0]))).lowerBound + 11] = 0x33
+        let error = #expect(throws: ImageError.self) { _ = try Image(data: odd) }
+        #expect(error?.code == .unsupported, "\(error?.message ?? "")")
+    }
+
     @Test func whatIsNoBaselineIsNamed() throws {
         var lossless = Fixtures.jpegBaseline
         let place = try #require(lossless.range(of: Data([0xFF, 0xC0]))).lowerBound + 1

@@ -61,7 +61,8 @@ struct JPEGSource {
         if reason.contains("Premature end") || reason.contains("Input file read error") {
             return .truncated(.jpeg, reason)
         }
-        if reason.contains("nsupported") || reason.contains("not implemented") || reason.contains("Not implemented") {
+        let unsupported = ["subsampling", "nsupported", "not implemented", "Not implemented"]
+        if unsupported.contains(where: reason.contains) {
             return ImageError(
                 .unsupported, format: .jpeg,
                 "The JPEG image cannot be decoded here: \(reason); convert it to baseline JPEG")
