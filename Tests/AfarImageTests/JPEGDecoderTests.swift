@@ -46,7 +46,8 @@ import Testing
         (CGSize(width: 64, height: 48), 64, 48), (CGSize(width: 33, height: 24), 64, 48),
         (CGSize(width: 32, height: 24), 32, 24), (CGSize(width: 17, height: 0), 32, 24),
         (CGSize(width: 16, height: 13), 32, 24), (CGSize(width: 0, height: 12), 16, 12),
-        (CGSize(width: 8, height: 6), 8, 6), (CGSize(width: 1, height: 1), 8, 6), (CGSize.zero, 8, 6),
+        (CGSize(width: 8, height: 6), 8, 6), (CGSize(width: 1, height: 1), 8, 6), (CGSize.zero, 64, 48),
+        (CGSize(width: -8, height: 0), 64, 48), (CGSize(width: -8, height: 6), 8, 6),
         (CGSize(width: 100, height: 1), 64, 48), (CGSize(width: CGFloat.nan, height: 1), 64, 48),
     ])
     func aTargetIsDecodedSmallerButNeverTooSmall(target: CGSize, width: Int, height: Int) throws {

@@ -31,7 +31,7 @@ public struct JPEGDecoder: ImageDecoder {
             let frame = try source.frame()
             let header = JPEGHeader(bytes)
             try check(frame, scans: header.scans, options.limits)
-            let (width, height) = reduced(frame, for: options.targetSize, isTurned: header.orientation.isTurned)
+            let (width, height) = reduced(frame, for: options.target, isTurned: header.orientation.isTurned)
             let isCMYK = frame.isCMYK
             let pixels = try PixelBuffer(width: width, height: height, isOpaque: true) { pixels in
                 let format = Int32((isCMYK ? TJPF_CMYK : TJPF_RGBA).rawValue)
