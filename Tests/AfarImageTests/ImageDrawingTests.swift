@@ -143,6 +143,12 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aRadiusReachesNoFartherThanTheRow() throws {
+        let high = try Image.of(1, 30_000) { _, y in [y < 15_000 ? 200 : 100, 0, 0, 255] }
+        let blurred = high.imageBlurred(radius: .infinity)
+        #expect((140...160).contains(blurred.channels(0, 15_000)[0]))
+    }
+
     // Three running means differ from a Gaussian by a few hundredths.
     @Test func blurringComesCloseToAGaussian() throws {
         Self.expect(try Self.picture().imageBlurred(radius: 2), is: References.blurred, tolerance: 4)
