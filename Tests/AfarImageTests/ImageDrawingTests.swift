@@ -75,6 +75,24 @@ import Testing
         #expect(abs(point.channels(0, 0)[0] - 150) <= 2)
     }
 
+    // Rows first would be 900 million pixels in between.
+    @Test(.timeLimit(.minutes(1))) func aVeryHighImageBecomesAVeryWideOne() throws {
+        let high = try Image.of(2, 30_000) { x, y in [x == 0 ? 200 : 100, y < 15_000 ? 200 : 100, 0, 255] }
+        let wide = high.imageScaled(to: Self.size(30_000, 2))
+        #expect(wide.width == 30_000 && wide.height == 2)
+        // Lanczos goes beyond the colours on both sides of an edge.
+        #expect(zip(wide.channels(100, 0), [200, 200]).allSatisfy { abs($0 - $1) <= 20 })
+        #expect(zip(wide.channels(29_900, 1), [100, 100]).allSatisfy { abs($0 - $1) <= 20 })
+    }
+
+    @Test func onlyThePartThatFillsIsResampled() throws {
+        let picture = try Image.of(3, 3_000) { _, y in [y < 1_495 || y >= 1_505 ? 0 : 20 * (y - 1_495), 0, 0, 255] }
+        let filled = picture.imageAspectScaled(toFill: Self.size(3, 4))
+        #expect((0..<4).map { filled.channels(1, $0)[0] } == [60, 80, 100, 120])
+        let enlarged = picture.imageAspectScaled(toFill: Self.size(192, 108))
+        #expect(abs(enlarged.channels(96, 54)[0] - 90) <= 4)
+    }
+
     @Test(arguments: [0, -1, 0.4, 30_001, 1e300, CGFloat.nan, .infinity, -.infinity])
     func aSizeThatNoImageCanHaveChangesNothing(side: CGFloat) throws {
         let picture = try Self.picture()
@@ -123,6 +141,12 @@ import Testing
             #expect(white.imageRounded(withCornerRadius: radius) == white.imageRoundedIntoCircle())
             #expect(white.imageBlurred(radius: radius) == white)
         }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aRadiusReachesNoFartherThanTheRow() throws {
+        let high = try Image.of(1, 30_000) { _, y in [y < 15_000 ? 200 : 100, 0, 0, 255] }
+        let blurred = high.imageBlurred(radius: .infinity)
+        #expect((140...160).contains(blurred.channels(0, 15_000)[0]))
     }
 
     // Three running means differ from a Gaussian by a few hundredths.

@@ -50,8 +50,19 @@ import Testing
         #expect(again.frames.map(\.duration) == animation.frames.map(\.duration))
         #expect(again.loopCount == 2)
         #expect(again == animation)
-        let endless = Image.Frame(image: animation.frames[0].image, duration: .seconds(Int64.max / 2))
-        #expect(code { _ = try Image(frames: [endless, endless]).data(using: .webP()) } == .encodingFailed)
+    }
+
+    @Test(
+        arguments: [
+            .seconds(Int64.max), .seconds(Int64.max / 1_000) + .milliseconds(999), .seconds(Int64.min),
+            .milliseconds(Int32.max),
+        ] as [Duration])
+    func aDurationThatWebPCannotHoldDoesNotTrap(duration: Duration) throws {
+        let frame = Image.Frame(image: try Image(data: Fixtures.webPAnimated).frames[0].image, duration: duration)
+        for count in 1...3 {
+            let code = code { _ = try Image(frames: Array(repeating: frame, count: count)).data(using: .webP()) }
+            #expect(code == .encodingFailed || code == nil)
+        }
     }
 
     @Test func whatAFormatCannotHoldIsAnError() throws {

@@ -46,7 +46,8 @@ import Testing
         (CGSize(width: 64, height: 48), 64, 48), (CGSize(width: 33, height: 24), 64, 48),
         (CGSize(width: 32, height: 24), 32, 24), (CGSize(width: 17, height: 0), 32, 24),
         (CGSize(width: 16, height: 13), 32, 24), (CGSize(width: 0, height: 12), 16, 12),
-        (CGSize(width: 8, height: 6), 8, 6), (CGSize(width: 1, height: 1), 8, 6), (CGSize.zero, 8, 6),
+        (CGSize(width: 8, height: 6), 8, 6), (CGSize(width: 1, height: 1), 8, 6), (CGSize.zero, 64, 48),
+        (CGSize(width: -8, height: 0), 64, 48), (CGSize(width: -8, height: 6), 8, 6),
         (CGSize(width: 100, height: 1), 64, 48), (CGSize(width: CGFloat.nan, height: 1), 64, 48),
     ])
     func aTargetIsDecodedSmallerButNeverTooSmall(target: CGSize, width: Int, height: Int) throws {
@@ -97,6 +98,21 @@ import Testing
             let padded = whole.dropLast(2) + [0x12, 0x34] + whole.suffix(2)
             expect(try Image(data: padded), Gradient.rgb, tolerance: Self.tolerance)
         }
+    }
+
+    @Test func theEndInPlaceOfARestartIsAnError() throws {
+        // A restart is to come behind the first of four blocks, and what comes are bytes too many and the end.
+        var cut = Fixtures.jpegBaseline
+        let scan = try #require(cut.range(of: Data([0xFF, 0xDA]))).lowerBound
+        cut.insert(contentsOf: [0xFF, 0xDD, 0x00, 0x04, 0x00, 0x01], at: scan)
+        #expect(code { _ = try Image(data: cut) } == .corrupt)
+    }
+
+    @Test func anUnknownSubsamplingIsUnsupported() throws {
+        var odd = Fixtures.jpegBaseline
+        odd[try #require(odd.range(of: Data([0xFF, 0xC0]))).lowerBound + 11] = 0x33
+        let error = #expect(throws: ImageError.self) { _ = try Image(data: odd) }
+        #expect(error?.code == .unsupported, "\(error?.message ?? "")")
     }
 
     @Test func whatIsNoBaselineIsNamed() throws {

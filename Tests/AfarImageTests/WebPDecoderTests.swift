@@ -53,6 +53,10 @@ import Testing
         #expect(image.difference { [$0 * 32 + 8, $1 * 40 + 10, ($0 + $1) * 16 + 8, 255] } <= Self.tolerance)
         let larger = ImageDecodingOptions(targetSize: CGSize(width: 100, height: 100))
         #expect(try Image(data: Fixtures.webPLossy, options: larger).width == 16)
+        for target in [CGSize.zero, CGSize(width: -8, height: 0)] {
+            let any = ImageDecodingOptions(targetSize: target)
+            #expect(try Image(data: Fixtures.webPLossy, options: any).width == 16)
+        }
     }
 
     @Test func aFileThatIsCutAnywhereIsAnError() {

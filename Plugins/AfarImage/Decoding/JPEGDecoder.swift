@@ -31,11 +31,12 @@ public struct JPEGDecoder: ImageDecoder {
             let frame = try source.frame()
             let header = JPEGHeader(bytes)
             try check(frame, scans: header.scans, options.limits)
-            let (width, height) = reduced(frame, for: options.targetSize, isTurned: header.orientation.isTurned)
+            let (width, height) = reduced(frame, for: options.target, isTurned: header.orientation.isTurned)
             let isCMYK = frame.isCMYK
             let pixels = try PixelBuffer(width: width, height: height, isOpaque: true) { pixels in
                 let format = Int32((isCMYK ? TJPF_CMYK : TJPF_RGBA).rawValue)
-                try source.decompress(into: pixels, width: width, height: height, format: format)
+                try source.decompress(
+                    into: pixels, width: width, height: height, format: format, hasRestarts: header.hasRestarts)
                 if isCMYK { pixels.convertCMYK(isInverted: header.isAdobe) }
             }
             return Image(try header.orientation.upright(pixels), scale: options.scale)

@@ -7,6 +7,8 @@ struct JPEGHeader {
     private(set) var isAdobe = false
     /// In how many passes the picture is stored.
     private(set) var scans = 0
+    /// Whether the data of scans is divided by restart markers.
+    private(set) var hasRestarts = false
 
     init(_ bytes: UnsafeRawBufferPointer) {
         let reader = ByteReader(bytes: bytes)
@@ -29,6 +31,7 @@ struct JPEGHeader {
     private mutating func read(_ code: UInt8, _ segment: UnsafeRawBufferPointer) {
         switch code {
         case 0xDA: scans += 1
+        case 0xDD: hasRestarts = true
         case 0xE1 where segment.starts(with: "Exif\0\0".utf8):
             orientation = Orientation(exif: UnsafeRawBufferPointer(rebasing: segment.dropFirst(6)))
         case 0xEE where segment.starts(with: "Adobe".utf8): isAdobe = true

@@ -29,8 +29,16 @@ struct JPEGSource {
             isCMYK: colors == TJCS_CMYK.rawValue || colors == TJCS_YCCK.rawValue)
     }
 
+    /// Decodes the picture.
+    ///
+    /// - Parameters:
+    ///   - pixels: Where it comes.
+    ///   - width: One that TurboJPEG can scale to.
+    ///   - height: The one that belongs to it.
+    ///   - format: TurboJPEG's number of the pixels' format.
+    ///   - hasRestarts: Whether the file has restart markers.
     func decompress(
-        into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, format: Int32
+        into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, format: Int32, hasRestarts: Bool
     ) throws {
         let decompress = { (flags: Int32) in
             tjDecompress2(
@@ -40,7 +48,8 @@ struct JPEGSource {
         }
         if decompress(TJFLAG_STOPONWARNING) == 0 { return }
         // Bytes too many before the end of the image, which some cameras write, harm nothing: all that was wanted has come.
-        guard reason.hasSuffix("extraneous bytes before marker 0xd9"),
+        // Only where a restart was to come, the end may be in its place.
+        guard !hasRestarts, reason.hasSuffix("extraneous bytes before marker 0xd9"),
             decompress(0) == 0 || tjGetErrorCode(decompressor) == TJERR_WARNING.rawValue
         else { throw error }
     }
@@ -52,7 +61,8 @@ struct JPEGSource {
         if reason.contains("Premature end") || reason.contains("Input file read error") {
             return .truncated(.jpeg, reason)
         }
-        if reason.contains("nsupported") || reason.contains("not implemented") || reason.contains("Not implemented") {
+        let unsupported = ["subsampling", "nsupported", "not implemented", "Not implemented"]
+        if unsupported.contains(where: reason.contains) {
             return ImageError(
                 .unsupported, format: .jpeg,
                 "The JPEG image cannot be decoded here: \(reason); convert it to baseline JPEG")

@@ -41,7 +41,7 @@ struct WebPAnimation {
         var source = source
         guard let decoder = WebPAnimDecoderNew(&source, &decoding) else { throw Self.cannotBegin }
         defer { WebPAnimDecoderDelete(decoder) }
-        let target = canvas.covering(options.targetSize, isTurned: orientation.isTurned)
+        let target = canvas.covering(options.target, isTurned: orientation.isTurned)
         var frames: [Image.Frame] = []
         var before = 0
         while WebPAnimDecoderHasMoreFrames(decoder) != 0 {

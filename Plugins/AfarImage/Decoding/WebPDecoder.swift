@@ -63,7 +63,7 @@ public struct WebPDecoder: ImageDecoder {
         _ options: ImageDecodingOptions
     ) throws -> PixelBuffer {
         let size = PixelSize(width: Int(features.width), height: Int(features.height))
-        let target = size.covering(options.targetSize, isTurned: orientation.isTurned)
+        let target = size.covering(options.target, isTurned: orientation.isTurned)
         var configuration = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&configuration) != 0 else {
             throw ImageError(

@@ -8,8 +8,9 @@ extension Image {
     public func imageBlurred(radius: CGFloat) -> Image {
         guard radius > 0 else { return self }
         // Farther away there is nothing but edges.
-        let means = RunningMeans(deviation: min(radius, CGFloat(max(width, height))))
-        return drawn(in: pixelSize) { pixels, _ in try pixels.averagedAndTurned(means).averagedAndTurned(means) }
+        let across = RunningMeans(deviation: min(radius, CGFloat(width)))
+        let down = RunningMeans(deviation: min(radius, CGFloat(height)))
+        return drawn(in: pixelSize) { pixels, _ in try pixels.averagedAndTurned(across).averagedAndTurned(down) }
     }
 }
 

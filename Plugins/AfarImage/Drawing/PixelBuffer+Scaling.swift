@@ -15,18 +15,35 @@ extension PixelBuffer {
     /// A part of the picture in another size.
     ///
     /// Rows and columns are resampled one after the other, which takes time that grows with the filter's width and not with
-    /// its square.
+    /// its square. What comes first is what leaves fewer pixels in between: not more than the larger picture has.
     ///
     /// - Parameters:
     ///   - part: Lies in the picture.
     ///   - size: In pixels.
     /// - Throws: ``ImageError`` when the memory does not suffice.
     func scaled(from part: CGRect, to size: PixelSize) throws -> PixelBuffer {
-        let narrowed = try resampled(
-            from: CGRect(x: part.minX, y: 0, width: part.width, height: CGFloat(height)),
-            to: PixelSize(width: size.width, height: height))
-        return try narrowed.resampled(
-            from: CGRect(x: 0, y: part.minY, width: CGFloat(size.width), height: part.height), to: size)
+        let columns = Self.needed(Double(part.minX), Double(part.width), of: width, for: size.width)
+        let rows = Self.needed(Double(part.minY), Double(part.height), of: height, for: size.height)
+        var (source, between) = (part, part)
+        if size.width * rows.count <= columns.count * size.height {
+            (source.origin.y, source.size.height) = (CGFloat(rows.lowerBound), CGFloat(rows.count))
+            let narrowed = try resampled(from: source, to: PixelSize(width: size.width, height: rows.count))
+            (between.origin.x, between.size.width) = (0, CGFloat(size.width))
+            between.origin.y -= source.origin.y
+            return try narrowed.resampled(from: between, to: size)
+        }
+        (source.origin.x, source.size.width) = (CGFloat(columns.lowerBound), CGFloat(columns.count))
+        let lowered = try resampled(from: source, to: PixelSize(width: columns.count, height: size.height))
+        (between.origin.y, between.size.height) = (0, CGFloat(size.height))
+        between.origin.x -= source.origin.x
+        return try lowered.resampled(from: between, to: size)
+    }
+
+    /// The rows or columns that a part is made of, with those around it that the filter reaches.
+    private static func needed(_ start: Double, _ length: Double, of all: Int, for count: Int) -> Range<Int> {
+        let reach = 3 * min(max(length / Double(count), 1), maximumRatio) + 1
+        let lower = max(0, Int(start - reach))
+        return lower..<max(lower + 1, min(all, Int(start + length + reach) + 1))
     }
 
     private func resampled(from part: CGRect, to size: PixelSize) throws -> PixelBuffer {

@@ -69,7 +69,7 @@ public struct WebPEncoder: ImageEncoder {
                     throw failure(String(cString: WebPAnimEncoderGetError(encoder)))
                 }
             }
-            time += max(frame.duration, .zero)
+            time = min(time + min(max(frame.duration, .zero), .longest), .longest)
         }
         var file = WebPData()
         defer { WebPDataClear(&file) }
@@ -103,11 +103,12 @@ public struct WebPEncoder: ImageEncoder {
 }
 
 extension Duration {
-    /// Whole milliseconds, as many as a file can hold.
+    /// More than libwebp can write.
+    fileprivate static let longest = Duration.milliseconds(Int32.max)
+
+    /// Whole milliseconds, of what is not longer than ``longest``.
     fileprivate var milliseconds: Int32 {
         let (seconds, attoseconds) = components
-        let milliseconds = seconds.multipliedReportingOverflow(by: 1_000)
-        guard !milliseconds.overflow else { return .max }
-        return Int32(clamping: milliseconds.partialValue + attoseconds / 1_000_000_000_000_000)
+        return Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     }
 }

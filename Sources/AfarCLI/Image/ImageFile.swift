@@ -10,7 +10,10 @@ struct ImageFile {
 
     /// Makes the file of an argument that may be a URL as well; nil where there is none.
     init?(existingAt path: String) {
-        guard !path.contains("://"), FileManager.default.fileExists(atPath: path) else { return nil }
+        var isDirectory: ObjCBool = false
+        guard !path.contains("://"), FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
+            !isDirectory.boolValue
+        else { return nil }
         self.init(path: path)
     }
 

@@ -56,7 +56,7 @@ struct ImagePrinter: BodyPrinter {
             var image = try Image(data: data, options: decoding)
             if let box {
                 let size = box.fitting(width: image.width, height: image.height, enlarges: options.resize != nil)
-                image = image.imageScaled(to: size)
+                image = try scaled(image, to: size)
             }
             guard let target else { return Data((canvas?.text(of: image) ?? "").utf8) }
             try target.file.write(target.encoder.encode(image), isForced: options.force)
@@ -65,5 +65,18 @@ struct ImagePrinter: BodyPrinter {
             let status: ExitReason = error.code == .encodingFailed ? .other : .response
             throw Failure(status, "\(name): \(error.message).")
         }
+    }
+
+    private func scaled(_ image: Image, to size: CGSize) throws(Failure) -> Image {
+        let scaled = image.imageScaled(to: size)
+        let (width, height) = (size.width.rounded(), size.height.rounded())
+        // Beyond what an image may have, it stays as it is.
+        if CGFloat(scaled.width) == width, CGFloat(scaled.height) == height { return scaled }
+        let limits = ImageLimits()
+        let most = image.isAnimated ? "\(limits.maximumTotalPixels) in all frames" : "\(limits.maximumPixels) in all"
+        throw Failure(
+            .usage,
+            "\(name) cannot become \(Int(width)) × \(Int(height)) pixels: it may have at most \(Image.maximumDimension) in "
+                + "each direction and \(most). Give --resize a smaller size.")
     }
 }

@@ -22,7 +22,12 @@ struct OutputFacts: Equatable {
         isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
         hasTrueColor = ["truecolor", "24bit"].contains(environment["COLORTERM"])
         self.rows = rows ?? 24
-        self.columns = columns ?? environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+        self.columns = columns ?? environment["COLUMNS"].flatMap(Self.columns) ?? 80
+    }
+
+    /// No terminal tells of more than fit in 16 bits.
+    private static func columns(_ text: String) -> Int? {
+        Int(text).flatMap { $0 > 0 ? min($0, Int(UInt16.max)) : nil }
     }
 
     static var standardOutput: OutputFacts { OutputFacts(of: STDOUT_FILENO) }

@@ -44,6 +44,15 @@ struct ImageTests {
         #expect(left.red > 240 && left.blue < 20)
     }
 
+    @Test func aSizeBeyondTheLimitIsAMistake() async throws {
+        let directory = try ScratchDirectory()
+        let outcome = try await run("/photo.png", "--resize", "30000x", "--output", "a.png", in: directory)
+        #expect(outcome.status == 2, "\(outcome.errors)")
+        #expect(outcome.errors.contains("cannot become 30000 × 15000 pixels"))
+        #expect(outcome.errors.contains("50000000 in all"))
+        #expect(!FileManager.default.fileExists(atPath: directory.url.appending(path: "a.png").path))
+    }
+
     @Test func aFileIsReadToo() async throws {
         let directory = try ScratchDirectory()
         try Self.picture(width: 8, height: 8).pngData().write(to: directory.url.appending(path: "in.png"))

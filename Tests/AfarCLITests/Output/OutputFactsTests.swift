@@ -21,4 +21,10 @@ struct OutputFactsTests {
         #expect(facts(["COLUMNS": "wide"]).columns == 80)
         #expect(facts(["COLUMNS": "-1"]).columns == 80)
     }
+
+    @Test func noMoreColumnsAreBelievedThanATerminalHas() throws {
+        let facts = OutputFacts(isTerminal: false, environment: ["COLUMNS": "\(Int.max)"])
+        #expect(facts.columns == 65_535)
+        #expect(TerminalCanvas(means: .sixels, columns: facts.columns, rows: facts.rows).size.width == 8 * 65_535)
+    }
 }
