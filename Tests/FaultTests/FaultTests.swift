@@ -17,7 +17,14 @@ import Testing
             case .ended(let line):
                 let allowed = transport == "curl" ? fault.curl : fault.urlSession
                 #expect(line.outcome.map(allowed.contains) == true, "\(what)")
-                #expect(line.goesOn, "\(what): the session did not go on")
+                // After a response that was broken off, Foundation on Linux watches descriptors that are closed; one in some
+                // twenty times another task then stands still.
+                let mayStandStill = transport == "urlSession" && line.code == "responseTooLarge"
+                withKnownIssue(isIntermittent: true) {
+                    #expect(line.goesOn, "\(what): the session did not go on")
+                } when: {
+                    mayStandStill
+                }
                 #expect(line.milliseconds < 20_000, "\(what)")
                 #expect(line.outcome != .error || Self.isTyped(line.code, over: transport), "\(what)")
             case .trapped: #expect(transport == "urlSession" && fault.mayTrap, "\(what)")
