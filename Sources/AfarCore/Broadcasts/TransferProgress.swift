@@ -124,11 +124,7 @@ final class TransferProgress: Sendable {
     func waitForCalls() async {
         guard owesCalls else { return }
         let deferred = Deferred<Void>()
-        // People may block the threads that there are for tasks.
-        let limit = Task(executorPreference: QueueExecutor.global) {
-            try? await Task.sleep(for: Self.longestWait)
-            deferred.fulfil(())
-        }
+        let limit = deferred.fulfil((), after: Self.longestWait)
         await withTaskCancellationHandler {
             let isIdle = state.withLock { state in
                 if state.callCount > 0 { state.waiting.append(deferred) }

@@ -414,9 +414,15 @@ extension SessionSecurity {
         guard let security = try found.get() else { return }
         target.options.security = security
         guard security.evaluation != nil else { return }
-        target.decide = { [host = target.host, port = target.port] undecided in
-            switch await security.decide(on: undecided, ofHost: host, port: port, asking: handler) {
+        target.decide = { [target] undecided in
+            let decision = await security.decide(
+                on: undecided, ofHost: target.host, port: target.port, asking: handler,
+                within: Duration(timeout: target.options.totalTimeout), waitingAtMost: target.options.longestWait)
+            switch decision {
             case .accepted: return
+            case .refused(let error as NoTrustDecision):
+                throw TransportError(
+                    error.code, phase: .tlsHandshake, url: target.description, message: error.description)
             case .refused(let error): throw error
             case .abandoned: throw CancellationError()
             }

@@ -49,8 +49,8 @@ extension Request {
 
     /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        // As the pipeline does: without whoever awaits, not on the few threads for tasks.
-        let task = Task(executorPreference: borrower == nil ? QueueExecutor.global : nil, operation: work)
+        // Programs block the few threads of the task pool.
+        let task = Task(executorPreference: QueueExecutor.global, operation: work)
         let mustCancel = mutable.withLock { state in
             state.work.append(task)
             return state.end != nil

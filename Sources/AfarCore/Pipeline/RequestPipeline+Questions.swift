@@ -35,7 +35,7 @@ extension RequestPipeline {
         case .retrier(let number): retry(with: number, wait)
         case .delay(let seconds):
             answer(wait) {
-                try? await Task.sleep(for: .seconds(max(0, min(seconds, 1e9))))
+                await pause(for: .seconds(max(0, min(seconds, 1e9))))
                 return Answer()
             }
         }

@@ -153,8 +153,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         isOnCallersThread = false
         let job = UnownedJob(job)
         let lent = LentJob(job, of: self)
-        guard let borrower = request.borrower else { return DispatchQueue.global().async { lent.run() } }
-        if !borrower.lend(lent) { globalConcurrentExecutor.enqueue(job) }
+        if request.borrower?.lend(lent) != true { DispatchQueue.global().async { lent.run() } }
     }
 
     /// Where a step has to run; nil when it may run right here.

@@ -65,7 +65,7 @@ extension Request {
         var redirect: Redirect?
         var credential: URLCredential?
         var options: RequestOptions.Box?
-        var deadlineTimer: Task<Void, Never>?
+        var deadlineTimer: DelayedCall?
         var head: ResponseHead?
         var headListeners: [HeadListener] = []
         /// When the listeners have said what they say to the head; nil before they are asked.

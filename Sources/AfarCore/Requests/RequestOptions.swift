@@ -66,8 +66,8 @@ extension Request {
         let (options, start) = mutable.withLock { ($0.options, $0.startTime) }
         guard let deadline = options?.options.deadline else { return }
         let rest = max(0, min(start + deadline - Date.timeIntervalSinceReferenceDate, 1e9))
-        let timer = Task { [weak self] in
-            guard (try? await Task.sleep(for: .seconds(rest))) != nil else { return }
+        // The cancellation handlers of user code run on this queue.
+        let timer = DelayedCall(after: .seconds(rest), on: DispatchQueue(label: "afar.deadline")) { [weak self] in
             self?.end(with: .deadlinePassed(deadline))
         }
         let (last, isOver) = mutable.withLock { state in

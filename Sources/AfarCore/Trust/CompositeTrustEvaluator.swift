@@ -15,8 +15,14 @@ public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
 
     /// Throws what the first evaluator throws that refuses.
     public func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
+        try await decide(on: trust, forHost: host, waitingAtMost: .seconds(1e9))
+    }
+
+    func decide(on trust: ServerTrust, forHost host: String, waitingAtMost longestWait: Duration) async throws {
         try checkCount()
-        for evaluator in evaluators { try await evaluator.decide(on: trust, forHost: host) }
+        for evaluator in evaluators {
+            try await evaluator.decide(on: trust, forHost: host, waitingAtMost: longestWait)
+        }
     }
 
     private func checkCount() throws {

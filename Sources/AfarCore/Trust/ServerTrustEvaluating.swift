@@ -17,7 +17,9 @@ public import AfarTransport
 public protocol ServerTrustEvaluating: Sendable {
     /// Returns when the server is to be trusted.
     ///
-    /// It is called in a task of the request's, on an unspecified thread, and may be called for several connections at once.
+    /// It is called in a task of the request's, on a thread for evaluators, and may be called for several connections at once.
+    /// It may block: at most 16 evaluators run at a time in a process, and further requests wait for one of them to return,
+    /// within their timeouts. A request that is cancelled or times out doesn't wait for its evaluator.
     ///
     /// - Parameters:
     ///   - trust: What the server has presented.
@@ -52,11 +54,15 @@ extension AsyncServerTrustEvaluating {
 
 extension ServerTrustEvaluating {
     /// Asks the evaluator, and waits for one that takes time.
-    func decide(on trust: ServerTrust, forHost host: String) async throws {
-        if let evaluator = self as? any AsyncServerTrustEvaluating {
+    ///
+    /// - Parameter longestWait: How long to wait for a thread for a synchronous evaluator.
+    func decide(on trust: ServerTrust, forHost host: String, waitingAtMost longestWait: Duration) async throws {
+        if let evaluator = self as? CompositeTrustEvaluator {
+            try await evaluator.decide(on: trust, forHost: host, waitingAtMost: longestWait)
+        } else if let evaluator = self as? any AsyncServerTrustEvaluating {
             try await evaluator.evaluate(trust, forHost: host)
         } else {
-            try evaluate(trust, forHost: host)
+            try await EvaluatorThreads.shared.run(waitingAtMost: longestWait) { try evaluate(trust, forHost: host) }
         }
     }
 }

@@ -86,11 +86,11 @@ final class SessionSecurity: ConnectionSecurityProvider {
     }
 
     private static func evaluation(by evaluator: any ServerTrustEvaluating) -> ConnectionSecurity.Evaluation {
-        { trust in
+        { trust, longestWait in
             // One that never comes to an end does not keep the request from being cancelled.
             try await withCancellableTask {
                 do {
-                    try await evaluator.decide(on: trust, forHost: trust.host)
+                    try await evaluator.decide(on: trust, forHost: trust.host, waitingAtMost: longestWait)
                 } catch {
                     throw error.asTrustFailure
                 }
@@ -102,7 +102,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
 extension Error {
     /// This as the reason why a server is not trusted.
     fileprivate var asTrustFailure: any Error {
-        if self is CancellationError { return self }
+        if self is CancellationError || self is NoTrustDecision { return self }
         return asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: self)))
     }
 }

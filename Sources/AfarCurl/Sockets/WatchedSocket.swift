@@ -96,12 +96,7 @@ final class WatchedSocket: Sendable {
             }
         }
         guard mustWait else { return }
-        let timer = deadline.map { deadline in
-            Task {
-                try? await Task.sleep(until: deadline, clock: .continuous)
-                waiter.fulfil(())
-            }
-        }
+        let timer = deadline.map { waiter.fulfil((), after: ContinuousClock.now.duration(to: $0)) }
         await withTaskCancellationHandler {
             await waiter.value
         } onCancel: {

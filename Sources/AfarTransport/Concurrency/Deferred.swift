@@ -85,12 +85,9 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
     /// Sets the value; only the first call counts.
     package func fulfil(_ value: Value) { end { settled = value } }
 
-    /// Sets the value when a time has passed, unless it is there or the task is cancelled before.
-    package func fulfil(_ value: Value, after time: Duration) -> Task<Void, any Error> {
-        Task {
-            try await Task.sleep(for: time)
-            fulfil(value)
-        }
+    /// Sets the value after a delay, unless the returned call is cancelled or released before.
+    package func fulfil(_ value: Value, after delay: Duration) -> DelayedCall {
+        DelayedCall(after: delay) { [self] in fulfil(value) }
     }
 
     /// The value, once it is there. Waiting does not end when the task is cancelled.

@@ -34,7 +34,7 @@ extension ConnectivityProvider {
                 return Task.isCancelled ? .givenUp : .noMoreUpdates
             }
             group.addTask {
-                try? await Task.sleep(for: limit)
+                await pause(for: limit)
                 return .givenUp
             }
             defer { group.cancelAll() }

@@ -4,8 +4,9 @@ package import Foundation
 /// Who the client is to a host, and who decides on the host's certificates. Connections that were opened under one of these
 /// serve no other.
 package final class ConnectionSecurity: Sendable {
-    /// Decides on what a server has presented; an error refuses it.
-    package typealias Evaluation = @Sendable (ServerTrust) async throws -> Void
+    /// Decides on what a server has presented; an error refuses it. The duration limits how long the decision may wait for
+    /// its turn; if that isn't enough, ``NoTrustDecision`` is thrown.
+    package typealias Evaluation = @Sendable (ServerTrust, _ longestWait: Duration) async throws -> Void
 
     /// How long a decision for a chain of certificates holds.
     private static let longestAcceptance = Duration.seconds(600)
@@ -58,15 +59,30 @@ package final class ConnectionSecurity: Sendable {
 
     /// Has it decided whether a host is the right one.
     ///
-    /// - Parameter handler: Who is asked first; nil when nobody is.
+    /// - Parameters:
+    ///   - handler: Who is asked first; nil when nobody is.
+    ///   - limit: How long the decision may take in all.
+    ///   - longestWait: How long it may wait for a thread to evaluate it.
     package func decide(
-        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandlerKey.Handler?
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandlerKey.Handler?,
+        within limit: Duration, waitingAtMost longestWait: Duration
+    ) async -> Decision {
+        let late = NoTrustDecision(
+            .timedOut, "evaluating the server's certificates took longer than the total timeout allows")
+        return await withCancellableTask(ifCancelled: .abandoned, timeout: (limit, { .refused(late) })) { [self] in
+            await decide(on: undecided, ofHost: host, port: port, asking: handler, waitingAtMost: longestWait)
+        }
+    }
+
+    private func decide(
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandlerKey.Handler?,
+        waitingAtMost longestWait: Duration
     ) async -> Decision {
         await decide(on: undecided.chain) {
             do {
                 let trust = try undecided.trust(ofHost: host)
                 switch await handler?(trust, port) ?? .evaluate {
-                case .evaluate: try await evaluation?(trust)
+                case .evaluate: try await evaluation?(trust, longestWait)
                 case .trust: break
                 case .refuse: throw RefusedByHandler()
                 case .cancel: throw Abandonment()
@@ -123,7 +139,9 @@ package final class ConnectionSecurity: Sendable {
             let index = state.questions.firstIndex { $0.chain == chain }
             return index.map { state.questions.remove(at: $0).waiters } ?? []
         }
-        for waiter in waiters { waiter.fulfil(decision) }
+        // The others have timeouts of their own.
+        let isUndecided = if case .failure(let error) = result { error is NoTrustDecision } else { false }
+        for waiter in waiters { waiter.fulfil(isUndecided ? .abandoned : decision) }
         return decision
     }
 
@@ -136,6 +154,17 @@ package final class ConnectionSecurity: Sendable {
         accepted.removeAll { $0.chain == chain || $0.end <= now }
         if accepted.count == acceptedLimit { accepted.removeFirst() }
         accepted.append(Acceptance(chain: chain, end: end))
+    }
+}
+
+/// Why no decision was made about a server's certificates.
+package struct NoTrustDecision: Error, CustomStringConvertible {
+    /// The code of the request's error.
+    package let code: TransportError.Code
+    package let description: String
+
+    package init(_ code: TransportError.Code, _ description: String) {
+        (self.code, self.description) = (code, description)
     }
 }
 

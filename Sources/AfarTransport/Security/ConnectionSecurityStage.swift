@@ -91,8 +91,12 @@ package struct ConnectionSecurityStage: ExchangeStage {
                 return .now(.fail(failure.refused("the server presents other certificates on each connection")))
             }
             return .wait { [handler] in
-                switch await security.decide(on: undecided, ofHost: hop.host, port: hop.port, asking: handler) {
+                let decision = await security.decide(
+                    on: undecided, ofHost: hop.host, port: hop.port, asking: handler, within: hop.timeLeft,
+                    waitingAtMost: min(hop.timeLeft, hop.exchange.options.longestWait))
+                return switch decision {
                 case .accepted: .again
+                case .refused(let cause as NoTrustDecision): .fail(failure.refused(cause.description, cause.code))
                 case .refused(let cause): .fail(failure.refused("the server is not trusted", because: cause))
                 case .abandoned: .fail(hop.cancellation)
                 }
@@ -114,9 +118,10 @@ extension Hop {
 
 extension TransportError {
     /// The same place with the decision.
-    fileprivate func refused(_ message: String, because cause: (any Error)? = nil) -> TransportError {
-        var refusal = TransportError(
-            .certificateUntrusted, phase: phase, url: url, peer: peer, message: message, underlying: cause)
+    fileprivate func refused(
+        _ message: String, _ code: Code = .certificateUntrusted, because cause: (any Error)? = nil
+    ) -> TransportError {
+        var refusal = TransportError(code, phase: phase, url: url, peer: peer, message: message, underlying: cause)
         refusal.report = report
         return refusal
     }

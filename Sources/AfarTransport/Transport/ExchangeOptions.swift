@@ -73,6 +73,9 @@ public struct ExchangeOptions: Sendable {
     /// Apart, since options are copied often, and most have none.
     package private(set) var networkBox: NetworkBox?
 
+    /// How long the exchange may wait for a turn of this process's own before anything is sent: the shortest timeout.
+    package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
+
     /// The subclasses of `URLProtocol` that are asked, in this order, whether they answer a request, Foundation's own
     /// among them if they are to be asked too. The default is nil: nobody is asked.
     public var protocolClasses: [AnyClass]?

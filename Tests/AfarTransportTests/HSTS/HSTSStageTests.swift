@@ -60,7 +60,7 @@ struct HSTSStageTests {
 
     @Test func whereAnEvaluatorDecidesNothingIsLearnt() async throws {
         var exchange = try Exchange.to("https://one.test/")
-        exchange.options.security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+        exchange.options.security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         let stage = HSTSStage(store)
         #expect(stage.begin(Hop(exchange)) == nil)
         exchange.options.security = nil

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ConnectionSecurityTests {
     private struct No: Error {}
 
-    private let security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+    private let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
     private let trust = ServerTrust(
         host: "example.com", certificates: [], authorities: CertificateAuthorities(file: nil))
 

@@ -1,0 +1,95 @@
+import Foundation
+
+/// Runs synchronous evaluators of server trust, which are user code that may block.
+///
+/// Each one runs in a task of the request's, so it has the request's task-local values, on a serial queue of its own: Dispatch
+/// gives those a thread even when all of its other threads and those of the task pool are blocked. The number of evaluators
+/// that run at a time is limited. Others wait in the order of their arrival.
+final class EvaluatorThreads: Sendable {
+    static let shared = EvaluatorThreads(limit: 16, queueLimit: 1_024)
+
+    private enum Turn {
+        case come
+        case cancelled
+        case late
+    }
+
+    private struct State {
+        var runningCount = 0
+        var waiting: [Deferred<Turn>] = []
+    }
+
+    private let limit: Int
+    private let queueLimit: Int
+    private let state = Locked(State())
+
+    init(limit: Int, queueLimit: Int) { (self.limit, self.queueLimit) = (limit, queueLimit) }
+
+    /// Runs an evaluator. Returns at once when the task is cancelled, although the evaluator may still run.
+    ///
+    /// - Throws: What the evaluator throws, ``NoTrustDecision`` when it couldn't run, or `CancellationError`.
+    func run(waitingAtMost longestWait: Duration, _ evaluate: @escaping @Sendable () throws -> Void) async throws {
+        try await waitForTurn(atMost: longestWait)
+        try await withCancellableTask(on: QueueExecutor(DispatchQueue(label: "afar.evaluator"))) { [self] in
+            defer { endTurn() }
+            try Task.checkCancellation()
+            try evaluate()
+        }
+    }
+
+    private func waitForTurn(atMost longestWait: Duration) async throws {
+        let turn = Deferred<Turn>()
+        let mustWait = try state.withLock { state in
+            guard state.runningCount == limit else {
+                state.runningCount += 1
+                return false
+            }
+            guard state.waiting.count < queueLimit else {
+                throw NoTrustDecision(
+                    .outOfResources,
+                    "the server's certificates can't be evaluated: \(limit) evaluators are running and "
+                        + "\(queueLimit) requests wait for one of them to return")
+            }
+            state.waiting.append(turn)
+            return true
+        }
+        guard mustWait else { return }
+        let timer = DelayedCall(after: longestWait) { [self] in leave(turn, .late) }
+        defer { timer.cancel() }
+        let outcome = await withTaskCancellationHandler {
+            await turn.value
+        } onCancel: {
+            leave(turn, .cancelled)
+        }
+        switch outcome {
+        case .come: return
+        case .cancelled: throw CancellationError()
+        case .late:
+            throw NoTrustDecision(
+                .timedOut,
+                "the server's certificates were not evaluated within \(longestWait.formatted(.units())), because "
+                    + "\(limit) other evaluators have not returned")
+        }
+    }
+
+    /// Ends a wait, unless the turn has come.
+    private func leave(_ turn: Deferred<Turn>, _ outcome: Turn) {
+        let hasLeft = state.withLock { state in
+            let index = state.waiting.firstIndex { $0 === turn }
+            if let index { state.waiting.remove(at: index) }
+            return index != nil
+        }
+        if hasLeft { turn.fulfil(outcome) }
+    }
+
+    private func endTurn() {
+        let next = state.withLock { state -> Deferred<Turn>? in
+            guard !state.waiting.isEmpty else {
+                state.runningCount -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.fulfil(.come)
+    }
+}

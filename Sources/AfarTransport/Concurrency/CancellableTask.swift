@@ -1,0 +1,45 @@
+/// Runs user code in a task of its own, which is cancelled with this one, and waits for it no longer than that.
+///
+/// - Parameters:
+///   - executor: Runs the task. The default doesn't depend on free threads of the task pool.
+///   - timeout: How long it may take, and what is returned when it takes longer; nil for any time.
+package func withCancellableTask<Answer: Sendable>(
+    on executor: QueueExecutor = .global,
+    ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
+    timeout: (limit: Duration, answer: @Sendable () -> Answer)? = nil,
+    _ work: @escaping @Sendable () async -> Answer
+) async -> Answer {
+    let outcome = Deferred<Answer>()
+    let task = Task(executorPreference: executor) { outcome.fulfil(await work()) }
+    let timer = timeout.map { limit, answer in
+        DelayedCall(after: limit) {
+            outcome.fulfil(answer())
+            task.cancel()
+        }
+    }
+    defer { timer?.cancel() }
+    return await withTaskCancellationHandler {
+        await outcome.value
+    } onCancel: {
+        task.cancel()
+        outcome.fulfil(cancelled())
+    }
+}
+
+/// The same for code that may fail.
+///
+/// - Throws: What the code throws, or `CancellationError`.
+package func withCancellableTask(
+    on executor: QueueExecutor = .global, _ work: @escaping @Sendable () async throws -> Void
+) async throws {
+    let result = await withCancellableTask(on: executor, ifCancelled: .failure(CancellationError())) {
+        await Result(catching: work)
+    }
+    try result.get()
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(catching work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+}
