@@ -57,7 +57,7 @@ import Testing
             try await expectRefusal(naming: "TLS", ofBody: .none) { $0.options.minimumTLSVersion = .v13 }
         case .serverTrust:
             try await expectRefusal(naming: "trust", ofBody: .none) {
-                $0.options.security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+                $0.options.security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
             }
         case .connectTimeout: try await connectTimeout()
         case .rawContent: try await rawContent()

@@ -10,8 +10,8 @@ package final class ConnectionSecurity: Sendable {
 
     /// How long a decision for a chain of certificates holds.
     private static let longestAcceptance = Duration.seconds(600)
-    /// How many chains a host may have at a time.
-    private static let acceptedLimit = 16
+    /// The number of accepted chains that are remembered: a host may consist of many machines with a certificate each.
+    private static let acceptedLimit = 256
 
     /// What came of a decision.
     package enum Decision: Sendable {
@@ -24,21 +24,11 @@ package final class ConnectionSecurity: Sendable {
     /// Who was asked wants the request ended.
     struct Abandonment: Error {}
 
-    private struct Acceptance {
-        let chain: PresentedChain
-        let end: ContinuousClock.Instant
-    }
-
-    /// A decision that is being made.
-    private struct Question {
-        let chain: PresentedChain
-        var waiters: [Deferred<Decision>] = []
-    }
-
     private struct State {
-        /// The latest last.
-        var accepted: [Acceptance] = []
-        var questions: [Question] = []
+        /// Until when each accepted chain is accepted.
+        var accepted = LeastRecentlyUsed<ContinuousClock.Instant>()
+        /// The requests that wait for a decision that is being made.
+        var questions: [String: [Deferred<Decision>]] = [:]
     }
 
     /// What the client shows when the server asks who it is.
@@ -54,7 +44,7 @@ package final class ConnectionSecurity: Sendable {
 
     /// Whether it was decided that a host that presents this is the right one. If not, the request must not be sent.
     package func accepts(_ chain: PresentedChain) -> Bool {
-        state.withLock { $0.accepted.contains { $0.chain == chain && $0.end > .now } }
+        state.withLock { state in state.accepted.value(for: chain.id).map { $0 > .now } ?? false }
     }
 
     /// Has it decided whether a host is the right one.
@@ -103,11 +93,11 @@ package final class ConnectionSecurity: Sendable {
         while !accepts(chain) {
             let answer = Deferred<Decision>()
             let mustWait = state.withLock { state in
-                guard let index = state.questions.firstIndex(where: { $0.chain == chain }) else {
-                    state.questions.append(Question(chain: chain))
+                guard state.questions[chain.id] != nil else {
+                    state.questions[chain.id] = []
                     return false
                 }
-                state.questions[index].waiters.append(answer)
+                state.questions[chain.id]?.append(answer)
                 return true
             }
             guard mustWait else { return end(await decide(), about: chain) }
@@ -118,10 +108,7 @@ package final class ConnectionSecurity: Sendable {
             }
             guard case .abandoned = decision else { return decision }
             guard Task.isCancelled else { continue }
-            state.withLock { state in
-                guard let index = state.questions.firstIndex(where: { $0.chain == chain }) else { return }
-                state.questions[index].waiters.removeAll { $0 === answer }
-            }
+            state.withLock { $0.questions[chain.id]?.removeAll { $0 === answer } }
             return decision
         }
         return .accepted
@@ -136,8 +123,7 @@ package final class ConnectionSecurity: Sendable {
             }
         let waiters = state.withLock { state in
             if case .success(let trust) = result { Self.note(chain, of: trust, in: &state.accepted) }
-            let index = state.questions.firstIndex { $0.chain == chain }
-            return index.map { state.questions.remove(at: $0).waiters } ?? []
+            return state.questions.removeValue(forKey: chain.id) ?? []
         }
         // The others have timeouts of their own.
         let isUndecided = if case .failure(let error) = result { error is NoTrustDecision } else { false }
@@ -147,13 +133,13 @@ package final class ConnectionSecurity: Sendable {
 
     /// From now on, new connections to a host that presents this are good: for ten minutes, or until one of the
     /// certificates expires.
-    private static func note(_ chain: PresentedChain, of trust: ServerTrust, in accepted: inout [Acceptance]) {
-        let now = ContinuousClock.now
+    private static func note(
+        _ chain: PresentedChain, of trust: ServerTrust, in accepted: inout LeastRecentlyUsed<ContinuousClock.Instant>
+    ) {
         let rests = trust.certificates.map(\.notValidAfter.timeIntervalSinceNow).filter { $0 > 0 }
-        let end = now + min(longestAcceptance, rests.min().map { Duration.seconds($0) } ?? longestAcceptance)
-        accepted.removeAll { $0.chain == chain || $0.end <= now }
-        if accepted.count == acceptedLimit { accepted.removeFirst() }
-        accepted.append(Acceptance(chain: chain, end: end))
+        let end = .now + min(longestAcceptance, rests.min().map { Duration.seconds($0) } ?? longestAcceptance)
+        _ = accepted.set(end, cost: 1, for: chain.id)
+        if accepted.count > acceptedLimit { _ = accepted.removeLeast() }
     }
 }
 
@@ -174,15 +160,24 @@ private struct RefusedByHandler: Error, CustomStringConvertible {
 }
 
 /// What a server presented in a handshake, as it came.
-package struct PresentedChain: Sendable, Equatable {
+package struct PresentedChain: Sendable {
     /// The certificates in DER form, the server's own first.
     package let certificates: [Data]
-    /// The OCSP response that was sent along.
+    /// The OCSP response that was sent along. Servers renew it often, and not all machines of a host at the same time, so
+    /// it isn't part of what a decision is remembered for.
     package let stapledOCSPResponse: Data?
+    /// A hash of the certificates.
+    let id: String
 
     package init(certificates: [Data], stapledOCSPResponse: Data?) {
         self.certificates = certificates
         self.stapledOCSPResponse = stapledOCSPResponse
+        var hash = SHA256()
+        for certificate in certificates {
+            withUnsafeBytes(of: certificate.count) { hash.update($0) }
+            certificate.withUnsafeBytes { hash.update($0) }
+        }
+        id = hash.finalize().hexDigits
     }
 }
 

@@ -32,8 +32,9 @@ package struct ConnectionSecurityStage: ExchangeStage {
     }
 
     private final class Run: StageRun {
-        /// How many different chains one request may meet: a host may have several, not one for each connection.
-        private static let decisionLimit = 4
+        /// The number of chains that are decided on for one request: a host may have many, but a server that has another one
+        /// for each connection doesn't keep evaluators busy for long.
+        private static let decisionLimit = 64
 
         private struct State {
             /// What the host requires, once that is known; it stays the same when the request is sent again.
@@ -83,6 +84,8 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
                 let security = state.withLock({ $0.security }) ?? nil, security.evaluation != nil
             else { return .now(.fail(error)) }
+            // It may have been accepted for another request meanwhile.
+            guard !security.accepts(undecided.chain) else { return .now(.again) }
             let count = state.withLock { state in
                 state.decisionCount += 1
                 return state.decisionCount

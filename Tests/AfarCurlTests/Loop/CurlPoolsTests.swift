@@ -10,8 +10,8 @@ import Testing
     @Test func poolsBelongToTheirSecurity() throws {
         var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
         let (a, b) = (
-            ConnectionSecurity(identity: nil, evaluation: { _ in }),
-            ConnectionSecurity(identity: nil, evaluation: { _ in })
+            ConnectionSecurity(identity: nil, evaluation: { _, _ in }),
+            ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         )
         let made = [nil, a, b, a, nil].map { pools.pool(ofGroup: 0, for: $0) }
         #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 3)
@@ -23,7 +23,7 @@ import Testing
 
     @Test func poolsBelongToTheirInterfaceAndVersion() throws {
         var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
-        let security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+        let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         var exchange = Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
         exchange.options.network.interface = "lo"
         let hop = Hop(exchange)
@@ -47,7 +47,7 @@ import Testing
         var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
         _ = pools.pool(ofGroup: 0, for: nil)
         for _ in 0..<10 {
-            let security = ConnectionSecurity(identity: nil, evaluation: { _ in })
+            let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
             let made = pools.pool(ofGroup: 0, for: security)
             let pool = try #require(made)
             let handle = try #require(pool.takeHandle(isReusable: true))

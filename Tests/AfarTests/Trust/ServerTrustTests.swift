@@ -400,6 +400,72 @@ import Testing
         #expect(evaluator.asked.withLock { $0.count } <= 2)
     }
 
+    /// Counts how often it is asked, and for which certificates.
+    private final class Counting: ServerTrustEvaluating {
+        let asked = Locked<[Certificate: Int]>([:])
+
+        func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+            try trust.af.performValidation(forHost: host)
+            asked.withLock { $0[trust.certificates[0], default: 0] += 1 }
+        }
+    }
+
+    /// A server whose machines take turns at random, each with a certificate of its own.
+    private func machines(_ count: Int) async throws -> SecureServer {
+        let shares = (1..<count).map { "\(100 / Double(count))% \($0);" }.joined()
+        return try await SecureServer(
+            certificates, ["good": .init("machine-$machine")],
+            settings: "split_clients \"$connection\" $machine { \(shares) * 0; } keepalive_timeout 0;")
+    }
+
+    @Test(arguments: [8, 32]) func aHostMayHaveManyCertificates(count: Int) async throws {
+        let server = try await machines(count)
+        let url = try server.url("good")
+        for _ in 0..<60 {
+            let response = await get(url, by: session(Counting()))
+            #expect(response.error == nil)
+        }
+        // Each certificate is decided on once for a session.
+        let evaluator = Counting()
+        let session = session(evaluator)
+        for _ in 0..<60 { #expect(await session.request(url).serializingString().response.error == nil) }
+        let asked = evaluator.asked.withLock { $0 }
+        #expect(asked.count > count / 2 && asked.values.allSatisfy { $0 == 1 }, "\(asked.values)")
+        // Another evaluator decides for itself.
+        let other = Counting()
+        _ = await get(url, by: self.session(other))
+        #expect(other.asked.withLock { !$0.isEmpty })
+    }
+
+    /// A server that shows other certificates on each connection.
+    private final class Restless: Transport {
+        let capabilities = TransportCapabilities(name: "restless", features: .serverTrust)
+        let count = Locked(0)
+        private let certificate: Data
+
+        init(_ certificate: Certificate) { self.certificate = certificate.derEncoded }
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let chain = PresentedChain(
+                certificates: Array(repeating: certificate, count: number), stapledOCSPResponse: nil)
+            throw TransportError(
+                .certificateUntrusted, phase: .tlsHandshake, url: exchange.url, message: "undecided",
+                underlying: UndecidedTrust(chain, authorities: CertificateAuthorities(file: nil)))
+        }
+    }
+
+    @Test func aServerWithOtherCertificatesOnEachConnectionIsGivenUp() async throws {
+        let transport = Restless(try certificate("good.crt"))
+        let session = session(DisabledTrustEvaluator(), transport: transport)
+        let url = try #require(URL(string: "https://localhost/"))
+        #expect(await session.request(url).serializingString().response.error != nil)
+        #expect(transport.count.withLock { $0 } == 65)
+    }
+
     @Test func anErrorOfAnEvaluatorIsTheCause() async throws {
         let server = try await server()
         let answer = Deferred<Bool>()
