@@ -9,6 +9,7 @@
             self.init()
             maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
             certificateBundle = configuration.certificateBundle
+            validatesCertificatesStrictly = configuration.validatesCertificatesStrictly
             tlsCipherList = configuration.tlsCipherList
             tls13CipherSuites = configuration.tls13CipherSuites
             tlsKeyLogFile = configuration.tlsKeyLogFile

@@ -23,6 +23,9 @@ extension CurlTransport {
         public var maximumLookups = 16
         /// A file of PEM certificates to trust instead of the system's; nil for the system's.
         public var certificateBundle: URL?
+        /// Whether the certificates of servers must follow RFC 5280 to the letter (OpenSSL's `X509_V_FLAG_X509_STRICT`); those of
+        /// private authorities often lack a key identifier, for example. Evaluators validate by it, too. The default is false.
+        public var validatesCertificatesStrictly = false
         /// The ciphers for TLS 1.2, as a list in OpenSSL's form ("ECDHE+AESGCM:!RSA"); nil for OpenSSL's own. A list that
         /// OpenSSL does not understand fails each request over https.
         public var tlsCipherList: String?

@@ -4,11 +4,18 @@ package import Foundation
 package final class CertificateAuthorities: @unchecked Sendable {
     // Sendable because what changes is behind the lock.
     private let file: URL?
+    /// Whether certificates must follow RFC 5280 to the letter (`X509_V_FLAG_X509_STRICT`).
+    package let areStrict: Bool
     private let lock = NSLock()
     private var loaded: CertificateStore?
 
-    /// - Parameter file: A file of PEM certificates; nil when there is none.
-    package init(file: URL?) { self.file = file }
+    /// - Parameters:
+    ///   - file: A file of PEM certificates; nil when there is none.
+    ///   - areStrict: Whether certificates must follow RFC 5280 to the letter.
+    package init(file: URL?, areStrict: Bool = false) {
+        self.file = file
+        self.areStrict = areStrict
+    }
 
     func store() throws(CertificateError) -> CertificateStore {
         guard let file else { throw .noCertificateAuthorities("no file of them is known") }

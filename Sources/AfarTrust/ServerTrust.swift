@@ -34,8 +34,9 @@ public struct ServerTrust: Sendable {
         Result { () throws(ServerTrustError) in try validate() }
     }
 
-    /// Validates the chain (RFC 5280, section 6): signatures, dates, use for servers, strength, and that it ends in one of
-    /// the ``anchors`` or the authorities. The host's name is not looked at: ``validateHost(_:)``.
+    /// Validates the chain (RFC 5280, section 6): signatures, dates, use for servers, names that its authorities may sign for,
+    /// strength, and that it ends in one of the ``anchors`` or the authorities. The certificate of an authority is not one of a
+    /// server, unless it is an anchor itself. The host's name is not looked at: ``validateHost(_:)``.
     ///
     /// - Returns: The chain, from the server's certificate to the one that is trusted.
     /// - Throws: The first thing that is wrong.

@@ -43,9 +43,7 @@ static inline int afar_name_count(const STACK_OF(GENERAL_NAME) *names) {
 }
 static inline void afar_names_free(STACK_OF(GENERAL_NAME) *names) { GENERAL_NAMES_free(names); }
 // The bytes of a name of the kinds DNS, e-mail, URI (text) and IP (an address of 4 or 16 bytes), else NULL.
-static inline const unsigned char *afar_name_at(
-    const STACK_OF(GENERAL_NAME) *names, int index, int *kind, int *length) {
-    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+static inline const unsigned char *afar_name_bytes(const GENERAL_NAME *name, int *kind, int *length) {
     const ASN1_STRING *value;
     *kind = name->type;
     switch (name->type) {
@@ -57,6 +55,30 @@ static inline const unsigned char *afar_name_at(
     }
     *length = ASN1_STRING_length(value);
     return ASN1_STRING_get0_data(value);
+}
+static inline const unsigned char *afar_name_at(
+    const STACK_OF(GENERAL_NAME) *names, int index, int *kind, int *length) {
+    return afar_name_bytes(sk_GENERAL_NAME_value(names, index), kind, length);
+}
+
+// NULL when a certificate has none, with −1 in `isCritical`, and when they can't be read.
+static inline NAME_CONSTRAINTS *afar_name_constraints(const X509 *certificate, int *isCritical) {
+    return (NAME_CONSTRAINTS *)X509_get_ext_d2i(certificate, NID_name_constraints, isCritical, NULL);
+}
+static inline void afar_name_constraints_free(NAME_CONSTRAINTS *constraints) { NAME_CONSTRAINTS_free(constraints); }
+static inline const STACK_OF(GENERAL_SUBTREE) *afar_subtrees(const NAME_CONSTRAINTS *constraints, _Bool isExcluded) {
+    return isExcluded ? constraints->excludedSubtrees : constraints->permittedSubtrees;
+}
+static inline int afar_subtree_count(const NAME_CONSTRAINTS *constraints, _Bool isExcluded) {
+    const STACK_OF(GENERAL_SUBTREE) *subtrees = afar_subtrees(constraints, isExcluded);
+    return subtrees == NULL ? 0 : sk_GENERAL_SUBTREE_num(subtrees);
+}
+// The bytes as of a name. `hasDistance` becomes 1 when the subtree has a minimum or a maximum, which TLS certificates must not.
+static inline const unsigned char *afar_subtree_at(
+    const NAME_CONSTRAINTS *constraints, _Bool isExcluded, int index, int *kind, int *length, int *hasDistance) {
+    const GENERAL_SUBTREE *subtree = sk_GENERAL_SUBTREE_value(afar_subtrees(constraints, isExcluded), index);
+    *hasDistance = subtree->maximum != NULL || (subtree->minimum != NULL && ASN1_INTEGER_get(subtree->minimum) != 0);
+    return afar_name_bytes(subtree->base, kind, length);
 }
 
 // In one line (RFC 2253), letters beyond ASCII as they are.
@@ -113,6 +135,11 @@ static inline void afar_be_lenient(X509_STORE_CTX *context, int *goodCount) {
 }
 
 // MARK: Connections
+
+// Has a function validate the certificates of servers in place of OpenSSL's.
+static inline void afar_set_validation(SSL_CTX *context, int (*validate)(X509_STORE_CTX *, void *), void *argument) {
+    SSL_CTX_set_cert_verify_callback(context, validate, argument);
+}
 
 static inline long afar_ocsp_response(SSL *ssl, const unsigned char **bytes) {
     return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);

@@ -38,7 +38,8 @@ extension SessionConfiguration {
 
     func checkTLSSettings(for transport: any Transport) throws {
         let settings: [(String, Bool)] = [
-            ("certificateBundle", certificateBundle != nil), ("tlsCipherList", tlsCipherList != nil),
+            ("certificateBundle", certificateBundle != nil),
+            ("validatesCertificatesStrictly", validatesCertificatesStrictly), ("tlsCipherList", tlsCipherList != nil),
             ("tls13CipherSuites", tls13CipherSuites != nil), ("tlsKeyLogFile", tlsKeyLogFile != nil),
         ]
         let wanted = settings.filter(\.1).map(\.0)

@@ -39,9 +39,13 @@ public struct SessionConfiguration: Sendable {
     /// to ensure; 1.3 fails each request there.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil. A transport takes
-    /// it when it is made, as it does the next three: give a transport of your own its configuration by
+    /// it when it is made, as it does the next four: give a transport of your own its configuration by
     /// `CurlTransport(configuration: .init(configuration))`. Over one that cannot do that, each request fails.
     public var certificateBundle: URL?
+    /// Whether the certificates of servers must follow RFC 5280 to the letter (OpenSSL's `X509_V_FLAG_X509_STRICT`); those of
+    /// private authorities often lack a key identifier, for example. Evaluators validate by it, too. The default is false. A
+    /// transport takes it when it is made.
+    public var validatesCertificatesStrictly = false
     /// The ciphers for TLS 1.2, as a list in OpenSSL's form; nil, which is the default, for OpenSSL's own. A transport takes
     /// it when it is made.
     public var tlsCipherList: String?

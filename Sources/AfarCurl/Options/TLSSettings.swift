@@ -18,7 +18,8 @@ final class TLSSettings: Sendable {
         tls13CipherSuites = configuration.tls13CipherSuites
         keyLog = configuration.tlsKeyLogFile.map { KeyLog(file: $0) }
         authorities = CertificateAuthorities(
-            file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle)
+            file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle,
+            areStrict: configuration.validatesCertificatesStrictly)
     }
 
     /// Throws when an exchange's secure connection cannot be as it is wanted.
@@ -59,7 +60,8 @@ final class TLSSettings: Sendable {
         if let identity = security?.identity { try options.set(identity) }
         // A session that is resumed shows no certificates and no OCSP response to decide on.
         if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
-        handle.handshake = isEvaluated || keyLog != nil ? Handshake(security, logsTo: keyLog) : nil
+        guard CurlLibrary.shared.isOnOpenSSL else { return }
+        handle.handshake = Handshake(security, isStrict: authorities.areStrict, logsTo: keyLog)
         try handle.handshake?.apply(to: options)
     }
 }

@@ -21,6 +21,9 @@ struct CurlFailure {
         case CURLE_GOT_NOTHING: "the connection closed before the first line of the response had come"
         case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
             "a line of the response's head is too long for libcurl"
+        // X509_V_ERR_HOSTNAME_MISMATCH
+        case CURLE_PEER_FAILED_VERIFICATION where verifyResult == 62:
+            "the certificate is for no host: it has no alternative names, and its common name doesn't count"
         case CURLE_SSL_CACERT_BADFILE:
             "\(message). Install the package ca-certificates, or name a file of PEM certificates (certificateBundle)"
         default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
@@ -151,6 +154,7 @@ struct CurlFailure {
         return switch code {
         // Of a proxy of SOCKS, libcurl speaks as of a host.
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
+        case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opens no way to the host: \(text)"
         case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opens no way to the host: \(text)"
         case CURLE_COULDNT_CONNECT: "the proxy \(proxy) cannot be reached: \(text)"
         default: nil

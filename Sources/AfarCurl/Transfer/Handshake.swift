@@ -3,20 +3,25 @@ import CLibcurl
 import Foundation
 
 #if canImport(COpenSSL)
+    import AfarTrust
     import COpenSSL
 #endif
 
-/// Watches over TLS handshakes: ends one before the client says who it is to a server that nobody has accepted, and logs
-/// keys. It belongs to one loop's thread.
+/// Watches over TLS handshakes: ends one before the client says who it is to a server that nobody has accepted, validates
+/// certificates where nobody else decides on them, and logs keys. It belongs to one loop's thread.
 final class Handshake {
     /// What the server presented where a handshake was ended, for somebody to decide on, and what was agreed on by then.
     @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSConnection.Agreement?)?
     private let security: ConnectionSecurity?
+    private let isStrict: Bool
     private let keyLog: KeyLog?
 
-    /// - Parameter security: Who decides on the server's certificates, if anybody does.
-    init(_ security: ConnectionSecurity?, logsTo keyLog: KeyLog?) {
+    /// - Parameters:
+    ///   - security: Who decides on the server's certificates, if anybody does.
+    ///   - isStrict: Whether certificates must follow RFC 5280 to the letter, where nobody decides on them.
+    init(_ security: ConnectionSecurity?, isStrict: Bool, logsTo keyLog: KeyLog?) {
         self.security = security?.evaluation == nil ? nil : security
+        self.isStrict = isStrict
         self.keyLog = keyLog
     }
 
@@ -42,7 +47,15 @@ final class Handshake {
         /// Returns false when that is not possible.
         private func watch(_ settings: OpaquePointer) -> Bool {
             if let keyLog { afar_log_keys(settings, keyLog.descriptor) }
-            guard security != nil else { return true }
+            guard security != nil else {
+                afar_set_validation(
+                    settings,
+                    { context, isStrict in
+                        guard let context else { return 0 }
+                        return ServerChainRules.validate(context, isStrict: isStrict != nil, requiresNames: true) ? 1 : 0
+                    }, UnsafeMutableRawPointer(bitPattern: isStrict ? 1 : 0))
+                return true
+            }
             let object = Unmanaged.passRetained(self)
             guard Self.place >= 0, SSL_CTX_set_ex_data(settings, Self.place, object.toOpaque()) == 1 else {
                 object.release()

@@ -34,7 +34,9 @@
                     X509_VERIFY_PARAM_set_flags(
                         parameters, UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
                 }
-                guard X509_verify_cert(context) == 1 else { throw Self.error(of: context) }
+                guard ServerChainRules.validate(context, isStrict: trust.authorities.areStrict) else {
+                    throw Self.error(of: context)
+                }
                 return Self.certificates(in: X509_STORE_CTX_get0_chain(context))
             }
         }
@@ -181,7 +183,8 @@
                     X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE:
                     .invalidSignature
                 case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
-                    X509_V_ERR_UNSUPPORTED_NAME_SYNTAX, X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE:
+                    X509_V_ERR_UNSUPPORTED_NAME_SYNTAX, X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE,
+                    X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, X509_V_ERR_SUBTREE_MINMAX:
                     .nameNotPermitted
                 default: .invalid
                 }

@@ -40,7 +40,15 @@ import Testing
         Bad("wildcard-address", .hostMismatch, .serverCertificateUntrusted, at: "127.0.0.1"),
         Bad("nul-in-name", .hostMismatch, .serverCertificateUntrusted),
         Bad("no-names", .hostMismatch, .serverCertificateUntrusted),
+        Bad("only-common-name", .hostMismatch, .serverCertificateUntrusted),
+        Bad("only-email", .hostMismatch, .serverCertificateUntrusted),
         Bad("name-constraints", .nameNotPermitted, .serverCertificateUntrusted),
+        Bad("wildcard-below-excluded", .nameNotPermitted, .serverCertificateUntrusted, at: "a.server.localhost"),
+        Bad("wildcard-above-excluded", .nameNotPermitted, .serverCertificateUntrusted, at: "a.server.localhost"),
+        Bad("constraints-garbled", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        Bad("constraints-short", .nameNotPermitted, .serverCertificateUntrusted),
+        Bad("constraints-mask", .nameNotPermitted, .serverCertificateUntrusted),
+        Bad("constraints-label", .nameNotPermitted, .serverCertificateUntrusted, at: "127.0.0.1"),
         Bad("untrusted-root", .unknownAuthority, .serverCertificateHasUnknownRoot),
         Bad("missing-intermediate", .unknownAuthority, .serverCertificateHasUnknownRoot),
         Bad("self-signed", .selfSigned, .serverCertificateHasUnknownRoot),
@@ -53,11 +61,13 @@ import Testing
         Bad("for-clients", .wrongUsage, .serverCertificateUntrusted),
         Bad("for-code", .wrongUsage, .serverCertificateUntrusted),
         Bad("for-nothing", .wrongUsage, .serverCertificateUntrusted),
+        Bad("for-signing", .wrongUsage, .serverCertificateUntrusted),
+        Bad("authority-as-server", .wrongUsage, .serverCertificateUntrusted),
         Bad("critical-extension", .invalid, .serverCertificateUntrusted),
         Bad("broken-signature", .invalidSignature, .secureConnectionFailed),
     ]
 
-    static let good = ["good", "good-rsa", "good-p384", "good-wildcard", "good-chain"]
+    static let good = ["good", "good-rsa", "good-p384", "good-wildcard", "good-chain", "wildcard-beside-excluded"]
     static let stapling = [
         "responses-good", "responses-good-list-not", "responses-revoked", "responses-other", "responses-foreign",
     ]
@@ -125,18 +135,57 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
+    /// A connection without HTTP, and a WebSocket's.
+    @Test(arguments: bad, [true, false])
+    func aBadCertificateIsRefusedByOtherConnections(bad: Bad, isEvaluated: Bool) async throws {
+        let server = try await server(["bad": bad.site])
+        let url = try server.url("bad", host: bad.host)
+        let session = session(isEvaluated ? DefaultTrustEvaluator() : nil, hosts: [bad.host])
+        let socket = session.webSocketRequest(to: url.absoluteString.replacing("https:", with: "wss:"))
+        let stream = session.stream(withHostName: bad.host, port: try #require(url.port))
+        await #expect(throws: (any Error).self) { try await stream.startSecureConnection() }
+        for await event in socket.webSocketTask().streamingMessageEvents() {
+            guard case .completed(let completion) = event.kind else { continue }
+            #expect(completion.error != nil)
+        }
+        #expect(try await server.requestBytes(to: "bad") == 0)
+    }
+
     @Test(arguments: good, [true, false]) func aGoodCertificateIsTrusted(name: String, isEvaluated: Bool) async throws {
         let server = try await server(["site": .init(name)])
-        let host = name == "good-wildcard" ? "a.server.localhost" : "localhost"
+        let isWildcard = name.contains("wildcard")
+        let host = isWildcard ? "a.server.localhost" : "localhost"
         let session = session(isEvaluated ? DefaultTrustEvaluator() : nil, hosts: [host])
         for _ in 0..<3 {
             let response = await get(try server.url("site", host: host), by: session)
             #expect(response.value?.hasSuffix("none .\n") == true, "\(response)")
         }
-        let address = name == "good-wildcard" ? "localhost" : "127.0.0.1"
+        let address = isWildcard ? "localhost" : "127.0.0.1"
         let other = self.session(isEvaluated ? DefaultTrustEvaluator() : nil, hosts: [address])
         let response = await get(try server.url("site", host: address), by: other)
-        #expect((response.error == nil) == (name != "good-wildcard"), "\(response)")
+        #expect((response.error == nil) == !isWildcard, "\(response)")
+    }
+
+    /// As `openssl req -x509` makes it: it may sign others, and is trusted by itself.
+    @Test(arguments: [true, false]) func aTrustedCertificateMayBeAnAuthoritys(isEvaluated: Bool) async throws {
+        let server = try await server(["own": .init("self-signed")])
+        var configuration = configuration
+        configuration.certificateBundle = certificates.file("self-signed.pem")
+        let manager = ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()])
+        let session = Session(configuration: configuration, serverTrustManager: isEvaluated ? manager : nil)
+        #expect(await get(try server.url("own"), by: session).error == nil)
+    }
+
+    @Test(arguments: [true, false]) func strictnessIsAnOption(isEvaluated: Bool) async throws {
+        // Its issuer has no key identifier.
+        let server = try await server(["strict": .init("lenient")])
+        for isStrict in [true, false] {
+            var configuration = configuration
+            configuration.validatesCertificatesStrictly = isStrict
+            let manager = ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()])
+            let session = Session(configuration: configuration, serverTrustManager: isEvaluated ? manager : nil)
+            #expect((await get(try server.url("strict"), by: session).error != nil) == isStrict)
+        }
     }
 
     // MARK: Pins
