@@ -75,8 +75,29 @@ import Testing
         #expect(response.metrics?.transactionMetrics.last?.localAddress == "127.0.0.7")
         let loopback = try self.session { $0.interface = "lo" }
         #expect(await loopback.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
-        let none = try self.session { $0.interface = "none0" }
-        #expect(try failure(await none.request(server.url("/get")).serializingString().response).code == .cannotConnect)
+    }
+
+    @Test func whatThisMachineDoesNotHaveIsNamed() async throws {
+        let server = try await TestServer.start()
+        let long = "/tmp/" + String(repeating: "a", count: 103)
+        let settings: [((inout NetworkSettings) -> Void, [String])] = [
+            ({ $0.interface = "none0" }, ["\"none0\"", "lo"]), ({ $0.localAddress = "192.0.2.1" }, ["\"192.0.2.1\""]),
+            ({ $0.localAddress = "2001:db8::1" }, ["\"2001:db8::1\""]),
+            ({ $0.localAddress = "localhost" }, ["\"localhost\"", "not an IP address"]),
+            ({ $0.unixSocket = long }, [long, "108 bytes", "107"]),
+        ]
+        for (change, words) in settings {
+            let session = try session(change)
+            let failure = try failure(await session.request(server.url("/get")).serializingString().response)
+            #expect(failure.code == .invalidUse && failure.phase == .queued)
+            for word in words { #expect(failure.message.contains(word), "\(failure)") }
+            let stream = session.stream(withHostName: "localhost", port: Int(server.url.port ?? 0))
+            await #expect(throws: (any Error).self) { try await stream.write(Data("x".utf8)) }
+        }
+        #expect(server.connectionCount == 0)
+        // As long as a path may be: nobody listens there.
+        let session = try session { $0.unixSocket = String(long.dropLast()) }
+        #expect(try failure(await session.request("http://x/").serializingString().response).code == .cannotConnect)
     }
 
     @Test func sessionsWithOtherSettingsShareNoConnections() async throws {

@@ -30,6 +30,7 @@ struct ConnectionRoute: Equatable {
         do {
             let texts = [settings.unixSocket, settings.interface, settings.localAddress].compactMap(\.self)
             for text in texts + settings.connectTo.flatMap({ [$0.key, $0.value] }) { try Self.check(text) }
+            try settings.checkLocalNames()
             unixSocket = settings.unixSocket
             connectTo = try settings.connectTo.sorted { Self.isMoreSpecific($0.key, $1.key) }
                 .map { try Self.entry($0.key, $0.value) }
@@ -157,7 +158,7 @@ extension CurlOptions {
 }
 
 /// A setting that cannot be used.
-private struct InvalidSetting: Error, CustomStringConvertible {
+struct InvalidSetting: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

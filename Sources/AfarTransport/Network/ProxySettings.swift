@@ -41,10 +41,10 @@ public struct ProxySettings: Sendable, Hashable {
     /// or spaces between them. A proxy that cannot be used fails the requests that would go through it.
     public init(environment: [String: String]) {
         self.init()
-        let value = { (names: [String]) in names.lazy.compactMap { environment[$0] }.first }
+        let environment = environment.filter { !$0.value.isEmpty }
         func proxy(_ scheme: String, _ names: [String]) -> Proxy? {
             let name = (names + ["all_proxy", "ALL_PROXY"]).first { environment[$0] != nil }
-            guard let name, let url = environment[name], !url.isEmpty else { return nil }
+            guard let name, let url = environment[name] else { return nil }
             do { return try Proxy(url) } catch {
                 faults[scheme] = InvalidProxy("\(name): \(error)")
                 return nil
@@ -52,7 +52,7 @@ public struct ProxySettings: Sendable, Hashable {
         }
         http = proxy("http", ["http_proxy"])
         https = proxy("https", ["https_proxy", "HTTPS_PROXY"])
-        let list = value(["no_proxy", "NO_PROXY"]) ?? ""
+        let list = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         exclusions = list.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
