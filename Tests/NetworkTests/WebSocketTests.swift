@@ -360,6 +360,40 @@ import Testing
         #expect(try await asked(authenticated)?.headers["authorization"] == "Basic YW5uOnNjcmV0")
     }
 
+    @Test func redirectsMayHaveTheSchemesOfWebSockets() async throws {
+        let target = try await url("/request")
+        #expect(target.hasPrefix("ws://"))
+        for location in [target, target.replacing("ws:", with: "WS:"), target.replacing("ws:", with: "http:")] {
+            let server = try await RawServer.start(Self.redirect(to: location))
+            #expect(try await asked(session.webSocketRequest(to: server.url))?.path == "/request")
+        }
+        // Other requests don't open WebSockets.
+        let server = try await RawServer.start(Self.redirect(to: target))
+        let response = await session.request(server.url).serializingData().response
+        #expect((response.error?.underlyingError as? URLError)?.code == .redirectToNonExistentLocation)
+    }
+
+    private static func redirect(to location: String) -> [RawServer.Step] {
+        [.receiveHead, .respond("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")]
+    }
+
+    @Test func redirectsDoNotLeaveTLS() async throws {
+        let certificates = try TestCertificates.shared.get()
+        let secure = try await ServerChild.webSockets(certificates, "good")
+        let relay = try await SecureServer(certificates, ["relay": .init("good")])
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        let session = Session(configuration: configuration)
+        let wss = "wss://localhost:\(secure.port)/request"
+        let toSecure = try relay.url("relay", path: "/to?\(wss)").absoluteString.replacing("https:", with: "wss:")
+        #expect(try await asked(session.webSocketRequest(to: toSecure))?.path == "/request")
+        let plain = try relay.url("relay", path: "/to?\(try await url("/request"))").absoluteString
+        let error = await #expect(throws: AFError.self) {
+            try await asked(session.webSocketRequest(to: plain.replacing("https:", with: "wss:")))
+        }
+        #expect((error?.underlyingError as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
+    }
+
     @Test(arguments: [("/missing", 404), ("/private/request", 401)])
     func aRefusalIsTold(path: String, status: Int) async throws {
         let request = session.webSocketRequest(to: try await url(path))

@@ -81,9 +81,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     /// A WebSocket's URL says "ws" for "http" (RFC 6455, section 3).
-    override func httpForm(of urlRequest: URLRequest) -> URLRequest {
-        urlRequest.replacingScheme(["ws": "http", "wss": "https"])
-    }
+    override func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest.replacingScheme(Self.httpSchemes) }
+
+    private static let httpSchemes = ["ws": "http", "wss": "https"]
 
     override func complete(_ exchange: inout Exchange) throws {
         guard exchange.request.method == .get, exchange.body.isNone else {
@@ -91,6 +91,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
                 .invalidUse, phase: .queued, url: exchange.url,
                 message: "a WebSocket is asked for by GET without a body")
         }
+        exchange.context[RedirectSchemesKey.self] = Self.httpSchemes
         WebSocketHandshake.mark(&exchange.request.headerFields)
     }
 

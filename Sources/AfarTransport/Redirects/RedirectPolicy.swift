@@ -16,6 +16,11 @@ package enum RedirectPolicyKey: ExchangeContextKey {
     package static let defaultValue = RedirectPolicy.follow
 }
 
+/// The schemes in redirects that stand for others: `ws` for `http`, when the exchange opens a WebSocket.
+package enum RedirectSchemesKey: ExchangeContextKey {
+    package static let defaultValue: [String: String] = [:]
+}
+
 /// What might be sent because of a redirect, before the rules have been applied to it.
 package struct RedirectProposal: Sendable {
     package let response: ResponseHead

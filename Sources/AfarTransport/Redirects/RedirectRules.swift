@@ -39,6 +39,8 @@ package struct RedirectRules: Sendable {
             throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which can be read in two ways")
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
+        let schemes = exchange.context[RedirectSchemesKey.self]
+        if let scheme = target.scheme.flatMap({ schemes[$0.lowercased()] }) { target.scheme = scheme[...] }
         if let authority = target.authority, let at = authority.firstIndex(of: "@") {
             let host = authority[authority.index(after: at)...]
             guard !host.contains("@") else {
