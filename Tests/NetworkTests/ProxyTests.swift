@@ -53,6 +53,27 @@ import Testing
         #expect(proxy.said.components(separatedBy: "Request (file descriptor").count == 2)
     }
 
+    @Test func anErrorNamesTheProxyButNotItsCredential() async throws {
+        func server(_ script: [RawServer.Step]) async throws -> RawServer {
+            try await RawServer.start(scripts: Array(repeating: script, count: 4))
+        }
+        let closing = try await server([.receiveHead, .close])
+        let silent = try await server([.receiveHead])
+        let garbled = try await server([.receiveHead, .respond("nonsense\r\n\r\n"), .close])
+        let refused = try ClosedPort()
+        let unaccepting = try UnacceptingPort()
+        for port in [closing.port, silent.port, garbled.port, refused.number, unaccepting.number] {
+            for scheme in ["http", "https"] {
+                let session = session(.init(try Proxy("http://ann:scret@127.0.0.1:\(port)")))
+                let response = await session.request("\(scheme)://origin.example/")
+                    .options { ($0.connectTimeout, $0.idleTimeout) = (0.2, 0.2) }.serializingString().response
+                let error = try failure(response)
+                #expect(error.message.contains("http://127.0.0.1:\(port)"), "\(error)")
+                #expect(!"\(error)".contains("scret") && !"\(error)".contains("ann"))
+            }
+        }
+    }
+
     @Test func anEvaluatorDecidesBehindATunnel() async throws {
         let server = try await SecureServer(certificates, ["site": .init("good"), "other": .init("wrong-host")])
         let proxy = try await ServerChild.tinyproxy()

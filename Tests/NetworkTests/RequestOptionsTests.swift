@@ -11,12 +11,20 @@ import Testing
         (response.error?.underlyingError as? URLError)?.code
     }
 
+    private func failure(_ response: DataResponse<String, AFError>) throws -> TransportError {
+        let error = try #require(response.error?.underlyingError as? URLError)
+        return try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
+    }
+
     @Test func aDeadlineEndsWhateverTheRequestIsAt() async throws {
         let server = try await RawServer.start([.receiveHead])
         let session = Session()
         let slow = await session.request(server.url).options { $0.deadline = 0.1 }.serializingString().response
         #expect(code(slow) == .timedOut)
         #expect(slow.error?.localizedDescription.contains("deadline of 0.1 s") == true)
+        let late = try failure(slow)
+        #expect(late.phase == .awaitingResponse && late.peer == "127.0.0.1:\(server.port)")
+        #expect(late.url == server.url.absoluteString)
         try await server.peerClosed(0)
         // A delay before a retry, and an adapter that never answers, are part of it.
         let policy = RetryPolicy(retryLimit: 5, exponentialBackoffBase: 100, exponentialBackoffScale: 100)
@@ -28,6 +36,8 @@ import Testing
         let adapted = await session.request(refused.url, interceptor: Interceptor(adapters: [adapter]))
             .options { $0.deadline = 0.1 }.serializingString().response
         #expect(code(adapted) == .timedOut)
+        let early = try failure(adapted)
+        #expect(early.phase == .queued && early.url == refused.url.absoluteString + "/")
         let suspended = session.request(server.url).options { $0.deadline = 0.1 }.resume().suspend()
         #expect(code(await suspended.serializingString().response) == .timedOut)
     }

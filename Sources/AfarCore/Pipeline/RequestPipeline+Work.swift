@@ -120,6 +120,7 @@ extension RequestPipeline {
                     AttemptReport(
                         start: sendDate, end: Date(), report: report, request: urlRequest, response: result.head))
             }
+            if case .failure(let error as TransportError) = result { state.end = state.end?.atPlace(of: error) }
             defer { state.work = [] }
             return (state.end, state.work)
         }

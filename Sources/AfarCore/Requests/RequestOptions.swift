@@ -68,7 +68,8 @@ extension Request {
         let rest = max(0, min(start + deadline - Date.timeIntervalSinceReferenceDate, 1e9))
         // The cancellation handlers of user code run on this queue.
         let timer = DelayedCall(after: .seconds(rest), on: DispatchQueue(label: "afar.deadline")) { [weak self] in
-            self?.end(with: .deadlinePassed(deadline))
+            guard let self else { return }
+            end(with: .deadlinePassed(deadline, url: url))
         }
         let (last, isOver) = mutable.withLock { state in
             (Swift.exchange(&state.deadlineTimer, with: timer), !state.isActive)
@@ -78,10 +79,27 @@ extension Request {
     }
 }
 
+extension Request {
+    /// The URL of the request that was made last, without userinfo; nil before the first.
+    private var url: String? {
+        guard let url = lastRequest.map(httpForm(of:))?.url, let target = try? RequestTarget(url) else { return nil }
+        return "\(target.scheme)://\(target.authority)\(target.path)"
+    }
+}
+
 extension AFError {
-    fileprivate static func deadlinePassed(_ deadline: TimeInterval) -> AFError {
+    fileprivate static func deadlinePassed(_ deadline: TimeInterval, url: String?) -> AFError {
         let error = TransportError(
-            .timedOut, phase: .queued, url: nil, message: "the request's deadline of \(deadline.formatted()) s passed")
+            .timedOut, phase: .queued, url: url, message: "the request's deadline of \(deadline.formatted()) s passed")
         return .sessionTaskFailed(error: error.urlError)
+    }
+
+    /// The error of a deadline with the place that an exchange had reached by then; other errors are unchanged.
+    func atPlace(of failure: TransportError) -> AFError {
+        guard case .sessionTaskFailed(let error as URLError) = self,
+            var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut
+        else { return self }
+        (deadline.phase, deadline.url, deadline.peer) = (failure.phase, failure.url, failure.peer)
+        return .sessionTaskFailed(error: deadline.urlError)
     }
 }

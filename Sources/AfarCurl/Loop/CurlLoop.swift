@@ -327,6 +327,7 @@ final class CurlLoop: @unchecked Sendable {
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.isAdded = true
+        transfer.handoverDate = Date()
         noteDeadline(of: transfer)
     }
 

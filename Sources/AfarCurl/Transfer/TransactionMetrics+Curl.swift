@@ -7,10 +7,10 @@ extension TransactionMetrics {
     init(_ handle: EasyHandle, transfer: Transfer) {
         self.init()
         let start = transfer.started
-        // libcurl counts from when it got the transfer, which may have waited for its turn before.
+        // libcurl counts from when it got the transfer, which may have waited for its turn before. Its total time is out of date
+        // when a transfer is interrupted.
         let ended = Date()
-        let total = handle.offset(CURLINFO_TOTAL_TIME_T)
-        let begun = max(start, ended.addingTimeInterval(-Double(total) / 1e6))
+        let begun = transfer.handoverDate ?? ended
         func moment(_ info: CURLINFO) -> Date? {
             let microseconds = handle.offset(info)
             return microseconds > 0 ? begun.addingTimeInterval(Double(microseconds) / 1e6) : nil

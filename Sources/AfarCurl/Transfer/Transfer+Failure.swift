@@ -48,6 +48,9 @@ extension Transfer {
                 transportCode: Int(code.rawValue),
                 systemError: systemError == 0 || facts.transportCode == .malformedResponse ? nil : systemError)
         }
+        if let proxy = plan.route?.proxy, !error.message.contains(proxy.url) {
+            error.message += " (through the proxy \(proxy))"
+        }
         error.peer = handle.flatMap { CurlFailure.peer(of: $0) }
         error.report = report
         return error

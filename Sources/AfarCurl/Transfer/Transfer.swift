@@ -35,6 +35,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// How libcurl authenticates the connection; nil when it does not.
     let authentication: ConnectionAuthentication?
     let started = Date()
+    /// When libcurl was given the transfer last.
+    @exclusivity(unchecked) var handoverDate: Date?
 
     @exclusivity(unchecked) var state: TransferState
     @exclusivity(unchecked) var reader: ResponseReader

@@ -69,6 +69,21 @@ extension TransportTests {
             }
         }
 
+        @Test func aTimedOutExchangeWasNotQueued() async throws {
+            try await withRawServer([.receiveHead]) { server in
+                var exchange = Exchange(server.url)
+                exchange.options.idleTimeout = 0.5
+                let error = try await transportError { try await transport.send(exchange) }
+                #expect(error.code == .timedOut)
+                let phases = try #require(error.report.transactions.first).phases(isSecure: false)
+                func time(of name: TransactionPhase.Name) -> Double {
+                    guard case .measured(let range)? = phases.first(where: { $0.name == name })?.time else { return 0 }
+                    return range.upperBound - range.lowerBound
+                }
+                #expect(time(of: .queued) < 0.25 && time(of: .awaitingResponse) > 0.25, "\(phases)")
+            }
+        }
+
         @Test func failuresHaveMetricsToo() async throws {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]) { server in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
