@@ -1,6 +1,10 @@
 import CLibcurl
 import Foundation
 
+#if canImport(COpenSSL)
+    import COpenSSL
+#endif
+
 /// The libcurl that this process runs with, initialised once for all.
 struct CurlLibrary {
     static let shared = CurlLibrary()
@@ -24,6 +28,9 @@ struct CurlLibrary {
     let certificateBundle: URL?
     /// Whether TLS is OpenSSL's, which certificates are read with.
     let isOnOpenSSL: Bool
+    /// Whether that is the same OpenSSL that this process has, and not another version beside it: only then are its objects passed
+    /// to functions that change them.
+    let sharesOpenSSL: Bool
 
     private init() {
         // Counted by libcurl and never undone: others in the process may use it too.
@@ -34,6 +41,7 @@ struct CurlLibrary {
             authenticatesConnections = false
             certificateBundle = nil
             isOnOpenSSL = false
+            sharesOpenSSL = false
             (speaksHTTP2, speaksHTTP3, pausesStreams) = (false, false, false)
             (sendsLongBodiesOverHTTP2, reusesPlainHTTP2) = (false, false)
             return
@@ -46,13 +54,24 @@ struct CurlLibrary {
         let schemes = CURL_VERSION_NTLM | CURL_VERSION_SPNEGO
         authenticatesConnections = info.features & schemes == schemes
         certificateBundle = Self.certificateBundle()
-        isOnOpenSSL = info.ssl_version.map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
+        let secureLibrary = info.ssl_version.map { String(cString: $0) } ?? ""
+        isOnOpenSSL = secureLibrary.hasPrefix("OpenSSL/")
+        sharesOpenSSL = secureLibrary == Self.openSSL
         // What was agreed on in a handshake, OpenSSL is asked.
         speaksHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
         speaksHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
         pausesStreams = info.version_num >= 0x08_11_00
         sendsLongBodiesOverHTTP2 = info.version_num >= 0x08_00_00
         reusesPlainHTTP2 = info.version_num >= 0x08_00_00
+    }
+
+    /// The OpenSSL of this process, as libcurl names it.
+    private static var openSSL: String? {
+        #if canImport(COpenSSL)
+            OpenSSL_version(OPENSSL_VERSION_STRING).map { "OpenSSL/" + String(cString: $0) }
+        #else
+            nil
+        #endif
     }
 
     private static func certificateBundle() -> URL? {

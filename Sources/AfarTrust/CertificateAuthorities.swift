@@ -10,7 +10,7 @@ package final class CertificateAuthorities: @unchecked Sendable {
     private var loaded: CertificateStore?
 
     /// - Parameters:
-    ///   - file: A file of PEM certificates; nil when there is none.
+    ///   - file: A file of PEM certificates; nil for none.
     ///   - areStrict: Whether certificates must follow RFC 5280 to the letter.
     package init(file: URL?, areStrict: Bool = false) {
         self.file = file

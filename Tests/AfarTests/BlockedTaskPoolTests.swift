@@ -13,7 +13,7 @@ import Testing
             let session = Session()
             let error = BlockedTaskPool.result { finish in
                 let request = session.request(server.url).options { $0.deadline = 0.2 }
-                // A task that nobody awaits yet.
+                // Its value is not awaited.
                 _ = request.serializingData(automaticallyCancelling: false)
                 request.response(queue: DispatchQueue(label: "handler")) { finish($0.error) }
             }

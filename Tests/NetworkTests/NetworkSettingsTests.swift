@@ -95,7 +95,7 @@ import Testing
             await #expect(throws: (any Error).self) { try await stream.write(Data("x".utf8)) }
         }
         #expect(server.connectionCount == 0)
-        // As long as a path may be: nobody listens there.
+        // The longest path that the system takes.
         let session = try session { $0.unixSocket = String(long.dropLast()) }
         #expect(try failure(await session.request("http://x/").serializingString().response).code == .cannotConnect)
     }

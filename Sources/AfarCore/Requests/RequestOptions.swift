@@ -1,5 +1,9 @@
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What is otherwise for one request than for its session. What is nil is as the session has it.
 public struct RequestOptions: Sendable {
     /// How long the request may take in all, in seconds, from its start: all attempts, the delays between them, interceptors and

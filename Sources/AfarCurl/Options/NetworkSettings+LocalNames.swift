@@ -15,8 +15,8 @@ extension NetworkSettings {
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count > limit else { return }
         throw InvalidSetting(
-            "the path of the Unix socket has \(path.utf8.count) bytes, and the system takes at most \(limit): use a shorter path "
-                + "than \"\(path)\", a symbolic link for example")
+            "the path of the Unix socket has \(path.utf8.count) bytes, and the system takes at most \(limit): use a shorter "
+                + "path than \"\(path)\", a symbolic link for example")
     }
 
     private static func check(interface name: String) throws(InvalidSetting) {
@@ -39,13 +39,16 @@ extension NetworkSettings {
         hints.ai_flags = AI_NUMERICHOST
         var found: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(address, nil, &hints, &found) == 0, let found else {
-            throw InvalidSetting("the local address \"\(address)\" is not an IP address: use one of this machine's addresses")
+            throw InvalidSetting(
+                "the local address \"\(address)\" is not an IP address: use one of this machine's addresses")
         }
         defer { freeaddrinfo(found) }
         let descriptor = socket(found.pointee.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0, errno == EADDRNOTAVAIL else { return }
+        guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0, errno == EADDRNOTAVAIL else {
+            return
+        }
         throw InvalidSetting("this machine does not have the local address \"\(address)\": use one of its addresses")
     }
 }

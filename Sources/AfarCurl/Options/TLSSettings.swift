@@ -60,8 +60,8 @@ final class TLSSettings: Sendable {
         if let identity = security?.identity { try options.set(identity) }
         // A session that is resumed shows no certificates and no OCSP response to decide on.
         if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
-        guard CurlLibrary.shared.isOnOpenSSL else { return }
-        handle.handshake = Handshake(security, isStrict: authorities.areStrict, logsTo: keyLog)
+        let needsHandshake = isEvaluated || keyLog != nil || CurlLibrary.shared.sharesOpenSSL
+        handle.handshake = needsHandshake ? Handshake(security, isStrict: authorities.areStrict, logsTo: keyLog) : nil
         try handle.handshake?.apply(to: options)
     }
 }

@@ -7,8 +7,8 @@ import Foundation
     import COpenSSL
 #endif
 
-/// Watches over TLS handshakes: ends one before the client says who it is to a server that nobody has accepted, validates
-/// certificates where nobody else decides on them, and logs keys. It belongs to one loop's thread.
+/// Controls TLS handshakes: ends one before the client's identity goes to a server that has not been accepted, validates
+/// certificates without an evaluator, and logs keys. It belongs to one loop's thread.
 final class Handshake {
     /// What the server presented where a handshake was ended, for somebody to decide on, and what was agreed on by then.
     @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSConnection.Agreement?)?
@@ -18,7 +18,7 @@ final class Handshake {
 
     /// - Parameters:
     ///   - security: Who decides on the server's certificates, if anybody does.
-    ///   - isStrict: Whether certificates must follow RFC 5280 to the letter, where nobody decides on them.
+    ///   - isStrict: Whether certificates must follow RFC 5280 to the letter, without an evaluator.
     init(_ security: ConnectionSecurity?, isStrict: Bool, logsTo keyLog: KeyLog?) {
         self.security = security?.evaluation == nil ? nil : security
         self.isStrict = isStrict
@@ -48,11 +48,14 @@ final class Handshake {
         private func watch(_ settings: OpaquePointer) -> Bool {
             if let keyLog { afar_log_keys(settings, keyLog.descriptor) }
             guard security != nil else {
+                guard CurlLibrary.shared.sharesOpenSSL else { return true }
                 afar_set_validation(
                     settings,
                     { context, isStrict in
                         guard let context else { return 0 }
-                        return ServerChainRules.validate(context, isStrict: isStrict != nil, requiresNames: true) ? 1 : 0
+                        let isValid = ServerChainRules.validate(
+                            context, isStrict: isStrict != nil, requiresNames: true)
+                        return isValid ? 1 : 0
                     }, UnsafeMutableRawPointer(bitPattern: isStrict ? 1 : 0))
                 return true
             }

@@ -50,7 +50,7 @@ package final class ConnectionSecurity: Sendable {
     /// Has it decided whether a host is the right one.
     ///
     /// - Parameters:
-    ///   - handler: Who is asked first; nil when nobody is.
+    ///   - handler: Decides before the evaluation; nil for none.
     ///   - limit: How long the decision may take in all.
     ///   - longestWait: How long it may wait for a thread to evaluate it.
     package func decide(
@@ -137,7 +137,8 @@ package final class ConnectionSecurity: Sendable {
         _ chain: PresentedChain, of trust: ServerTrust, in accepted: inout LeastRecentlyUsed<ContinuousClock.Instant>
     ) {
         let rests = trust.certificates.map(\.notValidAfter.timeIntervalSinceNow).filter { $0 > 0 }
-        let end = .now + min(longestAcceptance, rests.min().map { Duration.seconds($0) } ?? longestAcceptance)
+        let rest = rests.min().map { Duration.seconds($0) } ?? longestAcceptance
+        let end = ContinuousClock.now + min(longestAcceptance, rest)
         _ = accepted.set(end, cost: 1, for: chain.id)
         if accepted.count > acceptedLimit { _ = accepted.removeLeast() }
     }

@@ -32,7 +32,7 @@
             guard count > 0, let server = afar_x509_at(chain, 0) else { return (X509_V_ERR_UNSPECIFIED, 0) }
             let flags = X509_get_extension_flags(server)
             if flags & UInt32(EXFLAG_INVALID) != 0 { return (X509_V_ERR_INVALID_EXTENSION, 0) }
-            // A certificate that is trusted by itself is often self-signed, as `openssl req -x509` makes it: an authority.
+            // `openssl req -x509` makes a self-signed certificate an authority's. If it is trusted, it may be a server's, too.
             if flags & UInt32(EXFLAG_CA) != 0, count > 1 { return (X509_V_ERR_INVALID_PURPOSE, 0) }
             let names = hostNames(of: server)
             if requiresNames, !names.areGiven { return (X509_V_ERR_HOSTNAME_MISMATCH, 0) }

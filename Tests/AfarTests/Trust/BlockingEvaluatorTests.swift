@@ -5,9 +5,9 @@ import Foundation
 import TestServers
 import Testing
 
-/// Evaluators that block their thread. Those tests have a process to themselves in which evaluators of others would wait.
+/// Evaluators that block their thread. Tests that need all threads for evaluators run in a process of their own.
 @Suite(.timeLimit(.minutes(2))) struct BlockingEvaluatorTests {
-    /// Returns when it is told to.
+    /// Blocks until its door opens.
     private final class Blocking: ServerTrustEvaluating {
         let door = DispatchSemaphore(value: 0)
         let isAsked = Deferred<Void>()

@@ -166,7 +166,7 @@ import Testing
         #expect((response.error == nil) == !isWildcard, "\(response)")
     }
 
-    /// As `openssl req -x509` makes it: it may sign others, and is trusted by itself.
+    /// `openssl req -x509` makes it an authority's.
     @Test(arguments: [true, false]) func aTrustedCertificateMayBeAnAuthoritys(isEvaluated: Bool) async throws {
         let server = try await server(["own": .init("self-signed")])
         var configuration = configuration
@@ -449,7 +449,7 @@ import Testing
         #expect(evaluator.asked.withLock { $0.count } <= 2)
     }
 
-    /// Counts how often it is asked, and for which certificates.
+    /// Counts its decisions for each certificate.
     private final class Counting: ServerTrustEvaluating {
         let asked = Locked<[Certificate: Int]>([:])
 
