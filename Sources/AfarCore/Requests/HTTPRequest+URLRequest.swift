@@ -54,6 +54,8 @@ extension AFError {
         switch fault {
         case .incomplete: self = .invalidURL(url: url)
         case .unsupportedScheme(let scheme): self = .urlRequestValidationFailed(reason: .unsupportedScheme(scheme))
+        case .malformed(let reason):
+            self = .urlRequestValidationFailed(reason: .malformedURL(url, reason: reason))
         case .ambiguous(let reason):
             self = .urlRequestValidationFailed(reason: .ambiguousURL(url, reason: reason))
         }
