@@ -65,9 +65,9 @@ extension Request {
     func keepDeadline() {
         let (options, start) = mutable.withLock { ($0.options, $0.startTime) }
         guard let deadline = options?.options.deadline else { return }
-        let rest = max(0, min(start + deadline - Date.timeIntervalSinceReferenceDate, 1e9))
+        let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
         let timer = Task { [weak self] in
-            guard (try? await Task.sleep(for: .seconds(rest))) != nil else { return }
+            guard (try? await Task.sleep(for: rest)) != nil else { return }
             self?.end(with: .deadlinePassed(deadline))
         }
         let (last, isOver) = mutable.withLock { state in

@@ -215,6 +215,11 @@ import Testing
         #expect(failure([Int8].self, "[1,/**/300]", lenient) == "1 The number doesn't fit Int8.")
     }
 
+    @Test(arguments: [Int.min, -1, 0, 1, .max]) func aLocationIsWithinTheText(offset: Int) {
+        let location = Array("ab".utf8).withUnsafeBytes { JSONLocation(of: offset, in: $0) }
+        #expect((0...2).contains(location.byteOffset))
+    }
+
     // MARK: Decoders
 
     @Test func json5HasItsOwnErrors() throws {
