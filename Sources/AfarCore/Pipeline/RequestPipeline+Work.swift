@@ -90,7 +90,8 @@ extension RequestPipeline {
             throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
         }
         var exchange = Exchange(
-            request: try HTTPRequest(request.httpForm(of: urlRequest), bodyLength: body.length),
+            request: try HTTPRequest(
+                request.httpForm(of: urlRequest), bodyLength: body.length, writtenURL: request.convertible.writtenURL),
             body: body,
             delivery: try request.openDelivery(),
             options: try request.stack.options.get())

@@ -8,7 +8,7 @@ package struct RequestTarget: Sendable, Hashable {
     /// Host and, unless it was left out, port. No userinfo.
     package let authority: String
     /// Path and query; never empty, without the fragment.
-    package let path: String
+    package private(set) var path: String
     /// The percent-decoded user and password that the URL carried.
     package let userinfo: (user: String, password: String)?
 
@@ -65,6 +65,16 @@ package struct RequestTarget: Sendable, Hashable {
     package init(_ url: URL) throws(Fault) {
         var text = url.absoluteString
         self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
+    }
+
+    /// Reads a URL that was made of a text. Path and query are as the text has them, as far as the URL still begins with
+    /// what became of them.
+    package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
+        try self.init(url)
+        // What had to be encoded has a percent sign now.
+        guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
+        let encoded = written[...].encodedForURL
+        if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }
     }
 
     private init(_ text: UnsafeBufferPointer<UInt8>) throws(Fault) {
