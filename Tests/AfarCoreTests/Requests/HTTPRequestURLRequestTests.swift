@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (" http://example.com/", "white space"), ("http://example.com/\n", "white space"), ("http://a b/", "spaces"),
+        (" http://example.com/", "white space"), ("http://example.com\n", "white space"), ("http://a b/", "spaces"),
         ("http://example.com:x/", "port"), ("http://example.com:-1/", "port"), ("http://example.com:80:80/", "port"),
         ("http://[::1/", "bracket"),
     ])
