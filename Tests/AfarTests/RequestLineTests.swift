@@ -92,6 +92,29 @@ struct RequestLineTests {
         await server.stop()
     }
 
+    /// An adapter or a modifier may sign what it sees.
+    @Test func whatAnAdapterHasChangedIsSentAsItSawIt() async throws {
+        let server = try await RawServer.start([.loop([.respond(Self.there)])])
+        let seen = Locked<[String]>([])
+        let signer = Adapter { request, _, completion in
+            var request = request
+            seen.withLock { $0.append("/?" + (request.url?.query(percentEncoded: true) ?? "")) }
+            request.headers.add(name: "X-Signature", value: "of the query")
+            completion(.success(request))
+        }
+        let session = TransportKind.curl.session(interceptor: RetryPolicy())
+        let url = server.url.absoluteString + "?names[]=%26|"
+        _ = try await session.request(url).serializingString().value
+        let signed = session.request(url, interceptor: signer)
+        _ = try await signed.serializingString().value
+        _ = try await session.request(url, requestModifier: { $0.timeoutInterval = 9 }).serializingString().value
+        let encoded = "/?names%5B%5D=%26%7C"
+        #expect(Self.targets(server) == ["/?names[]=%26|", encoded, encoded])
+        #expect(seen.withLock { $0 } == [encoded])
+        #expect(signed.cURLDescription().contains("names%5B%5D=%26%7C"))
+        await server.stop()
+    }
+
     @Test func aURLIsRequestedAsFoundationHasIt() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let session = TransportKind.curl.session()

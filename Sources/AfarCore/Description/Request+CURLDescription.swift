@@ -118,7 +118,7 @@ extension Request {
         let requestBody = try body(for: urlRequest)
         let body = CurlCommand.Body(requestBody)
         let request = try HTTPRequest(
-            urlRequest, bodyLength: requestBody.length, writtenURL: convertible.writtenURL)
+            urlRequest, bodyLength: requestBody.length, writtenURL: writtenURL(of: urlRequest))
         var headers = HTTPHeaders()
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)

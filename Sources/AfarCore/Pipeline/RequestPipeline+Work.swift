@@ -91,7 +91,8 @@ extension RequestPipeline {
         }
         var exchange = Exchange(
             request: try HTTPRequest(
-                request.httpForm(of: urlRequest), bodyLength: body.length, writtenURL: request.convertible.writtenURL),
+                request.httpForm(of: urlRequest), bodyLength: body.length,
+                writtenURL: request.writtenURL(of: urlRequest)),
             body: body,
             delivery: try request.openDelivery(),
             options: try request.stack.options.get())

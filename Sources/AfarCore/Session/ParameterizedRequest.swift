@@ -18,7 +18,8 @@ struct ParameterizedRequest: WrittenURLConvertible {
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
         let kind = type(of: url) as Any.Type
-        writtenURL = url as? String
+        // A modifier may sign the `URL`, which is all that it sees.
+        writtenURL = modifier == nil ? url as? String : nil
         isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {
             var urlRequest = try URLRequest(url: url, method: method, headers: headers)

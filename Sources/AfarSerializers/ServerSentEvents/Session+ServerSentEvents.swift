@@ -35,7 +35,7 @@ extension Session {
     ) -> EventSource {
         EventSource(
             session: self, interceptor: interceptor, lastEventID: lastEventID, maximumEventSize: maximumEventSize,
-            writtenURL: convertible as? String,
+            writtenURL: requestModifier == nil ? convertible as? String : nil,
             makeRequest: {
                 var request = try URLRequest(url: convertible, method: method, headers: headers)
                 try requestModifier?(&request)
