@@ -13,7 +13,7 @@ public struct CSVParameterEncoder: ParameterEncoder {
     /// How rows are written. A header is written where ``CSVFormat/header`` has names come from the first row.
     public var format: CSVFormat
     /// The columns and their order, as keys after ``keyEncodingStrategy``. No two are the same. The default is
-    /// nil: the keys of all rows, as they come, which for dictionaries is in no order.
+    /// nil: the keys of all rows, as they come. A dictionary's keys are sorted.
     public var columns: [String]?
     /// How keys become the names of columns. The default is as they are.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
@@ -24,7 +24,8 @@ public struct CSVParameterEncoder: ParameterEncoder {
     ///
     /// - Parameters:
     ///   - format: How rows are written. The default is RFC 4180, with a header.
-    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come.
+    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come;
+    ///     those of a dictionary are sorted.
     public init(format: CSVFormat = CSVFormat(), columns: [String]? = nil) {
         self.format = format
         self.columns = columns
@@ -110,7 +111,8 @@ extension ParameterEncoder where Self == CSVParameterEncoder {
     ///
     /// - Parameters:
     ///   - format: How rows are written. The default is RFC 4180, with a header.
-    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come.
+    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come;
+    ///     those of a dictionary are sorted.
     public static func csv(format: CSVFormat = CSVFormat(), columns: [String]? = nil) -> CSVParameterEncoder {
         CSVParameterEncoder(format: format, columns: columns)
     }

@@ -34,6 +34,8 @@ final class CSVRowEncoder: Encoder {
         depth += 1
         defer { depth -= 1 }
         guard depth < 100 else { throw error(.endlessValue, nil) }
+        // A dictionary's own order differs from run to run.
+        for key in (value as? any UnorderedKeys)?.sortedNames ?? [] { _ = try table.column(of: key, row: index) }
         try value.encode(to: self)
     }
 
@@ -71,6 +73,18 @@ final class CSVRowEncoder: Encoder {
 
     func error(_ reason: CSVEncodingError.Reason, _ column: String?) -> CSVEncodingError {
         CSVEncodingError(reason, row: index, column: column)
+    }
+}
+
+/// A row whose keys have no order of their own.
+private protocol UnorderedKeys {
+    /// The keys as they are encoded, sorted; none where they are encoded as fields.
+    var sortedNames: [String] { get }
+}
+
+extension Dictionary: UnorderedKeys {
+    fileprivate var sortedNames: [String] {
+        keys.compactMap { ($0 as? any CodingKeyRepresentable)?.codingKey.stringValue }.sorted()
     }
 }
 

@@ -177,10 +177,10 @@ private struct Instruments: Sendable {
 
     func record(_ metrics: TransactionMetrics) {
         if let time = metrics.fetchStartDate.time(to: metrics.responseEndDate) {
-            duration.recordNanoseconds(Int64(time * 1e9))
+            duration.recordSeconds(time)
         }
         for (phase, timer) in phases {
-            if let time = phase.duration(in: metrics) { timer.recordNanoseconds(Int64(time * 1e9)) }
+            if let time = phase.duration(in: metrics) { timer.recordSeconds(time) }
         }
         sent.record(metrics.countOfRequestBodyBytesSent)
         received.record(metrics.countOfResponseBodyBytesReceived)

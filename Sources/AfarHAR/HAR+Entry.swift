@@ -1,3 +1,4 @@
+import AfarTransport
 public import Foundation
 
 extension HAR {
@@ -161,7 +162,9 @@ extension HAR {
             try values.encode(httpVersion, forKey: .httpVersion)
             try values.encode(HAR.cookies(in: headers, "cookie"), forKey: .cookies)
             try values.encode(headers, forKey: .headers)
-            let query = URLComponents(string: url)?.queryItems ?? []
+            let query =
+                URL(keepingEscapesOf: url).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }?.queryItems
+                ?? []
             try values.encode(query.map { Field(name: $0.name, value: $0.value ?? "") }, forKey: .queryString)
             if let body {
                 try values.encode(

@@ -190,7 +190,8 @@ private struct RequestKey: Sendable, CustomStringConvertible {
             reference.query = reference.query.map { $0.split(separator: "&").sorted().joined(separator: "&")[...] }
             self.body = nil
         }
-        self.url = reference.text
+        // Of an archive it is not known whether it has a `URL` or what was sent.
+        self.url = URL(reference)?.absoluteString ?? reference.text
     }
 
     func fits(_ other: RequestKey) -> Bool {

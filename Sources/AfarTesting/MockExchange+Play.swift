@@ -11,7 +11,7 @@ extension MockExchange {
             let request = MockRequest(exchange: exchange, body: try await body())
             enter(.awaitingResponse)
             let response = try await handler(request)
-            try await Task.sleep(for: response.delay)
+            try await Task.sleep(for: response.delay.clampedToClock)
             if let code = response.failure, response.bytesBeforeFailure == nil {
                 return fail(code, response.failureMessage)
             }
@@ -70,7 +70,7 @@ extension MockExchange {
         }
         enter(.receiving)
         var body = exchange.request.method == .head ? Data() : response.body
-        if response.failure != nil { body = body.prefix(response.bytesBeforeFailure ?? 0) }
+        if response.failure != nil { body = body.prefix(max(0, response.bytesBeforeFailure ?? 0)) }
         open(MockSink(delivery))
         if case .stream(let highWaterMark) = exchange.delivery {
             let (stream, source) = ResponseBodyStream.make(
@@ -93,7 +93,7 @@ extension MockExchange {
         var rest = body
         var total: Int64 = 0
         while !rest.isEmpty, !isOver {
-            if delay > .zero { try await Task.sleep(for: delay) }
+            if delay > .zero { try await Task.sleep(for: delay.clampedToClock) }
             await suspension.pass()
             let chunk = rest.prefix(max(size, 1))
             rest = rest.dropFirst(chunk.count)

@@ -138,8 +138,8 @@ private struct URLPattern: Sendable {
         for (own, segment) in zip(fixed, path) {
             if own.hasPrefix("{"), own.hasSuffix("}") {
                 guard !segment.isEmpty else { return nil }
-                parameters[String(own.dropFirst().dropLast())] = segment.removingPercentEncoding ?? String(segment)
-            } else if own != segment {
+                parameters[String(own.dropFirst().dropLast())] = Self.decoded(segment)
+            } else if Self.decoded(own) != Self.decoded(segment) {
                 return nil
             }
         }
@@ -147,8 +147,13 @@ private struct URLPattern: Sendable {
     }
 
     static func queryItems(of query: some StringProtocol) -> [URLQueryItem] {
-        URLComponents(string: "?" + String(query).replacing("+", with: "%20"))?.queryItems ?? []
+        String(query).replacing("+", with: "%20").split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(decoded)
+            return URLQueryItem(name: parts[0], value: parts.dropFirst().first)
+        }
     }
+
+    private static func decoded(_ text: some StringProtocol) -> String { text.removingPercentEncoding ?? String(text) }
 
     /// In an order of their own.
     private static func parameters(of url: URLReference) -> [URLQueryItem] {

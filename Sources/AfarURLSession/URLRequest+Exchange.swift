@@ -12,7 +12,7 @@ extension URLRequest {
         func refusal(_ code: TransportError.Code, _ message: String) -> TransportError {
             TransportError(code, phase: .queued, url: exchange.url, message: message)
         }
-        guard let url = URL(string: exchange.url, encodingInvalidCharacters: false), url.host?.isEmpty == false else {
+        guard let url = URL(keepingEscapesOf: exchange.url), url.host?.isEmpty == false else {
             throw refusal(.invalidURL, "Foundation cannot read this URL")
         }
         self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.farAway)

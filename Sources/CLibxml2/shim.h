@@ -140,6 +140,7 @@ typedef enum {
     AFAR_XML_TOO_MANY_NODES,
     AFAR_XML_TOO_MANY_NAMES,
     AFAR_XML_DEFAULTS_REFUSED,
+    AFAR_XML_NOTATION_INCOMPLETE,
 } afar_xml_refusal;
 
 // What a parser context points to with `_private`.
@@ -279,6 +280,13 @@ static inline void afar_xml_entity_declaration(
     void *context, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id, xmlChar *content
 ) {}
 
+// libxml2 accepts a notation without an identifier (XML 1.0, production 82).
+static inline void afar_xml_notation_declaration(
+    void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id
+) {
+    if (public_id == NULL && system_id == NULL) afar_xml_refuse(context, AFAR_XML_NOTATION_INCOMPLETE);
+}
+
 static inline xmlEntityPtr afar_xml_entity(void *context, const xmlChar *name) {
     xmlEntityPtr entity = xmlGetPredefinedEntity(name);
     if (entity == NULL) afar_xml_refuse(context, AFAR_XML_ENTITY_REFUSED);
@@ -320,7 +328,7 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     context->sax->getParameterEntity = afar_xml_parameter_entity;
     context->sax->attributeDecl = afar_xml_attribute_declaration;
     context->sax->elementDecl = NULL;
-    context->sax->notationDecl = NULL;
+    context->sax->notationDecl = afar_xml_notation_declaration;
     context->sax->unparsedEntityDecl = NULL;
     context->sax->comment = afar_xml_comment;
     context->sax->processingInstruction = afar_xml_instruction;

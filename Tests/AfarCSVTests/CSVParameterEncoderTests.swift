@@ -45,6 +45,28 @@ import Testing
         #expect(try body([["a": 1], ["b": 2]]) == "a,b\r\n1,\r\n,2\r\n")
     }
 
+    @Test func theKeysOfADictionaryAreSorted() throws {
+        struct Wrapper: Encodable {
+            var fields: [String: Int]
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(fields)
+            }
+        }
+        enum Column: String, CodingKeyRepresentable, Encodable { case first, second, third, fourth, fifth }
+        let letters = (0..<26).map { String(UnicodeScalar(UInt8(ascii: "a") + $0)) }
+        let header = letters.joined(separator: ",") + "\r\n"
+        let values = (0..<26).map(String.init).joined(separator: ",") + "\r\n"
+        let row = Dictionary(uniqueKeysWithValues: zip(letters, 0...))
+        #expect(try body([row]) == header + values)
+        #expect(try body([row as [String: Int]?]) == header + values)
+        #expect(try body([Wrapper(fields: row)]) == header + values)
+        #expect(try body([["z": 1], ["b": 1, "a": 2, "d": 3, "c": 4]]) == "z,a,b,c,d\r\n1,,,,\r\n,2,1,4,3\r\n")
+        #expect(
+            try body([[Column.first: 1, .second: 2, .third: 3, .fourth: 4, .fifth: 5]])
+                == "fifth,first,fourth,second,third\r\n5,1,4,2,3\r\n")
+    }
+
     @Test func rowsWithoutKeysHaveNoHeader() throws {
         #expect(try body([[1, 2], [3, 4]], .csv(format: .rows)) == "1,2\r\n3,4\r\n")
         #expect(try body(["a", "b"], .csv(format: .rows)) == "a\r\nb\r\n")

@@ -62,11 +62,21 @@ import Testing
             return
         }
         #expect(acceptable.contains("image/png"))
-        let missing = await Self.error(Fixtures.pngRGB, type: "")
+        let own = ImageResponseSerializer(acceptableContentTypes: ["image/png"])
+        let missing = await Self.error(Fixtures.pngRGB, type: "", own)
         guard case .responseValidationFailed(.missingContentType) = missing else {
             Issue.record("another error: \(String(describing: missing))")
             return
         }
+    }
+
+    @Test(arguments: ["", "binary/octet-stream", "application/octet-stream"])
+    func aTypeThatSaysNothingIsAccepted(type: String) async throws {
+        let session = Self.session(Fixtures.pngRGB, type: type)
+        expect(try await session.request("http://example.com/").serializingImage().value, Gradient.rgb)
+        expect(try await session.download("http://example.com/").serializingImage().value, Gradient.rgb)
+        // The first bytes must still be an image's.
+        #expect((await Self.error(Data("<html>".utf8), type: type)?.underlyingError as? ImageError) != nil)
     }
 
     @Test func contentTypesCanBeAdded() async {

@@ -94,6 +94,26 @@ import Testing
         #expect(meter.values.max() == 3)
     }
 
+    @Test(arguments: [Int.min, -1, 0, .max]) func datesAndLimitsAreWhateverTheyAre(hostLimit: Int) async throws {
+        let monitor = MetricsMonitor(factory: metrics, hostLimit: hostLimit)
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://a.test/")
+        _ = await request.serializingData().response
+        for (start, end) in [
+            (Date.distantPast, Date.distantFuture), (.distantFuture, .distantPast),
+            (Date(timeIntervalSince1970: .nan), Date()), (Date(), Date(timeIntervalSince1970: .infinity)),
+        ] {
+            var transaction = try #require(request.metrics?.transactionMetrics.last)
+            (transaction.fetchStartDate, transaction.responseEndDate) = (start, end)
+            (transaction.responseStartDate, transaction.requestEndDate) = (end, start)
+            monitor.request(
+                request,
+                didGatherMetrics: TaskMetrics(
+                    transactionMetrics: [transaction], taskInterval: DateInterval(), redirectCount: hostLimit))
+        }
+        await settle(monitor)
+    }
+
     @Test func hostsBeyondTheLimitAreTheOthers() async throws {
         let monitor = MetricsMonitor(factory: metrics, hostLimit: 2)
         let session = Session(eventMonitors: [monitor], transport: MockTransport { _ in .text("ok") })

@@ -46,6 +46,30 @@ import Testing
         #expect(await stream.report().trailers[.date] == "now")
     }
 
+    @Test(arguments: [Int.min, -1, 0, .max]) func sizesAreWhateverTheyAre(size: Int) async throws {
+        let chunked = MockTransport { _ in .text("abc").chunked(into: size) }
+        #expect(try await chunked.send(.to("/")).text == "abc")
+        let broken = MockTransport { _ in .text("abc").interrupted(after: size) }
+        #expect(await failure { _ = try await broken.send(.to("/")) }?.code == .bodyIncomplete)
+        #expect(try await MockTransport { _ in .status(size) }.send(.to("/")).head.status == size)
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.min), .seconds(-1), .seconds(Int64.max), Duration(attoseconds: .max)])
+    func delaysAreWhateverTheyAre(delay: Duration) async throws {
+        for response in [MockResponse.text("abc").delayed(by: delay), .text("abc").chunked(into: 1, every: delay)] {
+            let isAsked = Deferred<Void>()
+            let transport = MockTransport { _ in
+                isAsked.fulfil(())
+                return response
+            }
+            let task = Task { try await transport.send(.to("/")).text }
+            await isAsked.value
+            if delay > .zero { task.cancel() }
+            let text = try? await task.value
+            #expect(text == (delay > .zero ? nil : "abc"))
+        }
+    }
+
     @Test func bodyBreaksOff() async throws {
         let transport = MockTransport { _ in .text("abcdef").interrupted(after: 4) }
         #expect(await failure { _ = try await transport.send(.to("/")) }?.code == .bodyIncomplete)

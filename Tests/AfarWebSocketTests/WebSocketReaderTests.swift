@@ -35,6 +35,12 @@ struct WebSocketReaderTests {
         return (events, nil)
     }
 
+    @Test(arguments: [Int.min, -1, 0]) func aLimitThatNothingKeepsRefusesEachMessage(limit: Int) {
+        #expect(read(frame(0x81, "a"), limit: limit).violation?.closeCode == 1009)
+        #expect(read(frame(0x01, "") + frame(0x80, "a"), limit: limit).violation?.closeCode == 1009)
+        #expect(read(frame(0x81, "a"), limit: .max).violation == nil)
+    }
+
     @Test(arguments: [1, 2, 3, 7, 100, Int.max])
     func messagesAreWholeWhereverPiecesEnd(piece: Int) {
         let long = String(repeating: "ü", count: 40_000)

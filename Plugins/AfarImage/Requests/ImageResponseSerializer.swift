@@ -30,7 +30,7 @@ public final class ImageResponseSerializer: ResponseSerializer {
     ///     is nil: that of the file.
     ///   - limits: What an image may cost.
     ///   - acceptableContentTypes: The media types that a response may have. The default is nil:
-    ///     ``acceptableImageContentTypes``.
+    ///     ``acceptableImageContentTypes``, or none at all.
     ///   - decoders: The formats that can be read. The default is ``Image/standardDecoders``.
     ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
     ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
@@ -105,6 +105,7 @@ public final class ImageResponseSerializer: ResponseSerializer {
         let type = head.mediaType
         let acceptable = acceptableContentTypes
         guard type.isComplete else {
+            guard ownContentTypes != nil else { return }
             throw AFError.responseValidationFailed(
                 reason: .missingContentType(acceptableContentTypes: acceptable.sorted()))
         }

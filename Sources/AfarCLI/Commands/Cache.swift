@@ -47,7 +47,7 @@ struct Cache: AsyncParsableCommand {
 
         func run() throws {
             let store = try CacheDirectory.open(folder, option: "afar cache show", mustExist: true)
-            let target = URL(string: URLText.complete(url)).flatMap { CacheRequest.url(of: $0) }
+            let target = CacheRequest.url(of: URLReference(URLText.complete(url)))
             guard let response = target.flatMap({ store.responses(for: $0).first }) else {
                 throw Failure(.response, "Nothing is kept of \(url). \"afar cache ls \(folder)\" lists what is.")
             }

@@ -154,7 +154,7 @@ struct SecurityOptions: ParsableArguments {
 
     /// Where a request for the URL goes; nil when it goes nowhere, as sending it will say.
     private static func target(of url: String) -> RequestTarget? {
-        URL(string: url).flatMap { try? RequestTarget($0) }
+        URL(keepingEscapesOf: url).flatMap { try? RequestTarget($0) }
     }
 
     private func credential() throws -> (name: String, password: String) {

@@ -14,7 +14,7 @@ extension AuthenticationStage {
             return
         }
         self.init(features: features) { url, challenge in
-            guard let space = URL(string: url).flatMap({ URLProtectionSpace(challenge, of: $0) }),
+            guard let space = URL(keepingEscapesOf: url).flatMap({ URLProtectionSpace(challenge, of: $0) }),
                 let credential = try await provider.credential(for: space), let user = credential.user,
                 let password = credential.password
             else { return nil }

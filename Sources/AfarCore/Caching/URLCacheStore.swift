@@ -51,5 +51,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     /// Forgets all responses.
     public func removeAll() { cache.removeAllCachedResponses() }
 
-    private static func request(for url: String) -> URLRequest? { URL(string: url).map { URLRequest(url: $0) } }
+    private static func request(for url: String) -> URLRequest? {
+        URL(keepingEscapesOf: url).map { URLRequest(url: $0) }
+    }
 }

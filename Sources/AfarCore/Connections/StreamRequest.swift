@@ -371,13 +371,14 @@ private struct StreamAddress: URLRequestConvertible {
     let isSecure: Bool
 
     func asURLRequest() throws -> URLRequest {
+        let invalid = AFError.invalidURL(url: "\(isSecure ? "tls" : "tcp")://\(host):\(port)")
+        // `URLComponents` traps on a negative port.
+        guard (1...65_535).contains(port), !host.isEmpty else { throw invalid }
         var components = URLComponents()
         components.scheme = isSecure ? "tls" : "tcp"
         components.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         components.port = port
-        guard (1...65_535).contains(port), !host.isEmpty, let url = components.url else {
-            throw AFError.invalidURL(url: "\(isSecure ? "tls" : "tcp")://\(host):\(port)")
-        }
+        guard let url = components.url else { throw invalid }
         return URLRequest(url: url)
     }
 }

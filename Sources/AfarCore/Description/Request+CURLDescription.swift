@@ -117,7 +117,8 @@ extension Request {
         try urlRequest.validate()
         let requestBody = try body(for: urlRequest)
         let body = CurlCommand.Body(requestBody)
-        let request = try HTTPRequest(urlRequest, bodyLength: requestBody.length)
+        let request = try HTTPRequest(
+            urlRequest, bodyLength: requestBody.length, writtenURL: writtenURL(of: urlRequest))
         var headers = HTTPHeaders()
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
@@ -127,9 +128,10 @@ extension Request {
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")
 
-        let url = urlRequest.url?.absoluteString ?? ""
-        var command = CurlCommand(
-            method: request.method.rawValue, url: String(url.prefix { $0 != "#" }), headers: headers, body: body)
+        var url = URLReference(asWritten: urlRequest.url?.absoluteString ?? "")
+        let target = URLReference(asWritten: request.path ?? "")
+        (url.path, url.query, url.fragment) = (target.path, target.query, nil)
+        var command = CurlCommand(method: request.method.rawValue, url: url.text, headers: headers, body: body)
         // To curl a colon would end the user name, and Afar does not send one.
         if let credential, let user = credential.user, let password = credential.password,
             !user.utf8.contains(UInt8(ascii: ":"))
@@ -137,7 +139,7 @@ extension Request {
             command.credential = (user, password)
         }
         command.cookies = cookies(for: request, of: urlRequest, besides: headers)
-        if mayFollowRedirects { command.maximumRedirects = session.configuration.maximumRedirects }
+        if mayFollowRedirects { command.maximumRedirects = max(0, session.configuration.maximumRedirects) }
         command.isDecoding = headers["Accept-Encoding"] != nil
         command.suppressedHeaders = ["User-Agent"]
         if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }

@@ -99,7 +99,7 @@ package struct ResumeData: Sendable, Equatable {
 
 extension ResponseHead {
     /// Whom the response is from.
-    var origin: Origin? { URL(string: url).flatMap { Origin($0) } }
+    var origin: Origin? { URL(keepingEscapesOf: url).flatMap { Origin($0) } }
 
     /// Whether the body is in a content coding (RFC 9110, section 8.4).
     var isEncoded: Bool {

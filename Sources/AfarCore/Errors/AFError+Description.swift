@@ -30,7 +30,11 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         case .explicitlyCancelled:
             "The request was cancelled by its owner."
         case .invalidURL(let url):
-            "This is not a URL: \(url.redactedText). It needs a scheme, a host and percent-encoded characters."
+            if let problem = (url as? String).flatMap({ RequestTarget.problem(with: $0) }) {
+                "This is not a URL: \(url.redactedText): \(problem)."
+            } else {
+                "This is not a URL: \(url.redactedText). It needs a scheme, a host and percent-encoded characters."
+            }
         case .multipartEncodingFailed(let reason):
             "Encoding the multipart form failed: \(reason)"
         case .parameterEncodingFailed(let reason):

@@ -79,6 +79,8 @@ extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
                 "The value of the header \(name) has control characters, such as a line break. Remove or encode them."
             case .unsupportedScheme(let scheme):
                 "The URL has the scheme \(scheme.debugDescription). Only http and https can be requested."
+            case .malformedURL(let url, let reason):
+                "The URL \(Redaction.standard.url(url.absoluteString)) is invalid: \(reason)"
             case .ambiguousURL(let url, let reason):
                 "The URL \(Redaction.standard.url(url.absoluteString)) can be read in two ways: \(reason)"
             case .conflictingContentLength:

@@ -90,6 +90,8 @@ extension AFError {
         case invalidHeaderValue(name: String)
         /// Its URL has a scheme other than `http` and `https`.
         case unsupportedScheme(String)
+        /// Its URL breaks the rules of URLs, by a port beyond 65,535 for example.
+        case malformedURL(URL, reason: String)
         /// Its URL can be read in two ways that name different servers.
         case ambiguousURL(URL, reason: String)
         /// It has a `Content-Length` that contradicts its body or another header.

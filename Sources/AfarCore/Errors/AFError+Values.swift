@@ -14,7 +14,9 @@ extension AFError {
     public var url: URL? {
         switch self {
         case .multipartEncodingFailed(let reason): reason.url
-        case .urlRequestValidationFailed(.ambiguousURL(let url, _)): url
+        case .urlRequestValidationFailed(.ambiguousURL(let url, _)),
+            .urlRequestValidationFailed(.malformedURL(let url, _)):
+            url
         default: nil
         }
     }

@@ -17,7 +17,7 @@ extension TransactionMetrics {
     /// somebody made.
     public var request: URLRequest {
         guard let request = heads?.request,
-            let url = URL(string: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
+            let url = URL(keepingEscapesOf: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
         else { return URLRequest(url: Self.blank) }
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method.rawValue

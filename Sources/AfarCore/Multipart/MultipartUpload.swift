@@ -5,11 +5,13 @@ import Foundation
 #endif
 
 /// A form as the body of a request.
-struct MultipartUpload: UploadConvertible {
+struct MultipartUpload: UploadConvertible, WrittenURLConvertible {
     let form: MultipartFormData
     /// How long the encoded form may be to be held in memory.
     let encodingMemoryThreshold: UInt64
     let request: any URLRequestConvertible
+
+    var writtenURL: String? { request.writtenURL }
 
     func createUploadable() throws -> UploadRequest.Uploadable { try createUploadable {} }
 

@@ -90,7 +90,9 @@ extension RequestPipeline {
             throw AFError.requestRetryFailed(retryError: TransportError.bodyIsSpent, originalError: previous)
         }
         var exchange = Exchange(
-            request: try HTTPRequest(request.httpForm(of: urlRequest), bodyLength: body.length),
+            request: try HTTPRequest(
+                request.httpForm(of: urlRequest), bodyLength: body.length,
+                writtenURL: request.writtenURL(of: urlRequest)),
             body: body,
             delivery: try request.openDelivery(),
             options: try request.stack.options.get())

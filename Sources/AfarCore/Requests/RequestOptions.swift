@@ -69,9 +69,9 @@ extension Request {
     func keepDeadline() {
         let (options, start) = mutable.withLock { ($0.options, $0.startTime) }
         guard let deadline = options?.options.deadline else { return }
-        let rest = max(0, min(start + deadline - Date.timeIntervalSinceReferenceDate, 1e9))
+        let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
         // The cancellation handlers of user code run on this queue.
-        let timer = DelayedCall(after: .seconds(rest), on: DispatchQueue(label: "afar.deadline")) { [weak self] in
+        let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in
             guard let self else { return }
             end(with: .deadlinePassed(deadline, url: url))
         }

@@ -22,7 +22,7 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 public protocol UploadConvertible: UploadableConvertible & URLRequestConvertible {}
 
 /// A body and a request that know nothing of each other.
-struct Upload: UploadConvertible {
+struct Upload: UploadConvertible, WrittenURLConvertible {
     private let uploadable: UploadRequest.Uploadable
     private let request: any URLRequestConvertible
 
@@ -30,6 +30,8 @@ struct Upload: UploadConvertible {
         self.uploadable = uploadable
         self.request = request
     }
+
+    var writtenURL: String? { request.writtenURL }
 
     func createUploadable() throws -> UploadRequest.Uploadable { uploadable }
     func asURLRequest() throws -> URLRequest { try request.asURLRequest() }

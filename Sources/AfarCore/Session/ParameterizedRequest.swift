@@ -5,11 +5,12 @@ import Foundation
 #endif
 
 /// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
-struct ParameterizedRequest: URLRequestConvertible {
+struct ParameterizedRequest: WrittenURLConvertible {
     typealias Modifier = @Sendable (inout URLRequest) throws -> Void
 
     /// Whether none of the caller's code makes the `URLRequest`.
     let isPlain: Bool
+    let writtenURL: String?
     private let make: @Sendable () throws -> URLRequest
 
     init(
@@ -17,6 +18,8 @@ struct ParameterizedRequest: URLRequestConvertible {
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
         let kind = type(of: url) as Any.Type
+        // A modifier may sign the `URL`, which is all that it sees.
+        writtenURL = modifier == nil ? url as? String : nil
         isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {
             var urlRequest = try URLRequest(url: url, method: method, headers: headers)

@@ -9,11 +9,12 @@ public protocol URLConvertible: Sendable {
 }
 
 extension String: URLConvertible {
-    /// The URL that this text is.
+    /// The URL that this text is. Characters that no `URL` holds are percent-encoded; the escapes in the text stay as they
+    /// are.
     ///
     /// - Throws: `AFError.invalidURL` if it is none.
     public func asURL() throws -> URL {
-        guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
+        guard let url = URL(keepingEscapesOf: self) else { throw AFError.invalidURL(url: self) }
         return url
     }
 }

@@ -99,6 +99,6 @@ extension Transfer {
 }
 
 extension TimeInterval {
-    /// Within what milliseconds in a C long of 32 bits can hold.
-    fileprivate var clamped: TimeInterval { Swift.min(self, 2_000_000) }
+    /// Within what milliseconds in a C long of 32 bits can hold. NaN stands for no limit, as elsewhere.
+    fileprivate var clamped: TimeInterval { self < 2_000_000 ? self : 2_000_000 }
 }

@@ -16,7 +16,7 @@ public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - byteOffset: How many bytes of the text come before.
     ///   - text: The text in UTF-8.
     public init(of byteOffset: Int, in text: UnsafeRawBufferPointer) {
-        self = JSONLocation().advanced(over: UnsafeRawBufferPointer(rebasing: text.prefix(byteOffset)))
+        self = JSONLocation().advanced(over: UnsafeRawBufferPointer(rebasing: text.prefix(max(0, byteOffset))))
     }
 
     /// The location behind bytes that begin here.

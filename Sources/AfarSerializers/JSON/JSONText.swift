@@ -72,8 +72,8 @@ public enum JSONText {
             return try decoder.decode(type, from: text)
         } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
             // JSON5 has other faults.
-            let fault = decoder.allowsJSON5 ? nil : fault(in: text)
-            throw fault.map { .dataCorrupted(by: $0) } ?? DecodingError.dataCorrupted(context)
+            if !decoder.allowsJSON5, let fault = fault(in: text) { throw DecodingError.dataCorrupted(by: fault) }
+            throw TracedDecoding<T>.error(in: text, decoder) ?? DecodingError.dataCorrupted(context)
         }
     }
 

@@ -34,6 +34,7 @@ public struct EventSource: AsyncSequence, Sendable {
     let interceptor: (any RequestInterceptor)?
     let lastEventID: String
     let maximumEventSize: Int
+    let writtenURL: String?
     let makeRequest: @Sendable () throws -> URLRequest
     /// When to connect again.
     public let reconnection: Reconnection
@@ -47,7 +48,7 @@ public struct EventSource: AsyncSequence, Sendable {
     ///
     /// - Parameter memory: What earlier connections have left; this one adds to it.
     func connect(remembering memory: EventSourceMemory) -> DataStreamTask.Stream<ServerSentEvent, AFError> {
-        let request = EventSourceRequest(memory: memory, makeRequest: makeRequest)
+        let request = EventSourceRequest(memory: memory, writtenURL: writtenURL, makeRequest: makeRequest)
         let parser = EventSourceParser(memory: memory, maximumEventSize: maximumEventSize)
         return session.streamRequest(request, interceptor: interceptor, shouldAutomaticallyResume: true)
             .validateEventStream().streamTask().streamingResponses(parsedUsing: parser)

@@ -40,8 +40,9 @@ final class EventSourceMemory: Sendable {
 }
 
 /// Makes the request of each attempt, with the ID of the event that was last by then.
-struct EventSourceRequest: URLRequestConvertible {
+struct EventSourceRequest: WrittenURLConvertible {
     let memory: EventSourceMemory
+    let writtenURL: String?
     let makeRequest: @Sendable () throws -> URLRequest
 
     func asURLRequest() throws -> URLRequest {

@@ -35,6 +35,7 @@ extension Session {
     ) -> EventSource {
         EventSource(
             session: self, interceptor: interceptor, lastEventID: lastEventID, maximumEventSize: maximumEventSize,
+            writtenURL: requestModifier == nil ? convertible as? String : nil,
             makeRequest: {
                 var request = try URLRequest(url: convertible, method: method, headers: headers)
                 try requestModifier?(&request)
@@ -65,6 +66,7 @@ extension Session {
     ) -> EventSource {
         EventSource(
             session: self, interceptor: interceptor, lastEventID: lastEventID, maximumEventSize: maximumEventSize,
-            makeRequest: { try convertible.asURLRequest() }, reconnection: reconnection)
+            writtenURL: convertible.writtenURL, makeRequest: { try convertible.asURLRequest() },
+            reconnection: reconnection)
     }
 }

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// The bytes of U+FEFF at the beginning of a text, which tell its encoding.
-struct ByteOrderMark {
+package struct ByteOrderMark {
     let encoding: TextEncoding
     let bytes: [UInt8]
 
@@ -41,7 +41,7 @@ struct ByteOrderMark {
 
 extension ByteOrderMark {
     /// The encoding that the mark at the beginning of all the bytes tells.
-    static func find(in bytes: Data) -> TextEncoding? {
+    package static func find(in bytes: Data) -> TextEncoding? {
         let finding = bytes.prefix(4).withUnsafeBytes { start in
             find(in: start.bindMemory(to: UInt8.self), of: nil, isWhole: true)
         }

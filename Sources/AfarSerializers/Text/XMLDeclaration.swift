@@ -1,18 +1,21 @@
 import Foundation
 
 /// What an XML document says of its own encoding (XML 1.0, sections 2.8 and 4.3.3, appendix F).
-enum XMLDeclaration {
+package enum XMLDeclaration {
+    /// The label of the encoding that a document's text declares; nil when it declares none.
+    package static func label(in text: some StringProtocol) -> String? {
+        guard text.hasPrefix("<?xml"), let end = text.firstIndex(of: ">"),
+            let match = String(text[..<end]).firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/)
+        else { return nil }
+        return String(match.1 ?? match.2 ?? "")
+    }
+
     /// The label of the encoding; nil when the document says nothing, which means UTF-8.
     static func label(in bytes: Data) -> String? {
         let start = [UInt8](bytes.prefix(1024))
         // The first character is <, so where NULs are beside it tells the units' size.
         for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
-        guard start.starts(with: Array("<?xml".utf8)), let end = start.firstIndex(of: UInt8(ascii: ">")) else {
-            return nil
-        }
-        let declaration = String(decoding: start[..<end], as: UTF8.self)
-        guard let match = declaration.firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/) else { return nil }
-        let label = String(match.1 ?? match.2 ?? "")
+        guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
         // It could be read byte by byte, so it cannot be what it says.
         return TextEncoding(label: label)?.isOfWideUnits == true ? "utf-8" : label
     }
@@ -25,7 +28,7 @@ enum XMLDeclaration {
 
 extension TextEncoding {
     /// Whether ASCII characters take more than a byte.
-    var isOfWideUnits: Bool {
+    package var isOfWideUnits: Bool {
         [.utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian].contains(self)
     }
 }

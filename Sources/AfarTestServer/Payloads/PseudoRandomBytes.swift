@@ -13,21 +13,23 @@ public struct PseudoRandomBytes: Sendable {
         state = seed
     }
 
-    /// The first bytes of a seed's sequence.
+    /// The first bytes of a seed's sequence; none for a negative count.
     public static func bytes(_ count: Int, seed: UInt64 = 0) -> Data {
         var generator = PseudoRandomBytes(seed: seed)
         return generator.next(count)
     }
 
-    /// The bytes at some offsets of a seed's sequence.
+    /// The bytes at some offsets of a seed's sequence; there are none before 0.
     public static func bytes(_ range: Range<Int>, seed: UInt64 = 0) -> Data {
+        let range = range.clamped(to: 0..<Int.max)
         let word = range.lowerBound / 8
         var generator = PseudoRandomBytes(seed: seed &+ UInt64(word) &* increment)
         return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
     }
 
-    /// The next bytes; how the sequence is cut into calls does not change it.
+    /// The next bytes, none for a negative count; how the sequence is cut into calls does not change it.
     public mutating func next(_ count: Int) -> Data {
+        let count = max(0, count)
         var data = Data(left.prefix(count))
         left.removeFirst(data.count)
         let words = (count - data.count + 7) / 8

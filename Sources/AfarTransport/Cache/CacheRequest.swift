@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import HTTPTypes
 
 /// A request as a cache sees it.
@@ -40,8 +40,10 @@ package struct CacheRequest: Sendable {
     ]
 
     /// What responses to a URL are found by; nil when no request can be sent there.
-    package static func url(of url: URL) -> String? {
-        guard let origin = Origin(url), let target = try? RequestTarget(url) else { return nil }
+    package static func url(of reference: URLReference) -> String? {
+        guard let url = URL(reference), let origin = Origin(url),
+            let target = try? RequestTarget(url, writtenAs: reference)
+        else { return nil }
         return origin.text + target.path
     }
 

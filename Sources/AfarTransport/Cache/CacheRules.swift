@@ -199,13 +199,12 @@ package enum CacheRules {
     /// origin that the response names (section 4.4).
     package static func invalidated(by head: ResponseHead, to request: CacheRequest) -> [String] {
         let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
-        guard !safe.contains(request.method), (200..<400).contains(head.status), let base = URL(string: request.url)
-        else { return [] }
-        let others = [HTTPField.Name.location, .contentLocation].flatMap { head.values(for: $0) }.compactMap { text in
-            URL(string: text, relativeTo: base)?.absoluteURL
-        }
-        let related = others.filter { Origin($0) != nil && Origin($0) == Origin(base) }
-        return [request.url] + related.compactMap { CacheRequest.url(of: $0) }
+        guard !safe.contains(request.method), (200..<400).contains(head.status) else { return [] }
+        let base = URLReference(request.url)
+        guard let origin = URL(base).flatMap({ Origin($0) }) else { return [request.url] }
+        let others = [HTTPField.Name.location, .contentLocation].flatMap { head.values(for: $0) }
+            .map { URLReference($0).resolved(against: base) }
+        return [request.url] + others.compactMap { CacheRequest.url(of: $0) }.filter { $0.hasPrefix(origin.text + "/") }
     }
 }
 

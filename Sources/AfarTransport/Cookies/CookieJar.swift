@@ -7,15 +7,13 @@ public import Foundation
 public struct CookieJar: Sendable {
     /// How many cookies there may be.
     public struct Limits: Sendable, Hashable {
-        /// Cookies of one domain. The default is 50.
+        /// Cookies of one domain; less than 1 counts as 1. The default is 50.
         public var perDomain: Int
-        /// Cookies in all. The default is 3,000.
+        /// Cookies in all; less than 1 counts as 1. The default is 3,000.
         public var total: Int
 
-        /// Makes limits; what is less than 1 counts as 1.
-        public init(perDomain: Int = 50, total: Int = 3_000) {
-            (self.perDomain, self.total) = (max(1, perDomain), max(1, total))
-        }
+        /// Makes limits.
+        public init(perDomain: Int = 50, total: Int = 3_000) { (self.perDomain, self.total) = (perDomain, total) }
     }
 
     private let limits: Limits
@@ -24,7 +22,9 @@ public struct CookieJar: Sendable {
     public private(set) var count = 0
 
     /// Makes an empty jar.
-    public init(limits: Limits = Limits()) { self.limits = limits }
+    public init(limits: Limits = Limits()) {
+        self.limits = Limits(perDomain: max(1, limits.perDomain), total: max(1, limits.total))
+    }
 
     /// Whether there are none.
     public var isEmpty: Bool { count == 0 }

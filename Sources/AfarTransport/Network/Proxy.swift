@@ -74,7 +74,7 @@ public struct Proxy: Sendable, Hashable {
             // Foundation would encode what does not fit.
             let isPlain = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && rest.count(where: { $0 == "@" }) < 2
             guard isPlain, let http = URL(string: "http://" + rest) else {
-                throw RequestTarget.Fault.ambiguous("its URL cannot be read")
+                throw RequestTarget.Fault.malformed("its URL cannot be read")
             }
             target = try RequestTarget(http)
         } catch {

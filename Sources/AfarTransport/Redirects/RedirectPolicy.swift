@@ -25,6 +25,8 @@ package enum RedirectSchemesKey: ExchangeContextKey {
 package struct RedirectProposal: Sendable {
     package let response: ResponseHead
     package var url: URL
+    /// The place as the response names it, of which `url` was made.
+    let location: URLReference
     package var method: HTTPRequest.Method
     package var fields: HTTPFields
     package var body: RequestBody

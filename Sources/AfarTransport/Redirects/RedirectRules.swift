@@ -41,19 +41,19 @@ package struct RedirectRules: Sendable {
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
         let schemes = exchange.context[RedirectSchemesKey.self]
         if let scheme = target.scheme.flatMap({ schemes[$0.lowercased()] }) { target.scheme = scheme[...] }
-        if let authority = target.authority, let at = authority.firstIndex(of: "@") {
-            let host = authority[authority.index(after: at)...]
-            guard !host.contains("@") else {
+        if let authority = target.authority, let at = authority.utf8.firstIndex(of: UInt8(ascii: "@")) {
+            let host = authority[authority.utf8.index(after: at)...]
+            guard !host.utf8.contains(UInt8(ascii: "@")) else {
                 throw redirect.failure(.invalidRedirect, to: location, "has two @ before the path")
             }
             target.authority = host
         }
-        guard let url = URL(string: target.text) else {
+        guard let url = URL(target) else {
             throw redirect.failure(.invalidRedirect, to: location, "is no URL")
         }
         let (method, keepsBody) = Self.method(after: head.status, to: exchange.request.method)
         var proposal = RedirectProposal(
-            response: head, url: url, method: method, fields: exchange.request.headerFields,
+            response: head, url: url, location: target, method: method, fields: exchange.request.headerFields,
             body: keepsBody ? exchange.body : .none, originalMethod: exchange.request.method,
             originalBody: exchange.body)
         // An address that nothing can be sent to may still be one that somebody wants to be asked about.
@@ -87,7 +87,7 @@ package struct RedirectRules: Sendable {
         let place = proposal.url.absoluteString
         let target: RequestTarget
         do {
-            target = try RequestTarget(proposal.url)
+            target = try RequestTarget(proposal.url, writtenAs: proposal.location)
         } catch {
             throw redirect.failure(.invalidRedirect, to: place, "cannot be followed: \(error)")
         }

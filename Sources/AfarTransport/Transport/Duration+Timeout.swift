@@ -6,4 +6,7 @@ extension Duration {
     package init(timeout seconds: TimeInterval) {
         self = .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
+
+    /// This duration within the same bounds. Beyond them `Task.sleep` traps.
+    package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
 }

@@ -8,7 +8,7 @@ extension RequestBodyStream {
     ///
     /// - Parameters:
     ///   - stream: The stream; hand it over, nobody else may read it.
-    ///   - length: The number of bytes that it holds, if known.
+    ///   - length: The number of bytes that it holds; nil, or a negative number, when it is unknown.
     public init(_ stream: InputStream, length: Int64? = nil) {
         // Handed over, never shared: one reader is made.
         nonisolated(unsafe) let stream = stream
@@ -22,7 +22,7 @@ extension RequestBodyStream {
     ///
     /// - Parameters:
     ///   - chunks: The sequence. An error that it throws ends the request.
-    ///   - length: The number of bytes in all, if known.
+    ///   - length: The number of bytes in all; nil, or a negative number, when it is unknown.
     ///   - isReplayable: Whether iterating the sequence again gives the same bytes. The default is false.
     public init<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int64? = nil, isReplayable: Bool = false

@@ -15,11 +15,11 @@ public struct RequestBodyStream: Sendable {
     /// Makes a body from a function that gives a reader for each time the body is sent.
     ///
     /// - Parameters:
-    ///   - length: The total number of bytes, if known.
+    ///   - length: The total number of bytes; nil, or a negative number, when it is unknown.
     ///   - isReplayable: Whether `makeReader` gives the same bytes again when called again.
     ///   - makeReader: Called once for each sending. The reader is called by one task at a time.
     public init(length: Int64? = nil, isReplayable: Bool, makeReader: @escaping @Sendable () -> Reader) {
-        self.length = length
+        self.length = length.flatMap { $0 >= 0 ? $0 : nil }
         self.isReplayable = isReplayable
         self.makeReader = makeReader
     }

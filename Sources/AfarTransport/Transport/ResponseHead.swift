@@ -105,7 +105,7 @@ public final class ResponseHead: Sendable {
     /// Foundation's form of this head, nil when the URL cannot be read.
     public var httpURLResponse: HTTPURLResponse? {
         if let response = made.withLock({ $0.httpURLResponse }) { return response }
-        guard let url = URL(string: url) else { return nil }
+        guard let url = URL(keepingEscapesOf: url) else { return nil }
         var names: [String: String] = [:]
         var joined: [String: String] = [:]
         for field in fields {

@@ -104,7 +104,7 @@ extension TransportError {
         ]
         if let url {
             let shown = Redaction.standard.url(url)
-            userInfo[NSURLErrorFailingURLErrorKey] = URL(string: shown)
+            userInfo[NSURLErrorFailingURLErrorKey] = URL(keepingEscapesOf: shown)
             // What `failureURLString` reads; Foundation's constant for it is deprecated on Linux.
             userInfo["NSErrorFailingURLStringKey"] = shown
         }

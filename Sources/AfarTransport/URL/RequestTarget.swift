@@ -8,7 +8,7 @@ package struct RequestTarget: Sendable, Hashable {
     /// Host and, unless it was left out, port. No userinfo.
     package let authority: String
     /// Path and query; never empty, without the fragment.
-    package let path: String
+    package private(set) var path: String
     /// The percent-decoded user and password that the URL carried.
     package let userinfo: (user: String, password: String)?
 
@@ -28,6 +28,8 @@ package struct RequestTarget: Sendable, Hashable {
         case incomplete
         /// Its scheme is another one than HTTP's.
         case unsupportedScheme(String)
+        /// It breaks the rules of URLs. The text names the rule.
+        case malformed(String)
         /// It can be read in several ways; the text says why.
         case ambiguous(String)
 
@@ -35,8 +37,26 @@ package struct RequestTarget: Sendable, Hashable {
             switch self {
             case .incomplete: "it has no scheme or no host"
             case .unsupportedScheme(let scheme): "its scheme, \(scheme), is not http or https"
-            case .ambiguous(let reason): reason
+            case .malformed(let reason), .ambiguous(let reason): reason
             }
+        }
+    }
+
+    /// What is wrong with a text of which Foundation makes no URL; nil when there is more than one way to say it.
+    package static func problem(with text: String) -> String? {
+        if let first = text.utf8.first, let last = text.utf8.last, first <= 0x20 || last <= 0x20 {
+            return "it begins or ends with white space"
+        }
+        var reference = URLReference(text)
+        // Streams and WebSockets have other schemes.
+        if reference.scheme != nil { reference.scheme = "http" }
+        var written = reference.text
+        do {
+            _ = try written.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
+            return nil
+        } catch {
+            guard case .malformed(let problem) = error else { return nil }
+            return problem
         }
     }
 
@@ -47,14 +67,25 @@ package struct RequestTarget: Sendable, Hashable {
         self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
     }
 
+    /// Reads a URL that was made of a text. Path and query are as the text has them, as far as the URL still begins with
+    /// what became of them.
+    package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
+        try self.init(url)
+        // What had to be encoded has a percent sign now.
+        guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
+        let encoded = written[...].encodedForURL
+        if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }
+    }
+
     private init(_ text: UnsafeBufferPointer<UInt8>) throws(Fault) {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { throw .incomplete }
         scheme = Self.lowercased(text[..<colon])
         guard scheme == "http" || scheme == "https" else { throw .unsupportedScheme(scheme) }
         guard text[(colon + 1)...].starts(with: "//".utf8) else { throw .incomplete }
-        guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else {
-            throw .ambiguous("it holds spaces, control characters, backslashes or characters beyond ASCII")
+        guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .malformed("it has spaces, control characters or characters beyond ASCII")
         }
+        guard !text.contains(UInt8(ascii: "\\")) else { throw .ambiguous("it has a backslash") }
         let rest = text[(colon + 3)...]
         let pathStart = rest.firstIndex(where: Self.endsAuthority) ?? rest.endIndex
         var hostAndPort = rest[..<pathStart]
@@ -79,7 +110,7 @@ package struct RequestTarget: Sendable, Hashable {
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let user = String(decoding: text[..<colon], as: UTF8.self).removingPercentEncoding
         let password = String(decoding: text[colon...].dropFirst(), as: UTF8.self).removingPercentEncoding
-        guard let user, let password else { throw .ambiguous("its user name or password is not UTF-8") }
+        guard let user, let password else { throw .malformed("its user name or password is not UTF-8") }
         return (user, password)
     }
 
@@ -87,18 +118,18 @@ package struct RequestTarget: Sendable, Hashable {
     private static func authority(_ text: Bytes) throws(Fault) -> String {
         if text.first == UInt8(ascii: "[") {
             guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
-                throw .ambiguous("the bracket of its address is not closed")
+                throw .malformed("the bracket of its address is not closed")
             }
             let address = text[(text.startIndex + 1)..<close]
             guard address.contains(UInt8(ascii: ":")),
                 address.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
-            else { throw .ambiguous("what stands in brackets is no IPv6 address") }
+            else { throw .malformed("the text in brackets is not an IPv6 address") }
             return "[\(lowercased(address))]" + (try port(text[(close + 1)...]))
         }
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let host = text[..<colon]
         guard host.count <= 255, host.allSatisfy(isHostByte), host.first != UInt8(ascii: ".") else {
-            throw .ambiguous("its host has characters that no host name has")
+            throw .malformed("its host has characters that no host name has")
         }
         try checkNumericHost(host)
         return lowercased(host) + (try port(text[colon...]))
@@ -107,11 +138,11 @@ package struct RequestTarget: Sendable, Hashable {
     /// The colon and the port, as they are written shortest; nothing for an empty port.
     private static func port(_ text: Bytes) throws(Fault) -> String {
         guard let first = text.first else { return "" }
-        guard first == UInt8(ascii: ":") else { throw .ambiguous("something other than a port follows its host") }
+        guard first == UInt8(ascii: ":") else { throw .malformed("something other than a port follows its host") }
         let digits = text.dropFirst()
         guard !digits.isEmpty else { return "" }
         guard let number = number(digits, upTo: UInt16.max), number > 0 else {
-            throw .ambiguous("its port is no number from 1 to 65535")
+            throw .malformed("its port is not a number from 1 to 65535")
         }
         return ":" + String(number)
     }

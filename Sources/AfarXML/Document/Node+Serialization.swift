@@ -35,7 +35,10 @@ extension XML.NodeProtocol {
     }
 }
 
-extension XML.Document {
+extension XML.Document: CustomStringConvertible {
+    /// The document as XML text.
+    public var description: String { xmlString() }
+
     /// The document as XML text in UTF-8, with its declaration and what stands beside the outermost element.
     ///
     /// - Parameter prettyPrinted: Whether elements that hold elements only are put on lines of their own.

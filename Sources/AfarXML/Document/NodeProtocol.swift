@@ -2,13 +2,16 @@ package import CLibxml2
 
 extension XML {
     /// What nodes, elements and attributes have in common.
-    public protocol NodeProtocol: Hashable, Sendable {
+    public protocol NodeProtocol: Hashable, Sendable, CustomStringConvertible {
         /// This as a plain node.
         var node: Node { get }
     }
 }
 
 extension XML.NodeProtocol {
+    /// This as XML text, with everything in it.
+    public var description: String { xmlString() }
+
     /// The document that it is in, which it keeps alive.
     public var document: XML.Document { node.document }
 

@@ -127,6 +127,8 @@ final class ParseRun {
                 "there are more than \(options.maximumNames) different names, or they are too long")
         case AFAR_XML_DEFAULTS_REFUSED:
             throw here(.documentTypeRefused, "the document type declares defaults of attributes; none are added")
+        case AFAR_XML_NOTATION_INCOMPLETE:
+            throw here(.malformed, "a notation has neither a public nor a system identifier")
         default:
             throw here(
                 .limitExceeded,
@@ -186,11 +188,13 @@ extension xmlError {
 }
 
 extension xmlError {
-    /// Whether this ends the document. What is repaired in a page does not, nor what only a validator would mind.
+    /// Whether this ends the document. What is repaired in a page does not, nor what only a validator would mind, nor a
+    /// system identifier that is not a URI: nothing is loaded from it.
     fileprivate func isFailure(inHTML isHTML: Bool) -> Bool {
         if isHTML { return code == Int32(XML_ERR_NO_MEMORY.rawValue) }
         let isAboutValidity =
             domain == Int32(XML_FROM_VALID.rawValue) || code == Int32(XML_DTD_XMLID_VALUE.rawValue)
+            || code == Int32(XML_ERR_INVALID_URI.rawValue)
         return level != XML_ERR_WARNING && !isAboutValidity
     }
 }

@@ -15,12 +15,45 @@ struct SourceEncoding: Sendable {
 
     /// The encoding of a document that begins so.
     func encoding(of beginning: Data) throws(XML.Error) -> TextEncoding {
+        let encoding: TextEncoding
         do throws(TextDecodingError) {
-            return try decoding.encoding(of: beginning, as: MediaType(essence: "application/xml", charset: charset))
+            encoding = try decoding.encoding(of: beginning, as: MediaType(essence: "application/xml", charset: charset))
         } catch {
             throw XML.Error(error)
         }
+        // XML 1.0, section 4.3.3. What names the encoding from outside the document outranks its declaration.
+        if decoding.encoding == nil, charset == nil, let text = Self.markedText(in: beginning),
+            let label = XMLDeclaration.label(in: text), !encoding.isNamed(label)
+        {
+            throw XML.Error(
+                .unsupportedEncoding,
+                "the document declares the encoding “\(label.prefix(60))”, but its byte-order mark is \(encoding.name)'s"
+            )
+        }
+        return encoding
     }
+
+    /// Whether the first bytes of a document include its whole byte-order mark and encoding declaration, if it has them.
+    static func isDeclaration(completeIn beginning: Data) -> Bool {
+        let declaration = "<?xml"
+        guard beginning.count >= declaration.utf8.count else { return false }
+        if let text = markedText(in: beginning) {
+            guard text.utf8.count >= declaration.utf8.count else { return beginning.count >= greatestDeclaration }
+            return !text.hasPrefix(declaration) || text.contains(">") || beginning.count >= greatestDeclaration
+        }
+        return !beginning.starts(with: declaration.utf8) || beginning.contains(UInt8(ascii: ">"))
+            || beginning.count >= 1024
+    }
+
+    /// The beginning of a document that has a byte-order mark; nil for one without a mark.
+    private static func markedText(in beginning: Data) -> String? {
+        guard let mark = ByteOrderMark.find(in: beginning) else { return nil }
+        var decoder = TextDecoder(mark)
+        return decoder.decode(beginning.prefix(greatestDeclaration))
+    }
+
+    /// 1,024 characters of four bytes.
+    private static let greatestDeclaration = 4096
 
     /// The text of a page, which always has one.
     func textOfHTML(_ page: Data) throws(XML.Error) -> String {
@@ -41,6 +74,16 @@ struct SourceEncoding: Sendable {
         } catch {
             throw XML.Error(error)
         }
+    }
+}
+
+extension TextEncoding {
+    /// Whether a label stands for this encoding. “UTF-16” stands for both byte orders.
+    fileprivate func isNamed(_ label: String) -> Bool {
+        guard let named = TextEncoding(label: label) else { return false }
+        let namesByteOrder = ["be", "le"].contains { label.lowercased().hasSuffix($0) }
+        guard isOfWideUnits, !namesByteOrder else { return named == self }
+        return named.name.dropLast(2) == name.dropLast(2)
     }
 }
 

@@ -15,7 +15,7 @@ struct SourceStream {
     mutating func utf8(of chunk: Data) throws(XML.Error) -> Data {
         guard let beginning else { return try decoded(chunk) }
         let start = beginning + chunk
-        guard start.tellsItsEncoding else {
+        guard SourceEncoding.isDeclaration(completeIn: start) else {
             self.beginning = start
             return Data()
         }
@@ -50,14 +50,5 @@ struct SourceStream {
     private static func check(_ decoder: TextDecoder) throws(XML.Error) {
         guard let offset = decoder.malformedOffset else { return }
         throw XML.Error(.invalidBytes, "the bytes are no \(decoder.encoding.name) text", byteOffset: offset)
-    }
-}
-
-extension Data {
-    /// Whether a byte-order mark or a declaration would be here as a whole.
-    fileprivate var tellsItsEncoding: Bool {
-        let declaration = "<?xml".utf8
-        if count < declaration.count { return false }
-        return !starts(with: declaration) || contains(UInt8(ascii: ">")) || count >= 1024
     }
 }

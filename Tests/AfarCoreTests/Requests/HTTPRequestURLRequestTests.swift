@@ -23,6 +23,33 @@ import Testing
         #expect(reason.contains("several addresses"))
     }
 
+    @Test(arguments: [
+        ("http://example.com:65536/", "port"), ("http://example.com:0/", "port"),
+        ("http://exam$ple.com/", "characters"),
+        ("http://[::zz]/", "IPv6"), ("http://ada:%FF@example.com/", "UTF-8"),
+    ])
+    func aURLThatBreaksTheRulesIsRefusedWithTheReason(url: String, reason: String) throws {
+        guard URL(string: url) != nil else { return }
+        let error = try refusal(of: url)
+        guard case .urlRequestValidationFailed(.malformedURL(let url, let found)) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(error?.url == url)
+        #expect(found.contains(reason))
+        #expect(error?.localizedDescription.contains("two ways") == false)
+    }
+
+    @Test(arguments: [
+        (" http://example.com/", "white space"), ("http://example.com\n", "white space"), ("http://a b/", "spaces"),
+        ("http://example.com:x/", "port"), ("http://example.com:-1/", "port"), ("http://example.com:80:80/", "port"),
+        ("http://[::1/", "bracket"),
+    ])
+    func textThatIsNoURLIsRefusedWithTheReason(text: String, reason: String) throws {
+        let error = #expect(throws: AFError.self) { try text.asURL() }
+        #expect(error?.localizedDescription.contains(reason) == true, "\(error?.localizedDescription ?? "")")
+    }
+
     @Test func anotherSchemeIsRefusedByName() throws {
         let error = try refusal(of: "ftp://example.com/")
         guard case .urlRequestValidationFailed(.unsupportedScheme("ftp")) = error else {

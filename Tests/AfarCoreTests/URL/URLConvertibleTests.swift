@@ -19,7 +19,20 @@ struct URLConvertibleTests {
         #expect(try components.asURL() == url)
     }
 
-    @Test("what is no URL comes back in the error", arguments: ["", "http://[::1", "http://a b/"])
+    @Test("escapes in text stay as they are")
+    func keepsEscapes() throws {
+        for (text, url) in [
+            ("http://h/?a=%26|&b[]=%5B", "http://h/?a=%26%7C&b%5B%5D=%5B"), ("http://h/%zz%2", "http://h/%25zz%252"),
+            ("http://bücher.example/%20é", "http://xn--bcher-kva.example/%20%C3%A9"),
+            ("http://u|%40:p%40@h/[", "http://u%7C%40:p%40@h/%5B"),
+            ("http://[::1]:80/[#a#%20]", "http://[::1]:80/%5B#a%23%20%5D"),
+            ("http://h/a\\b", "http://h/a%5Cb"), ("?\u{301}#\u{301}", "?%CC%81#%CC%81"), ("/a:b|", "/a:b%7C"),
+        ] {
+            #expect(try text.asURL().absoluteString == url)
+        }
+    }
+
+    @Test("what is no URL comes back in the error", arguments: ["", "http://[::1", "http://a b/", "http://a|b/%20|"])
     func refuses(text: String) {
         #expect { try text.asURL() } throws: { $0.asAFError?.urlConvertible as? String == text }
     }

@@ -157,6 +157,69 @@ import Testing
         #expect(records.parse(Data("\u{1E}\(text)\n\u{1E}7\n".utf8)).map { $0.value } == [nil, 7])
     }
 
+    // MARK: Numbers
+
+    private struct Order: Decodable {
+        struct Item: Decodable {
+            let id: Int8
+            let weight: Float?
+            let price: Decimal?
+            let date: Date?
+            let codes: [UInt8]?
+            let counts: [String: Int16]?
+        }
+        let items: [Item]
+    }
+
+    @Test(arguments: [
+        (#"{"items":[{"id":1},{"id":300}]}"#, ["items", "1", "id"], "Int8"),
+        (#"{"items":[{"id":1.5}]}"#, ["items", "0", "id"], "Int8"),
+        (#"{"items":[{"id":-1e99}]}"#, ["items", "0", "id"], "Int8"),
+        (#"{"items":[{"id":1,"weight":1e300}]}"#, ["items", "0", "weight"], "Float"),
+        (#"{"items":[{"id":1,"price":1e400}]}"#, ["items", "0", "price"], "Decimal"),
+        (#"{"items":[{"id":1,"date":1e400}]}"#, ["items", "0", "date"], "Date"),
+        (#"{"items":[{"id":1,"codes":[0,255,256]}]}"#, ["items", "0", "codes", "2"], "UInt8"),
+        (#"{"items":[{"id":1,"counts":{"a":1,"b":40000}}]}"#, ["items", "0", "counts", "b"], "Int16"),
+    ])
+    func aNumberThatDoesNotFitIsReportedWithItsPath(text: String, path: [String], type: String) throws {
+        let error = #expect(throws: AFError.self) {
+            try DecodableResponseSerializer<Order>().serialize(input(Data(text.utf8)))
+        }
+        guard case .dataCorrupted(let context) = error?.underlyingError as? DecodingError else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue } == path)
+        #expect(context.debugDescription == "The number doesn't fit \(type).")
+        #expect(!(error?.localizedDescription.contains("not valid JSON") ?? true))
+    }
+
+    @Test func aNumberAloneOrUnderConvertedKeysIsReported() throws {
+        func failure<T: Decodable>(_ type: T.Type, _ text: String, _ decoder: JSONDecoder = JSONDecoder()) -> String? {
+            let error = #expect(throws: AFError.self) {
+                try DecodableResponseSerializer<T>(decoder: decoder).serialize(input(Data(text.utf8)))
+            }
+            guard case .dataCorrupted(let context) = error?.underlyingError as? DecodingError else { return nil }
+            let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
+            return (path + [context.debugDescription]).joined(separator: " ")
+        }
+        struct Point: Decodable { let xPart: UInt64 }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        #expect(failure(Int8.self, "300") == "The number doesn't fit Int8.")
+        #expect(failure([Int].self, "[1,99999999999999999999]") == "1 The number doesn't fit Int.")
+        #expect(failure([Point].self, #"[{"x_part":-1}]"#, decoder) == "0 xPart The number doesn't fit UInt64.")
+        #expect(failure([[[Double]]].self, "[[[1],[2,1e999]]]") == "0 1 1 The number doesn't fit Double.")
+        let lenient = JSONDecoder()
+        lenient.allowsJSON5 = true
+        #expect(failure([Int8].self, "[1,/**/300]", lenient) == "1 The number doesn't fit Int8.")
+    }
+
+    @Test(arguments: [Int.min, -1, 0, 1, .max]) func aLocationIsWithinTheText(offset: Int) {
+        let location = Array("ab".utf8).withUnsafeBytes { JSONLocation(of: offset, in: $0) }
+        #expect((0...2).contains(location.byteOffset))
+    }
+
     // MARK: Decoders
 
     @Test func json5HasItsOwnErrors() throws {

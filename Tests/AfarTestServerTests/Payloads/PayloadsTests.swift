@@ -26,6 +26,17 @@ struct PayloadsTests {
         #expect(PatternBytes.bytes(0).isEmpty)
     }
 
+    @Test(arguments: [-1, Int.min]) func thereAreNoBytesBeforeTheFirst(count: Int) {
+        #expect(PatternBytes.bytes(count).isEmpty)
+        #expect(PseudoRandomBytes.bytes(count).isEmpty)
+        #expect(PatternBytes.bytes(count..<3) == Data("abc".utf8))
+        #expect(PseudoRandomBytes.bytes(count..<3) == PseudoRandomBytes.bytes(3))
+        #expect(PatternBytes.bytes(count..<count).isEmpty)
+        var generator = PseudoRandomBytes()
+        #expect(generator.next(count).isEmpty)
+        #expect(generator.next(3) == PseudoRandomBytes.bytes(3))
+    }
+
     @Test func bodyChecksumDoesNotDependOnTheCalls() {
         let bytes = PseudoRandomBytes.bytes(100)
         var checksum = BodyChecksum()

@@ -6,4 +6,12 @@ import Testing
     func aTimeoutIsWithinWhatAClockCanAddUp(seconds: Double, expected: Double) {
         #expect(Duration(timeout: seconds) == .seconds(expected))
     }
+
+    @Test(arguments: [
+        (Duration.seconds(2), 2.0), (.zero, 0), (.seconds(-1), 0), (.seconds(Int64.min), 0), (.seconds(Int64.max), 1e9),
+        (Duration(attoseconds: .max), 1e9), (Duration(attoseconds: .min), 0),
+    ])
+    func anyDurationIsWithinIt(duration: Duration, expected: Double) {
+        #expect(duration.clampedToClock == .seconds(expected))
+    }
 }

@@ -29,6 +29,21 @@ import Testing
         #expect(target.path == reading.path)
     }
 
+    @Test(arguments: [
+        ("http://h/[%5B|?a=%26[]", "http://h/%5B%5B%7C?a=%26%5B%5D", "/[%5B|?a=%26[]"),
+        ("http://h/?[", "http://h/?%5B&b=%7C", "/?[&b=%7C"),
+        ("http://h/[", "http://other/%5B/more", "/[/more"),
+        ("http://h/[", "http://h/%7C", "/%7C"),
+        ("http://h/a b\u{E9}\\", "http://h/a%20b%C3%A9%5C", "/a%20b%C3%A9%5C"),
+        ("http://h?[#[", "http://h/?%5B#%5B", "/?["),
+    ])
+    func aTextsOwnPathIsKept(text: String, url: String, path: String) throws {
+        let url = try #require(URL(string: url))
+        let target = try RequestTarget(url, writtenAs: URLReference(text))
+        #expect(target.path == path)
+        #expect(target.authority == url.host())
+    }
+
     @Test func aNameBeyondASCIIBecomesPunycodeOrIsRefused() throws {
         let url = try #require(URL(string: "http://bücher.example/"))
         let authority = try? RequestTarget(url).authority

@@ -36,7 +36,9 @@ struct URLReferenceTests {
         ("/a b", "http://a/a%20b"), ("/ü?ö#ä", "http://a/%C3%BC?%C3%B6#%C3%A4"), ("/100%", "http://a/100%25"),
         ("/%e4%2", "http://a/%e4%252"), ("/a\tb", "http://a/a%09b"), ("x:y", "x:y"), ("./x:y", "http://a/b/c/x:y"),
         ("1x:y", "http://a/b/c/1x:y"), ("//h?q", "http://h?q"), ("HTTPS://H/../x", "HTTPS://H/x"),
-        ("a//../b", "http://a/b/c/a/b"),
+        ("a//../b", "http://a/b/c/a/b"), ("/[]|?[]|\"<>^`{}%5B", "http://a/[]|?[]|\"<>^`{}%5B"),
+        ("/a\\b", "http://a/a%5Cb"),
+        ("/a?\u{301}b#\u{301}c", "http://a/a?%CC%81b#%CC%81c"),
     ])
     func whatStandsInNoURLIsEncoded(reference: String, url: String) {
         #expect(resolve(reference) == url)

@@ -44,6 +44,14 @@ import Testing
         #expect(root.first(named: "d")?.namespaceURI == "urn:a")
     }
 
+    @Test func whatIsPrintedIsTheXMLText() throws {
+        let document = try XML.Document("<a b='1'><c/>t</a>")
+        #expect("\(document)" == document.xmlString())
+        #expect("\(document.root)" == "<a b=\"1\"><c/>t</a>")
+        #expect(document.root.attributes.map { "\($0)" } == ["b=\"1\""])
+        #expect(document.root.nodes.map { "\($0)" } == ["<c/>", "t"])
+    }
+
     @Test func everyKindOfNodeIsWritten() throws {
         let document = try XML.Document("<a xmlns:p='u' p:b='\u{E4}&lt;' c='1'>t&amp;<!--x--><?y z?><![CDATA[w]]></a>")
         #expect(document.root.attributes.map { $0.xmlString() } == ["p:b=\"\u{E4}&lt;\"", "c=\"1\""])

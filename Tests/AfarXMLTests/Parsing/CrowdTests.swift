@@ -143,6 +143,24 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(30))
     }
 
+    /// Limits that nothing keeps refuse everything, and the greatest refuses nothing.
+    @Test(arguments: [Int.min, -1, 0, .max]) func aLimitIsWhateverItIs(limit: Int) throws {
+        let text = "<r xmlns:p='u'><a b='1'>x</a><!--c--></r>"
+        let all = XML.ParsingOptions(
+            maximumBytes: limit, maximumDepth: limit, maximumAttributes: limit, maximumElements: limit,
+            maximumNodes: limit, maximumNames: limit, maximumNamespaces: limit)
+        #expect(((try? XML.Document(text, options: all)) != nil) == (limit == .max))
+        var options = XML.ParsingOptions()
+        options.maximumDepth = limit
+        #expect(((try? XML.Document(text, options: options)) != nil) == (limit == .max))
+        var parser = XML.ElementParser(matching: "a", options: all) { $0.text }
+        let values = (parser.parse(Data(text.utf8)) + parser.finish()).map { try? $0.get() }
+        #expect(values == (limit == .max ? ["x"] : [nil]))
+        let document = try XML.Document(text)
+        let found = try? document.xpath("//a", maximumSteps: limit).nodes.count
+        #expect(found == (limit == .max ? 1 : nil))
+    }
+
     // MARK: Document types
 
     /// libxml2 compares each name of such a list with each, before it tells of any.

@@ -66,6 +66,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (
+            String.Encoding.utf8, [0xEF, 0xBB, 0xBF] as [UInt8], ["utf-8", "UTF8"], ["iso-8859-1", "utf-16", "no-such"]
+        ),
+        (.utf16LittleEndian, [0xFF, 0xFE], ["utf-16", "UTF-16LE"], ["utf-8", "iso-8859-1", "utf-16be", "utf-32"]),
+        (.utf16BigEndian, [0xFE, 0xFF], ["UTF-16", "utf-16be"], ["utf-8", "Shift_JIS", "utf-16le"]),
+        (.utf32LittleEndian, [0xFF, 0xFE, 0, 0], ["utf-32"], ["utf-8", "utf-16"]),
+    ])
+    func aByteOrderMarkAndADeclarationMustAgree(
+        encoding: String.Encoding, mark: [UInt8], same: [String], others: [String]
+    ) throws {
+        func document(_ label: String, _ padding: String = "") throws -> Data {
+            let text = "<?xml version='1.0'\(padding) encoding='\(label)'?><a>ä</a>"
+            return Data(mark) + (try #require(text.data(using: encoding)))
+        }
+        try check(Data(mark) + (try #require("<a>ä</a>".data(using: encoding))), is: "ä")
+        for label in same { try check(document(label), is: "ä") }
+        for label in others {
+            let found = try error(document(label))
+            #expect(found.kind == .unsupportedEncoding)
+            #expect(found.description.contains(label))
+            #expect(try error(document(label, String(repeating: " ", count: 500))).kind == .unsupportedEncoding)
+            // The declaration counts for nothing when the encoding is named from outside.
+            try check(document(label), "text/xml; charset=utf-8", is: "ä")
+        }
+    }
+
     @Test func oneThatIsGivenOutranksAll() throws {
         let text = "<?xml version='1.0' encoding='utf-8'?><a>я</a>"
         let bytes = try #require(text.data(using: .windowsCP1251))

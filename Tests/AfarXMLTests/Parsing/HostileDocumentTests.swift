@@ -97,6 +97,28 @@ import Testing
         #expect(document.root.text == "1")
     }
 
+    @Test(arguments: ["<!NOTATION n>", "<!NOTATION n >", "<!NOTATION n SYSTEM>", "<!NOTATION n PUBLIC>", "<!NOTATION>"])
+    func anIncompleteNotationIsRefused(notation: String) {
+        let options = XML.ParsingOptions(documentType: .ignored)
+        #expect(error("<!DOCTYPE a [\(notation)]><a/>", options)?.kind == .malformed)
+        var parser = XML.ElementParser(matching: "/a", options: options) { $0.name }
+        let results = parser.parse(Data("<!DOCTYPE a [\(notation)]><a/>".utf8)) + parser.finish()
+        #expect(results.contains { (try? $0.get()) == nil })
+    }
+
+    @Test(arguments: [
+        "<!NOTATION n SYSTEM 'x'>", "<!NOTATION n PUBLIC 'x'>", "<!NOTATION n PUBLIC 'x' 'y'>",
+        "<!ENTITY e SYSTEM 'a b'>", "<!ENTITY e PUBLIC 'p' 'http://[x'>", "<!ENTITY % e SYSTEM '%zz'>",
+        "<!ENTITY e SYSTEM 'C:\\a\\b' NDATA n>", "<!NOTATION n SYSTEM 'a b'>",
+    ])
+    func whatAnIgnoredDocumentTypeNamesMayBeAnything(declaration: String) throws {
+        let options = XML.ParsingOptions(documentType: .ignored)
+        for text in ["<!DOCTYPE a [\(declaration)]><a>1</a>", "<!DOCTYPE a SYSTEM '\\\\a b' [\(declaration)]><a>1</a>"]
+        {
+            #expect(try XML.Document(text, options: options).root.text == "1")
+        }
+    }
+
     @Test(arguments: [
         "<!DOCTYPE a [<!ENTITY e 'text'>]><a>&e;</a>",
         "<!DOCTYPE a [<!ENTITY e 'text'>]><a b='&e;'/>",
