@@ -47,7 +47,7 @@ extension RequestPipeline {
     private func makeURLRequest() throws(AFError) -> Int {
         try checkEnd()
         let adapterCount = request.isIntercepted ? request.interceptors.count : 0
-        let made = try request.makeURLRequest(isFinal: adapterCount == 0)
+        let made = try request.makeURLRequest()
         (initialRequest, urlRequest) = (made, made)
         return adapterCount
     }
@@ -61,7 +61,7 @@ extension RequestPipeline {
             didFailToAdapt()
             throw .requestAdaptationFailed(error: error)
         }
-        request.didMake(urlRequest, isFinal: true)
+        request.mutable.withLock { $0.requests.append(urlRequest) }
         request.events?.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest)
     }
 
@@ -72,6 +72,7 @@ extension RequestPipeline {
 
     private func makeExchange() throws(AFError) {
         guard let urlRequest else { return }
+        request.broadcastLastRequest()
         do {
             exchange = try makeExchange(for: urlRequest)
             request.events?.request(request, didCreateURLRequest: urlRequest)

@@ -49,6 +49,10 @@ extension Request {
         var control: ExchangeControl?
 
         var requests: [URLRequest] = []
+        /// How many of `requests` there were when the last one made for sending was broadcast.
+        var finalRequestCount = 0
+        /// The last `URLRequest` that was made for sending, whose body has been made too.
+        var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
         /// The attempt that was sent, until its end was reported.
         var sent: SentAttempt?

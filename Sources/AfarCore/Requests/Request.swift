@@ -169,17 +169,12 @@ public class Request: @unchecked Sendable {
     func append(_ rule: @escaping Rule) {}
 
     /// Makes what is to be sent from the caller's values.
-    ///
-    /// - Parameter isFinal: Whether no adapter is to change it.
-    func makeURLRequest(isFinal: Bool) throws(AFError) -> URLRequest {
+    func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
             try complete(&urlRequest)
-            do { try urlRequest.validate() } catch {
-                didMake(urlRequest, isFinal: false)
-                throw error
-            }
-            didMake(urlRequest, isFinal: isFinal)
+            mutable.withLock { $0.requests.append(urlRequest) }
+            try urlRequest.validate()
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
         } catch {
