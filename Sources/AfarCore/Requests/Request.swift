@@ -178,10 +178,20 @@ public class Request: @unchecked Sendable {
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
         } catch {
-            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            let failure = fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
             events?.request(self, didFailToCreateURLRequestWithError: failure)
             throw failure
         }
+    }
+
+    /// Records why the attempt failed. Call it before the monitors are notified of the failure.
+    ///
+    /// - Returns: The request's error, which is another one if the request was ended from outside.
+    @discardableResult
+    func fail(with failure: AFError) -> AFError {
+        // Values of the caller's are not released under the lock.
+        let (end, _) = mutable.withLock { ($0.end, Swift.exchange(&$0.failure, with: failure)) }
+        return end ?? failure
     }
 
     /// Who waits for the response.

@@ -70,7 +70,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             made.withLock { $0.uploadable = uploadable }
             events?.request(self, didCreateUploadable: uploadable)
         } catch {
-            let failure = error.asAFError(or: .createUploadableFailed(error: error))
+            let failure = fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
             events?.request(self, didFailToCreateUploadableWithError: failure)
             throw failure
         }
