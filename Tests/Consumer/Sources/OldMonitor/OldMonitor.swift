@@ -7,6 +7,6 @@ final class OldMonitor: EventMonitor {
     }
 
     func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
-        for transaction in metrics.transactionMetrics { print(transaction) }
+        print(metrics.redirectCount)
     }
 }
