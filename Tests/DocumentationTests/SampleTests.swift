@@ -72,6 +72,9 @@ import Testing
     @Test func awaitingAndCancelling() async throws {
         try await AsyncSamples.twoAtOnce()
         #expect(await Output.has("Ada and Grace"))
+        try await AsyncSamples.many()
+        #expect(await Output.has(where: { $0.hasPrefix("All of them") && $0.contains("Ada") && $0.contains("Grace") }))
+        #expect(await Output.has(where: { $0.hasPrefix("Not all of them") && $0.contains("404") }))
         await AsyncSamples.wholeResponse()
         #expect(await Output.has(where: { $0.hasPrefix("200, 21 bytes, latency ") }))
         await AsyncSamples.cancelling()
@@ -82,6 +85,8 @@ import Testing
 
     @Test func aProgramGetsItsAnswer() async throws {
         try await AsyncSamples.program()
+        await AsyncSamples.loopInAProgram()
+        #expect(await Output.has("tea"))
         // Blocks its thread, as such a program does, and so must not block one of the pool that tests run on.
         await withCheckedContinuation { continuation in
             Thread {

@@ -32,13 +32,13 @@ extension Request {
         }
     }
 
-    /// Records a `URLRequest` that was made, and broadcasts it when it is the one to be sent.
-    func didMake(_ urlRequest: URLRequest, isFinal: Bool) {
-        let broadcast = mutable.withLock { state in
-            state.requests.append(urlRequest)
-            return isFinal ? state.urlRequests : nil
+    /// Broadcasts the last `URLRequest`. Its adapters are done, and its body has been made.
+    func broadcastLastRequest() {
+        let (broadcast, urlRequest) = mutable.withLock { state in
+            state.finalRequestCount = state.requests.count
+            return (state.urlRequests, state.finalRequest)
         }
-        broadcast?.send(urlRequest)
+        if let urlRequest { broadcast?.send(urlRequest) }
     }
 }
 

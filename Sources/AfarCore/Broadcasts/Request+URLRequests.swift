@@ -6,9 +6,9 @@ public import Foundation
 
 extension Request {
     /// Sets a closure that is called with each `URLRequest` made for sending: one for each attempt, as the adapters
-    /// left it. Only the last closure set is called.
+    /// left it, after the body of an upload has been made. Only the last closure set is called.
     ///
-    /// Set later, it is called with the last of ``requests`` at once.
+    /// Set later, it is called with the last of these at once.
     ///
     /// - Parameters:
     ///   - queue: Where the closure is called. The default is the main queue.
@@ -22,9 +22,10 @@ extension Request {
         return self
     }
 
-    /// The `URLRequest`s made for sending, to await: one for each attempt, as the adapters left it.
+    /// The `URLRequest`s made for sending, to await: one for each attempt, as the adapters left it, after the body of an
+    /// upload has been made.
     ///
-    /// An iteration that begins late gets the last of ``requests`` first. It ends when the request is finished,
+    /// An iteration that begins late gets the last of these first. It ends when the request is finished,
     /// cancelled too; ending the iteration leaves the request alone.
     ///
     /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
@@ -34,5 +35,5 @@ extension Request {
         stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    var madeURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.requests.last } }
+    var madeURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.finalRequest } }
 }

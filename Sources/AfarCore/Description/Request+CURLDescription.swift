@@ -24,8 +24,7 @@ extension Request {
     /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`; the command is then not
     ///   complete.
     public func cURLDescription(redactingSecrets: Bool) -> String {
-        guard let urlRequest = lastRequest else { return "# There is no curl command: no URLRequest has been made." }
-        return cURLDescription(of: urlRequest, redactingSecrets: redactingSecrets)
+        cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
     }
 
     /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
@@ -79,12 +78,14 @@ extension Request {
         on queue: DispatchQueue, redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
         let waiting = Locked<(@Sendable (String) -> Void)?>(handler)
-        let call: @Sendable () -> Void = { [weak self] in
+        let call: @Sendable (URLRequest?) -> Void = { [weak self] urlRequest in
             let handler = waiting.withLock { $0.take() }
             guard let self, let handler else { return }
-            queue.async { handler(self.cURLDescription(redactingSecrets: redactingSecrets)) }
+            queue.async {
+                handler(self.cURLDescription(of: urlRequest ?? self.lastRequest, redactingSecrets: redactingSecrets))
+            }
         }
-        madeURLRequests.add(.init(receive: { _ in call() }, finish: call))
+        madeURLRequests.add(.init(receive: { call($0) }, finish: { call(nil) }))
         return self
     }
 
@@ -103,10 +104,13 @@ extension Request {
 
     private static var noCommand: String { "# There is no curl command: the URLRequest cannot be sent." }
 
-    private func cURLDescription(of urlRequest: URLRequest, redactingSecrets: Bool) -> String {
+    private func cURLDescription(of urlRequest: URLRequest?, redactingSecrets: Bool) -> String {
+        guard let urlRequest else { return "# There is no curl command: no URLRequest has been made." }
         do {
             return try curlCommand(for: urlRequest).text(
                 Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.sensitiveHeaders))
+        } catch is BodyNotMade {
+            return "# There is no curl command: the body has not been made."
         } catch {
             return Self.noCommand
         }

@@ -44,6 +44,12 @@ extension EventMonitor {
     /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {}
 
+    /// The method is never called.
+    @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {}
+
     /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
 
@@ -113,6 +119,10 @@ extension EventMonitor {
 
     /// The default implementation ignores the event.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {}
+
+    /// The method is never called.
+    @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
+    public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {}
 
     /// The default implementation ignores the event.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {}

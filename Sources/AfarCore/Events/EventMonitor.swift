@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// The events of a successful attempt of a ``DataRequest`` come in this order; those in brackets not for every request.
 ///
-/// 1. `requestDidResume`, [`didCreateUploadable`], `didCreateInitialURLRequest`, [`didAdaptInitialRequest`],
+/// 1. `requestDidResume`, `didCreateInitialURLRequest`, [`didAdaptInitialRequest`, `didCreateUploadable`],
 ///    `didCreateURLRequest`, `didCreateTask`, `didResumeTask`
 /// 2. [`taskIsWaitingForConnectivity`, `taskNeedsNewBodyStream`, `didProvideInputStream`, `didSendBodyData`], [`willPerformHTTPRedirection`,
 ///    `didReceive challenge`], `dataTask:didReceive response`, `dataTask:didReceive data`
@@ -63,6 +63,11 @@ public protocol EventMonitor: Sendable {
 
     /// An attempt was measured. Foundation's `URLSessionTaskMetrics` cannot be made, so these are ``TaskMetrics``.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics)
+
+    /// Never called, as other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
+    @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
+    @UseTaskMetrics
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
     /// The network work of an attempt is over; the error is that of the network.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
@@ -126,6 +131,11 @@ public protocol EventMonitor: Sendable {
 
     /// An attempt was measured. Foundation's `URLSessionTaskMetrics` cannot be made, so these are ``TaskMetrics``.
     func request(_ request: Request, didGatherMetrics metrics: TaskMetrics)
+
+    /// Never called, as other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
+    @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
+    @UseTaskMetrics
+    func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
 
     /// An attempt failed by a decision of this library, not by the network's.
     func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)

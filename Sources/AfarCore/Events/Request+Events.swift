@@ -37,18 +37,23 @@ extension Request {
         guard let events = events(in: state) else { return true }
         let task = state.control == nil ? nil : state.requestTasks(of: self).last
         switch other {
-        case .resumed:
-            events.requestDidResume(self)
-            if let task { events.request(self, didResumeTask: task) }
-        case .suspended:
-            events.requestDidSuspend(self)
-            if let task { events.request(self, didSuspendTask: task) }
-        case .cancelled:
-            events.requestDidCancel(self)
-            if let task { events.request(self, didCancelTask: task) }
+        case .resumed: events.requestDidResume(self)
+        case .suspended: events.requestDidSuspend(self)
+        case .cancelled: events.requestDidCancel(self)
         case .initialized, .finished: break
         }
+        if let task { notify(events, that: task, isIn: other) }
         return true
+    }
+
+    /// Notifies the monitors of the state of a request's task.
+    func notify(_ events: CompositeEventMonitor, that task: URLSessionTask, isIn state: State) {
+        switch state {
+        case .resumed: events.request(self, didResumeTask: task)
+        case .suspended: events.request(self, didSuspendTask: task)
+        case .cancelled: events.request(self, didCancelTask: task)
+        case .initialized, .finished: break
+        }
     }
 
     /// Notifies the monitors that the exchange is over, with its metrics.
@@ -88,10 +93,11 @@ extension Request {
         _ tell: (CompositeEventMonitor, HTTPURLResponse, ValidationResult) -> Void
     ) throws(AFError) {
         let result = ValidationResult { try validator() }
-        if let events, let response = head.httpURLResponse { tell(events, response, result) }
-        if case .failure(let error) = result {
-            throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+        let failure = result.error.map { error in
+            fail(with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
         }
+        if let events, let response = head.httpURLResponse { tell(events, response, result) }
+        if let failure { throw failure }
     }
 
     /// Hands the chunks of a streamed body to the delegate's closure, if there is one, else to `consume`; and tells of

@@ -47,7 +47,7 @@ extension RequestPipeline {
     private func makeURLRequest() throws(AFError) -> Int {
         try checkEnd()
         let adapterCount = request.isIntercepted ? request.interceptors.count : 0
-        let made = try request.makeURLRequest(isFinal: adapterCount == 0)
+        let made = try request.makeURLRequest()
         (initialRequest, urlRequest) = (made, made)
         return adapterCount
     }
@@ -57,26 +57,29 @@ extension RequestPipeline {
         do {
             try urlRequest.validate()
         } catch {
-            failure = .requestAdaptationFailed(error: error)
-            didFailToAdapt()
-            throw .requestAdaptationFailed(error: error)
+            throw didFailToAdapt(.requestAdaptationFailed(error: error))
         }
-        request.didMake(urlRequest, isFinal: true)
+        request.mutable.withLock { $0.requests.append(urlRequest) }
         request.events?.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest)
     }
 
-    func didFailToAdapt() {
-        guard let initialRequest, let failure else { return }
-        request.events?.request(request, didFailToAdaptURLRequest: initialRequest, withError: failure)
+    /// - Returns: Why the attempt failed.
+    func didFailToAdapt(_ error: AFError) -> AFError {
+        let failure = request.fail(with: error)
+        if let initialRequest {
+            request.events?.request(request, didFailToAdaptURLRequest: initialRequest, withError: failure)
+        }
+        return failure
     }
 
     private func makeExchange() throws(AFError) {
         guard let urlRequest else { return }
+        request.broadcastLastRequest()
         do {
             exchange = try makeExchange(for: urlRequest)
             request.events?.request(request, didCreateURLRequest: urlRequest)
         } catch {
-            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            let failure = request.fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
             request.events?.request(request, didFailToCreateURLRequestWithError: failure)
             throw failure
         }
@@ -138,7 +141,9 @@ extension RequestPipeline {
                 throw error.asAFError(or: .sessionTaskFailed(error: error))
             }
         } catch {
-            failure = error.asAFError(or: .sessionTaskFailed(error: error))
+            let error = error.asAFError(or: .sessionTaskFailed(error: error))
+            request.fail(with: error)
+            failure = error
         }
         request.didEndExchange(error: failure, isNetworkError: failure == nil || isNetworkError)
         if let error = failure ?? end { throw error }
@@ -150,17 +155,16 @@ extension RequestPipeline {
             return .completed(hasFailed: false, retriers: 0)
         }
         let restartRequired = request.abandonAttempt()
-        self.failure = request.mutable.withLock { state in
-            state.failure = failure
-            return state.end ?? failure
-        }
+        self.failure = request.fail(with: failure)
         request.didCompleteAttempt()
         return restartRequired ? .restartRequired : .completed(hasFailed: true, retriers: retrierCount)
     }
 
-    /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time.
+    /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time, and
+    /// a handler that was added to a finished request doesn't send it again.
     private var retrierCount: Int {
         if case .requestRetryFailed = failure { return 0 }
+        if request.isFinished { return 0 }
         return request.isIntercepted && request.mayBeRetried ? request.interceptors.count : 0
     }
 
@@ -174,7 +178,8 @@ extension RequestPipeline {
     // MARK: Handing over
 
     private func finish() {
-        if let failure { request.mutable.release { Swift.exchange(&$0.failure, with: failure) } }
+        if let failure { request.fail(with: failure) }
+        request.mutable.withLock { $0.finishWithoutHandlers() }
         request.events?.requestDidFinish(request)
         hadEnded = request.mutable.withLock { state in
             state.handlers.open()

@@ -237,9 +237,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         let answer = withWait { $0.answer.take() }
         switch answer?.content {
         case .urlRequest(let adapted): urlRequest = adapted
-        case .adaptationFailure(let error):
-            failure = error
-            didFailToAdapt()
+        case .adaptationFailure(let error): failure = didFailToAdapt(error)
         case .failure(let error): failure = error
         case nil: break
         }

@@ -244,7 +244,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
                     to: url, createsDirectories: options.contains(.createIntermediateDirectories),
                     replacesFile: options.contains(.removePreviousFile))
             } catch {
-                let failure = AFError.downloadedFileMoveFailed(error: error, source: file, destination: url)
+                let failure = fail(with: .downloadedFileMoveFailed(error: error, source: file, destination: url))
                 didFinish(with: .failure(failure))
                 throw failure
             }

@@ -45,6 +45,9 @@ struct HandlerQueue {
     /// There will be no end. Returns what was to be done at it.
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
+    /// Whether no handler waits for its response.
+    var isEmpty: Bool { handlers.isEmpty }
+
     /// Whether all is done, and nobody is draining.
     var isOver: Bool { isOpen && !isDraining }
 

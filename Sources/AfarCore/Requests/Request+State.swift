@@ -49,6 +49,10 @@ extension Request {
         var control: ExchangeControl?
 
         var requests: [URLRequest] = []
+        /// How many of `requests` there were when the last one made for sending was broadcast.
+        var finalRequestCount = 0
+        /// The last `URLRequest` that was made for sending, whose body has been made too.
+        var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
         /// The attempt that was sent, until its end was reported.
         var sent: SentAttempt?
@@ -112,11 +116,18 @@ extension Request {
         /// Whether anything is still open: the request was not ended from outside and is not over.
         var isActive: Bool { end == nil && state != .finished }
 
+        /// The network work is over. A request without handlers is finished: a cancel comes too late.
+        mutating func finishWithoutHandlers() {
+            if handlers.isEmpty { _ = move(to: .finished) }
+        }
+
         /// Makes the request ready for one attempt more. Returns the handlers, which are to forget their responses, or nil
         /// when the request was ended meanwhile.
         mutating func beginRetry() -> [ResponseHandler]? {
             guard isActive else { return nil }
             retryCount += 1
+            endTask()
+            failure = nil
             return handlers.rewind()
         }
 

@@ -169,24 +169,29 @@ public class Request: @unchecked Sendable {
     func append(_ rule: @escaping Rule) {}
 
     /// Makes what is to be sent from the caller's values.
-    ///
-    /// - Parameter isFinal: Whether no adapter is to change it.
-    func makeURLRequest(isFinal: Bool) throws(AFError) -> URLRequest {
+    func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
             try complete(&urlRequest)
-            do { try urlRequest.validate() } catch {
-                didMake(urlRequest, isFinal: false)
-                throw error
-            }
-            didMake(urlRequest, isFinal: isFinal)
+            mutable.withLock { $0.requests.append(urlRequest) }
+            try urlRequest.validate()
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest
         } catch {
-            let failure = error.asAFError(or: .createURLRequestFailed(error: error))
+            let failure = fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
             events?.request(self, didFailToCreateURLRequestWithError: failure)
             throw failure
         }
+    }
+
+    /// Records why the attempt failed. Call it before the monitors are notified of the failure.
+    ///
+    /// - Returns: The request's error, which is another one if the request was ended from outside.
+    @discardableResult
+    func fail(with failure: AFError) -> AFError {
+        // Values of the caller's are not released under the lock.
+        let (end, _) = mutable.withLock { ($0.end, Swift.exchange(&$0.failure, with: failure)) }
+        return end ?? failure
     }
 
     /// Who waits for the response.

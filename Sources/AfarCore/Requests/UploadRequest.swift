@@ -70,7 +70,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             made.withLock { $0.uploadable = uploadable }
             events?.request(self, didCreateUploadable: uploadable)
         } catch {
-            let failure = error.asAFError(or: .createUploadableFailed(error: error))
+            let failure = fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
             events?.request(self, didFailToCreateUploadableWithError: failure)
             throw failure
         }
@@ -93,7 +93,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         case .file(let url, _): .file(url)
         case .stream(let stream): body(from: stream, for: urlRequest)
         case .chunks(let stream): .stream(stream)
-        case nil: .none
+        case nil: throw BodyNotMade()
         }
     }
 
@@ -127,4 +127,9 @@ private struct NoFileURL: LocalizedError {
     var errorDescription: String? {
         "\(Redaction.standard.url(url.absoluteString)) is not a file URL. Make one with URL(filePath:)."
     }
+}
+
+/// The body is asked for before it has been made, or when that failed.
+struct BodyNotMade: LocalizedError {
+    var errorDescription: String? { "The body has not been made." }
 }

@@ -70,7 +70,7 @@ extension Request {
             if let task, let events {
                 state.sent = SentAttempt()
                 events.request(self, didCreateTask: task)
-                if case .resumed = state.state { events.request(self, didResumeTask: task) }
+                notify(events, that: task, isIn: state.state)
             }
             return (broadcast, task)
         }

@@ -122,6 +122,35 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
+    @Test func whoComesWhileAnAdapterWorksGetsWhatItMade() async {
+        let adapting = Deferred<Void>()
+        let proceed = Deferred<Void>()
+        let interceptor = Scripted(adapting: { urlRequest, answer in
+            adapting.fulfil(())
+            Task {
+                await proceed.value
+                var urlRequest = urlRequest
+                urlRequest.setValue("yes", forHTTPHeaderField: "Adapted")
+                answer(.success(urlRequest))
+            }
+        })
+        let session = Session(interceptor: interceptor, transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/")
+        let task = request.serializingResponse(using: Bytes())
+        await adapting.value
+        let adapted = Locked<[String?]>([])
+        let commands = Locked<[String]>([])
+        request.onURLRequestCreation(on: queue) { urlRequest in
+            adapted.withLock { $0.append(urlRequest.value(forHTTPHeaderField: "Adapted")) }
+        }
+        request.cURLDescription(on: queue) { command in commands.withLock { $0.append(command) } }
+        proceed.fulfil(())
+        #expect(await task.response.error == nil)
+        queue.sync {}
+        #expect(adapted.withLock { $0 } == ["yes"])
+        #expect(commands.withLock { $0.count(where: { $0.contains("Adapted: yes") }) } == 1)
+    }
+
     @Test func aRequestThatCannotBeMadeIsNotTold() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("")

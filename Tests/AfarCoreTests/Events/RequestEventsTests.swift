@@ -210,6 +210,30 @@ import Testing
                 + ["complete true", "finish"])
     }
 
+    @Test func ofSuspendingBeforeThereIsATask() async {
+        let adapting = Deferred<Void>()
+        let proceed = Deferred<Void>()
+        let interceptor = Scripted(adapting: { urlRequest, answer in
+            adapting.fulfil(())
+            Task {
+                await proceed.value
+                answer(.success(urlRequest))
+            }
+        })
+        let request = session(interceptor: interceptor).request("http://mock/")
+        var tasks = request.urlSessionTasks().makeAsyncIterator()
+        let task = request.serializingResponse(using: Bytes())
+        await adapting.value
+        request.suspend()
+        proceed.fulfil(())
+        #expect(await tasks.next()?.state == .suspended)
+        request.resume()
+        _ = await task.response
+        #expect(
+            stages.all == ["resume", "initial", "suspend", "final", "task", "suspend task", "resume", "resume task"]
+                + ["complete true", "finish"])
+    }
+
     @Test func whateverIsDoneNothingIsToldAfterTheFinish() async {
         // Cancels race with the response; the order must hold whoever wins.
         for _ in 0..<200 {

@@ -29,6 +29,38 @@ enum AsyncSamples {
         request.cancel()
     }
 
+    static func many() async throws {
+        func names(of ids: [Int]) async throws -> [Int: String] {
+            try await withThrowingTaskGroup(of: User.self) { group in
+                var names: [Int: String] = [:]
+                for (count, id) in ids.enumerated() {
+                    if count >= 8, let user = try await group.next() { names[user.id] = user.name }
+                    group.addTask {
+                        let request = AF.request("https://api.example.com/users/\(id)").validate()
+                        return try await request.serializingDecodable(User.self).value
+                    }
+                }
+                for try await user in group { names[user.id] = user.name }
+                return names
+            }
+        }
+
+        print("All of them: \(try await names(of: (0..<20).map { $0 % 2 + 1 }).sorted { $0.key < $1.key })")
+        do { print(try await names(of: [1, 0, 2])) } catch { print("Not all of them: \(error)") }
+    }
+
+    static func loopInAProgram() async {
+        func firstNote() async -> Note? {
+            let task = AF.streamRequest("https://api.example.com/feed").streamTask()
+            for await stream in task.streamingJSONLines(Note.self) {
+                if let note = stream.value { return note }
+            }
+            return nil
+        }
+
+        print(await firstNote()?.text ?? "nothing new")
+    }
+
     static func program() async throws {
         let message = try await AF.request("https://api.example.com/motd").serializingString().value
         print(message)
