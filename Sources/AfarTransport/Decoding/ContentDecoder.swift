@@ -121,7 +121,7 @@ public final class ContentDecoder {
         var layers: [Layer] = []
         for name in names.reversed() {
             guard let coding = Self.coding(name) else {
-                throw failure(.outOfResources, "there is no memory to decode the body (\(name))")
+                throw failure("there is no memory to decode the body (\(name))", .outOfResources)
             }
             layers.append(Layer(name, coding, bufferSize: layers.isEmpty ? 0 : Self.bufferSize))
         }
@@ -165,17 +165,17 @@ public final class ContentDecoder {
             switch error {
             case .broken(let reason): throw failure("the body's coding (\(layer.name)) is broken: \(reason)")
             case .outOfMemory:
-                throw failure(.outOfResources, "there is no memory to decode the body (\(layer.name))")
+                throw failure("there is no memory to decode the body (\(layer.name))", .outOfResources)
             }
         }
         layer.byteCount += Int64(count)
         if let limit, limit.isExceeded(by: layer.byteCount, from: receivedByteCount) {
-            throw failure(.responseTooLarge, limit.message)
+            throw failure(limit.message, .responseTooLarge)
         }
         return count
     }
 
-    private func failure(_ code: TransportError.Code = .undecodableContent, _ message: String) -> TransportError {
+    private func failure(_ message: String, _ code: TransportError.Code = .undecodableContent) -> TransportError {
         TransportError(code, phase: .receiving, url: url, message: message)
     }
 }
