@@ -58,7 +58,9 @@ import Testing
         let answer =
             Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Disposition: attachment; filename=\"caf".utf8) + e
             + Array(".txt\"\r\n\r\n".utf8)
-        let server = try await RawServer.start([.receiveHead, .send(redirect), .receiveHead, .send(answer), .waitForever])
+        let server = try await RawServer.start([
+            .receiveHead, .send(redirect), .receiveHead, .send(answer), .waitForever,
+        ])
         let request = TransportKind.curl.session().download(
             server.url, to: DownloadRequest.suggestedDownloadDestination(for: .cachesDirectory))
         let response = await request.serializingDownloadedFileURL().response

@@ -64,7 +64,7 @@ extension Fault {
                     .send(Array(coding.bytes[..<count])),
                 ],
                 expectation: .fails,
-                urlSession: .takes("Foundation leaves decoding to libcurl, which does not notice that the coding has no end"))
+                urlSession: .takes("libcurl decodes for Foundation and does not report that the coding has no end"))
         }
     }
 }

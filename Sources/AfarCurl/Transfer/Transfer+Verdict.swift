@@ -61,15 +61,15 @@ extension Transfer {
         if case .awaited(let held) = decision, !sink.isMemory { held } else { nil }
     }
 
-    /// Whether so many bytes more can wait for the verdict. If not, the transfer waits and lets another have its turn: the
-    /// one who is asked may need that.
+    /// Whether so many bytes more can be held. If not, the transfer pauses and gives up its slot, because the verdict may
+    /// depend on another transfer.
     func hasRoom(for byteCount: Int, in held: GrowingBuffer) -> Bool {
         if held.count + byteCount <= Self.mostHeld { return true }
         loop.releaseSlot(of: self)
         return false
     }
 
-    /// Keeps what comes while somebody is asked. Returns whether it was taken.
+    /// Holds bytes. Returns whether there was room.
     func hold(_ body: UnsafeRawBufferPointer, in held: GrowingBuffer) throws(Fault) -> Bool {
         guard hasRoom(for: body.count, in: held) else { return false }
         guard held.append(body) else { throw Fault(.outOfResources, "no memory for the response's body") }

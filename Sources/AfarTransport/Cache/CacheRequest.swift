@@ -10,7 +10,7 @@ package struct CacheRequest: Sendable {
     /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2), or over a connection that
     /// is authenticated.
     package let isConditional: Bool
-    /// Whether the caller wants decoded bodies. A cache stores bodies as they were delivered.
+    /// Whether bodies are decoded for the request. A cache stores bodies as they were delivered.
     package let decodesContent: Bool
     /// What the caller says about caches.
     package let control: CacheControl

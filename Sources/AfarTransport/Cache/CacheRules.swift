@@ -120,8 +120,8 @@ package enum CacheRules {
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
-        guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request), !request.control.noStore,
-            terms.varyingFields != nil, status >= 200, status != 206, status != 304,
+        guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request),
+            !request.control.noStore, terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)

@@ -63,8 +63,8 @@ public final class ContentDecoder {
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil for a body that is delivered as it is: one without a content coding, or with one that isn't known here, and a
-    /// part of a body (206), which can't be decoded by itself; and if `options` ask for raw bodies.
+    /// Returns nil for a body that is delivered as it is: one without a content coding, one with a coding that isn't known here,
+    /// a part of a body (206), and any body if `options` ask for raw bodies.
     ///
     /// - Parameters:
     ///   - head: The response's head.
@@ -87,7 +87,7 @@ public final class ContentDecoder {
     ///
     /// - Parameters:
     ///   - input: Encoded bytes. Those that were consumed are removed.
-    ///   - output: Receives decoded bytes. It must not be empty.
+    ///   - output: Receives decoded bytes. It needs room for at least one.
     /// - Returns: The number of decoded bytes.
     /// - Throws: ``TransportError/Code-swift.struct/undecodableContent`` for a broken body, and
     ///   ``TransportError/Code-swift.struct/responseTooLarge`` for one that exceeds ``ExchangeOptions/decompressionLimit``.

@@ -90,8 +90,8 @@ package struct RawHead: Sendable {
 
     private static func text(_ value: ArraySlice<UInt8>) -> FieldText {
         guard value.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return FieldText(value) }
-        return FieldText(
-            Array(value.split { $0 == 0x0A || $0 == 0x0D }.map { trimmed($0) }.joined(separator: CollectionOfOne(0x20))))
+        let lines = value.split { $0 == 0x0A || $0 == 0x0D }.map { trimmed($0) }
+        return FieldText(Array(lines.joined(separator: CollectionOfOne(0x20))))
     }
 
     private static func text(_ value: ArraySlice<UInt8>, of lowercasedName: String) -> String {

@@ -99,11 +99,11 @@ extension TransportTests {
             }
         }
 
-        /// A part of a coded body cannot be decoded by itself (RFC 9110, section 14.4).
+        /// A part of a coded body cannot be decoded alone (RFC 9110, section 14.4).
         @Test func aPartOfABodyIsDeliveredAsItIs() async throws {
             let part = Self.hello.dropFirst(5).prefix(7)
-            let head = "HTTP/1.1 206 P\r\nContent-Encoding: gzip\r\nContent-Range: bytes 5-11/25\r\nContent-Length: 7\r\n\r\n"
-            try await withRawServer([.respond(head), .send(Data(part))]) { server in
+            let fields = "Content-Encoding: gzip\r\nContent-Range: bytes 5-11/25\r\nContent-Length: 7\r\n"
+            try await withRawServer([.respond("HTTP/1.1 206 Part\r\n\(fields)\r\n"), .send(Data(part))]) { server in
                 let exchange = Exchange(server.url, fields: [("Range", "bytes=5-11")])
                 #expect(try await transport.send(exchange).data == Data(part))
             }

@@ -38,8 +38,9 @@ enum Encoder {
         }
     }
 
-    private static func function<Function>(_ name: String, in library: String, as type: Function.Type) throws -> Function
-    {
+    private static func function<Function>(
+        _ name: String, in library: String, as type: Function.Type
+    ) throws -> Function {
         guard let handle = dlopen(library, RTLD_NOW), let symbol = dlsym(handle, name) else {
             throw CocoaError(.featureUnsupported)
         }
@@ -52,23 +53,21 @@ enum Encoder {
                 CInt, CInt, CInt, Int, UnsafeRawPointer, UnsafeMutablePointer<Int>, UnsafeMutableRawPointer
             ) -> CInt
         let compress = try function("BrotliEncoderCompress", in: "libbrotlienc.so.1", as: Compress.self)
-        var output = Data(count: data.count + 10_000)
+        var output = [UInt8](repeating: 0, count: data.count + 10_000)
         var count = output.count
-        let input = Array(data) + [0]
-        guard output.withUnsafeMutableBytes({ compress(5, 22, 0, data.count, input, &count, $0.baseAddress!) }) == 1
-        else { throw CocoaError(.coderInvalidValue) }
-        return output.prefix(count)
+        guard compress(5, 22, 0, data.count, Array(data) + [0], &count, &output) == 1 else {
+            throw CocoaError(.coderInvalidValue)
+        }
+        return Data(output.prefix(count))
     }
 
-    static func zstandard(_ data: Data, level: CInt = 3) throws -> Data {
+    private static func zstandard(_ data: Data) throws -> Data {
         typealias Compress =
             @convention(c) (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, CInt) -> Int
         let compress = try function("ZSTD_compress", in: "libzstd.so.1", as: Compress.self)
-        var output = Data(count: data.count + 10_000)
-        let capacity = output.count
-        let input = Array(data) + [0]
-        let count = output.withUnsafeMutableBytes { compress($0.baseAddress!, capacity, input, data.count, level) }
-        guard count <= capacity else { throw CocoaError(.coderInvalidValue) }
-        return output.prefix(count)
+        var output = [UInt8](repeating: 0, count: data.count + 10_000)
+        let count = compress(&output, output.count, Array(data) + [0], data.count, 3)
+        guard count <= output.count else { throw CocoaError(.coderInvalidValue) }
+        return Data(output.prefix(count))
     }
 }
