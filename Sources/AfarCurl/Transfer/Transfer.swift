@@ -377,7 +377,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         // libcurl may read 100 buffers in one go, and the loop learns of a suspension only after that.
         if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         let isPaused = state.isSuspended && (sink.mayRefuse || !isResuming)
-        let isTaken = try !isPaused && !mustYield() && take(body)
+        let isTaken = if isPaused || mustYield() { false } else { try take(body) }
         if isTaken || decoding != nil {
             if sink.mayRefuse { loop.flushLater(self) }
             observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)

@@ -113,7 +113,7 @@ extension [Cookie] {
 
     /// The bytes of that value, as the servers have set them.
     var headerBytes: [UInt8] {
-        Array(map { $0.pair.bytes(isLatin1: $0.isLatin1) }.joined(separator: "; ".utf8))
+        [UInt8](map { $0.pair.bytes(isLatin1: $0.isLatin1) }.joined(separator: "; ".utf8))
     }
 }
 
