@@ -74,7 +74,7 @@ let package = Package(
         ),
         .target(
             name: "AfarTransport",
-            dependencies: ["AfarTrust", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarTrust", "CZlib", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .target(
@@ -276,7 +276,7 @@ let package = Package(
         .testTarget(
             name: "AfarTransportTests",
             dependencies: [
-                "AfarTransport", "AfarCore", "AfarTesting", "CookieProbe", "TestServers",
+                "AfarTransport", "AfarCore", "AfarTesting", "CZlib", "CookieProbe", "TestServers",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

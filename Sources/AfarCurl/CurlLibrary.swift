@@ -20,8 +20,6 @@ struct CurlLibrary {
     let sendsLongBodiesOverHTTP2: Bool
     /// Whether connections of HTTP/2 without TLS can be used again: not before 8.0.
     let reusesPlainHTTP2: Bool
-    /// The content codings that it decodes, best first.
-    let contentCodings: [String]
     /// Whether it speaks NTLM and, by GSS-API, Negotiate.
     let authenticatesConnections: Bool
     /// The file of the certificates that it trusts by itself.
@@ -37,7 +35,6 @@ struct CurlLibrary {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
             version = "unknown"
-            contentCodings = []
             authenticatesConnections = false
             certificateBundle = nil
             isOnOpenSSL = false
@@ -47,10 +44,6 @@ struct CurlLibrary {
             return
         }
         version = String(cString: info.version)
-        let codings: [(Int32, [String])] = [
-            (CURL_VERSION_BROTLI, ["br"]), (CURL_VERSION_ZSTD, ["zstd"]), (CURL_VERSION_LIBZ, ["gzip", "deflate"]),
-        ]
-        contentCodings = codings.flatMap { info.features & $0.0 != 0 ? $0.1 : [] }
         let schemes = CURL_VERSION_NTLM | CURL_VERSION_SPNEGO
         authenticatesConnections = info.features & schemes == schemes
         certificateBundle = Self.certificateBundle()

@@ -6,8 +6,7 @@ import Foundation
 /// one at least.
 ///
 /// Connections belong to their transport; sessions that share a transport share them. All methods may be called
-/// from any thread. The operating system's libcurl is used: decoders for content codings, TLS and name look-up are what
-/// it was built with.
+/// from any thread. The operating system's libcurl is used: TLS and name look-up are what it was built with.
 ///
 /// libcurl sends a request again by itself when a kept connection turns out to be dead before a byte of the answer came
 /// (RFC 9112, section 9.3.1). Afar lets it do so with idempotent methods only (RFC 9110, section 9.2.2), and counts it in
@@ -35,7 +34,7 @@ public final class CurlTransport: CallbackTransport {
         if library.speaksHTTP2 { features.insert(.http2) }
         if library.speaksHTTP3 { features.insert(.http3) }
         if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity, .connections]) }
-        capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: library.contentCodings)
+        capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: ContentDecoder.codings)
         self.configuration = configuration
         tls = TLSSettings(configuration)
         loops = Locked(Array(repeating: nil, count: configuration.threadCount))

@@ -44,7 +44,7 @@ extension Exchange {
         let own = request.headerFields
         var all = own
         for field in options.defaultFields.fields where !own.contains(field.name) { all.append(field) }
-        if !options.decodesContent, !all.contains(.acceptEncoding) { all[.acceptEncoding] = "identity" }
+        if !options.decodesContent, !own.contains(.acceptEncoding) { all[.acceptEncoding] = "identity" }
         var seen: Set<HTTPField.Name> = [.contentLength, .transferEncoding]
         return all.compactMap { field in
             guard seen.insert(field.name).inserted else { return nil }

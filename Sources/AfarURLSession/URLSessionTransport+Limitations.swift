@@ -26,6 +26,9 @@ extension URLSessionTransport {
         /// Idle connections cannot be closed before the transport is released: Foundation has no call for it.
         case closingIdleConnections
 
+        /// The system's libcurl decodes bodies: an unknown content coding fails, and so do several gzip members; a coding that
+        /// ends too early isn't noticed.
+        case contentDecoding
         /// A file to upload is held in memory, and one of more than 256 MiB is refused: the library traps when an upload from a
         /// file is cancelled or its connection reset.
         case largeFileUpload

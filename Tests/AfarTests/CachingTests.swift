@@ -219,6 +219,21 @@ struct CachingTests {
         await server.stop()
     }
 
+    @Test func rawBodiesAndDecodedOnesAreNotConfused() async throws {
+        let server = try await TestServer.start()
+        let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
+        server.route("/packed") { _ in
+            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=60")
+        }
+        let session = session()
+        let text = Data(String(repeating: "hello ", count: 20).utf8)
+        for decodesContent in [true, false, true, false, false, true] {
+            let request = session.request(server.url("/packed")).options { $0.decodesContent = decodesContent }
+            #expect(try await request.serializingData().value == (decodesContent ? text : packed))
+        }
+        await server.stop()
+    }
+
     // MARK: Ways of delivery
 
     @Test(arguments: TransportKind.allCases)

@@ -74,6 +74,30 @@ import Testing
         await server.stop()
     }
 
+    @Test func rawBodiesAreDeliveredOnDemand() async throws {
+        let server = try await TestServer.start()
+        let gzip = Data([0x1F, 0x8B])
+        let raw = TransportKind.curl.session { $0.decodesContent = false }
+        let response = await raw.request(server.url("/gzip")).serializingData().response
+        #expect(response.data?.prefix(2) == gzip)
+        #expect(response.response?.headers["Content-Encoding"] == "gzip")
+        #expect(server.lastRequest(path: "/gzip")?.headers["Accept-Encoding"]?.contains("gzip") == true)
+        let decoded = raw.request(server.url("/gzip")).options { $0.decodesContent = true }
+        #expect(try await decoded.serializingJSON().value is [String: Any])
+        let once = Session().request(server.url("/gzip")).options { $0.decodesContent = false }
+        #expect(try await once.serializingData().value.prefix(2) == gzip)
+        await server.stop()
+    }
+
+    /// URLSession always decodes, so it asks for a body that it would not change.
+    @Test func rawBodiesOverURLSessionAreNotCoded() async throws {
+        let server = try await TestServer.start()
+        let session = TransportKind.urlSession.session { $0.decodesContent = false }
+        _ = try await session.request(server.url("/get")).serializingData().value
+        #expect(server.lastRequest(path: "/get")?.headers["Accept-Encoding"] == "identity")
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases)
     func aChallengeComesBackAsItIs(kind: TransportKind) async throws {
         let server = try await TestServer.start()

@@ -49,6 +49,30 @@ import Testing
         await server.stop()
     }
 
+    /// RFC 9110, section 5.5.
+    @Test func bytesThatAreNoUTF8AreLatin1AndGoBackAsTheyAre() async throws {
+        let e: [UInt8] = [0xE9]
+        let redirect =
+            Array("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nSet-Cookie: name=andr".utf8) + e
+            + Array("; Path=/\r\nLocation: /caf".utf8) + e + Array("\r\n\r\n".utf8)
+        let answer =
+            Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Disposition: attachment; filename=\"caf".utf8) + e
+            + Array(".txt\"\r\n\r\n".utf8)
+        let server = try await RawServer.start([
+            .receiveHead, .send(redirect), .receiveHead, .send(answer), .waitForever,
+        ])
+        let request = TransportKind.curl.session().download(
+            server.url, to: DownloadRequest.suggestedDownloadDestination(for: .cachesDirectory))
+        let response = await request.serializingDownloadedFileURL().response
+        #expect(response.response?.headers["Content-Disposition"] == "attachment; filename=\"café.txt\"")
+        #expect(response.fileURL?.lastPathComponent == "café.txt")
+        if let file = response.fileURL { try FileManager.default.removeItem(at: file) }
+        let received = server.received(by: 0)
+        #expect(received.range(of: Data("\r\n\r\nGET /caf%E9 HTTP/1.1\r\n".utf8)) != nil)
+        #expect(received.range(of: Data("\r\nCookie: name=andr".utf8) + e + Data("\r\n".utf8)) != nil)
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases)
     func aResponsesHeadersAreRead(kind: TransportKind) async throws {
         let server = try await TestServer.start()

@@ -61,6 +61,7 @@ import Testing
             }
         case .connectTimeout: try await connectTimeout()
         case .rawContent: try await rawContent()
+        case .contentDecoding: try await contentDecoding()
         case .fieldOrder: try await fieldOrder()
         case .httpVersion: try await httpVersion()
         case .trailers: #expect(!transport.capabilities.features.contains(.trailers))
@@ -113,6 +114,13 @@ import Testing
         }
         #expect(error?.code == .unsupportedByTransport)
         #expect(error?.message.contains("URLSession") == true)
+    }
+
+    private func contentDecoding() async throws {
+        let server = try ScriptedServer(
+            answer: "HTTP/1.1 200 OK\r\nContent-Encoding: aws-chunked\r\nContent-Length: 2\r\n\r\nok")
+        let error = await failure { _ = try await transport.send(.get(server)) }
+        #expect(error?.code == .undecodableContent)
     }
 
     private func fieldOrder() async throws {

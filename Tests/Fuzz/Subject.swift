@@ -49,5 +49,5 @@ struct Contradiction: Error {
 extension Subject {
     /// All of them.
     static let all =
-        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads
+        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads + codings
 }

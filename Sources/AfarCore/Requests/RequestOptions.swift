@@ -17,6 +17,8 @@ public struct RequestOptions: Sendable {
     public var idleTimeout: TimeInterval?
     /// The version of HTTP.
     public var httpVersion: ExchangeOptions.HTTPVersion?
+    /// Whether a compressed body is decoded, like ``SessionConfiguration/decodesContent``.
+    public var decodesContent: Bool?
     /// How the request reaches its host: through a proxy, over a Unix socket, from an interface.
     public var network: NetworkSettings?
 
@@ -28,6 +30,7 @@ public struct RequestOptions: Sendable {
         if let connectTimeout { options.connectTimeout = connectTimeout }
         if let idleTimeout { options.idleTimeout = idleTimeout }
         if let httpVersion { options.httpVersion = httpVersion }
+        if let decodesContent { options.decodesContent = decodesContent }
         if let network { options.network = network }
     }
 

@@ -64,6 +64,12 @@ public struct SessionConfiguration: Sendable {
     /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
     /// means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
+    /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
+    ///
+    /// If it is false, bodies are delivered as they arrived. `Accept-Encoding` is sent all the same: set it to `identity` for a
+    /// body without a content coding. A body with a coding that isn't known, or with a part of a coded body (status 206), is
+    /// never decoded. Over `URLSessionTransport`, which always decodes, a coded response fails if this is false.
+    public var decodesContent = true
     /// When a compressed body has grown so much by being decoded that its request fails, with
     /// ``TransportError/Code-swift.struct/responseTooLarge``: whether it is in memory, in a file or a stream. The default is
     /// more than 1 GiB that is more than 1,000 times what was received; nil means never.
@@ -169,6 +175,7 @@ public struct SessionConfiguration: Sendable {
         options.totalTimeout = timeoutIntervalForResource
         options.connectTimeout = timeoutIntervalForConnect
         options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
+        options.decodesContent = decodesContent
         options.decompressionLimit = decompressionLimit
         options.maximumHeadBytes = maximumResponseHeadSize
         options.defaultFields = DefaultFields(try defaultFields(for: transport))

@@ -12,7 +12,6 @@ final class EasyHandle {
         var isSecure: Bool
         var minimumTLSVersion: ExchangeOptions.TLSVersion
         var connectTimeout: TimeInterval
-        var decodesContent: Bool
         var version: HTTPVersion
         var route: ConnectionRoute?
     }

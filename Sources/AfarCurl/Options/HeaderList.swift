@@ -22,7 +22,7 @@ final class HeaderList: @unchecked Sendable {
             return
         }
         var textBytes = 0
-        for field in fields { textBytes += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
+        for field in fields { textBytes += field.name.rawName.utf8.count + field.valueLength + 3 }
         for line in extra { textBytes += line.utf8CodeUnitCount + 1 }
         let nodeBytes = count * MemoryLayout<curl_slist>.stride
         let block = UnsafeMutableRawPointer.allocate(
@@ -42,11 +42,11 @@ final class HeaderList: @unchecked Sendable {
         for field in fields {
             let line = text
             Self.copy(field.name.rawName, to: &text)
-            if field.value.isEmpty {
+            if field.valueLength == 0 {
                 Self.copy(";", to: &text)
             } else {
                 Self.copy(": ", to: &text)
-                Self.copy(field.value, to: &text)
+                field.withUnsafeBytesOfValue { Self.copy($0, to: &text) }
             }
             endNode(startingAt: line)
         }
@@ -68,10 +68,16 @@ final class HeaderList: @unchecked Sendable {
 
     private static func copy(_ string: String, to text: inout UnsafeMutablePointer<CChar>) {
         var string = string
-        string.withUTF8 { bytes in
-            guard let source = bytes.baseAddress else { return }
-            memcpy(text, source, bytes.count)
-            text += bytes.count
-        }
+        string.withUTF8 { copy($0, to: &text) }
     }
+
+    private static func copy(_ bytes: UnsafeBufferPointer<UInt8>, to text: inout UnsafeMutablePointer<CChar>) {
+        guard let source = bytes.baseAddress else { return }
+        memcpy(text, source, bytes.count)
+        text += bytes.count
+    }
+}
+
+extension HTTPField {
+    fileprivate var valueLength: Int { withUnsafeBytesOfValue { $0.count } }
 }

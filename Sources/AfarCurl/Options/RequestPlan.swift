@@ -27,7 +27,6 @@ struct RequestPlan {
     // A name without a value keeps libcurl from adding a field of its own.
     private static let noExpect: StaticString = "Expect:"
     private static let noContentType: StaticString = "Content-Type:"
-    private static let noAcceptEncoding: StaticString = "Accept-Encoding:"
     private static let chunked: StaticString = "Transfer-Encoding: chunked"
 
     init(_ hop: Hop) throws {
@@ -121,7 +120,6 @@ struct RequestPlan {
             if !defaults.hasContentType, !fields.contains(.contentType) { extra.append(noContentType) }
             if hop.exchange.body.length == nil { extra.append(chunked) }
         }
-        if !defaults.hasAcceptEncoding, !fields.contains(.acceptEncoding) { extra.append(noAcceptEncoding) }
         if fields.isEmpty { return extra.isEmpty ? defaults.list : HeaderList([], extra: extra, next: defaults.list) }
         let isForProxy = proxy?.isOfHTTP == true
         let isUnsent = { (field: HTTPField) in isFraming(field) || !isForProxy && field.name == .proxyAuthorization }
@@ -134,7 +132,6 @@ struct RequestPlan {
         let list: HeaderList
         let hasExpect: Bool
         let hasContentType: Bool
-        let hasAcceptEncoding: Bool
         private let fields: [HTTPField]
 
         init(_ fields: HTTPFields) {
@@ -142,7 +139,6 @@ struct RequestPlan {
             list = HeaderList(self.fields)
             hasExpect = fields.contains(.expect)
             hasContentType = fields.contains(.contentType)
-            hasAcceptEncoding = fields.contains(.acceptEncoding)
         }
 
         /// Those that a request does not have itself.

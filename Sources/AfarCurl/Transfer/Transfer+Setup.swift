@@ -18,8 +18,7 @@ extension Transfer {
         let setup = EasyHandle.Setup(
             method: plan.method, hasBody: !body.isNone, isSecure: plan.isSecure,
             minimumTLSVersion: exchange.options.minimumTLSVersion,
-            connectTimeout: exchange.options.connectTimeout, decodesContent: exchange.options.decodesContent,
-            version: plan.version, route: plan.route)
+            connectTimeout: exchange.options.connectTimeout, version: plan.version, route: plan.route)
         if handle.setup != setup || feed != nil || authentication != nil {
             handle.reset()
             try setUp(handle, setup, options, pool: pool)
@@ -55,7 +54,6 @@ extension Transfer {
         // on unknown to the limiter.
         try options.set(
             CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: Int64(max(0.001, setup.connectTimeout.clamped) * 1000)) + 1_000)
-        if setup.decodesContent { try options.set(CURLOPT_ACCEPT_ENCODING, "") }
         try options.setMethod(setup.method, hasBody: setup.hasBody)
         try Self.setCallbacks(options, of: handle)
         if feed != nil { try Self.setBodyCallbacks(options, of: handle) }
@@ -74,12 +72,11 @@ extension Transfer {
     }
 
     private static let largeBuffer = 512 * 1024
-    /// For bodies that may be decoded, or of which some may be refused: libcurl keeps what one buffer is decoded to while
-    /// the transfer stands still, and allows itself 64 MB for that. Deflate can make 1,032 bytes of one.
+    /// For bodies of which some may be refused: libcurl keeps and copies that until it is taken.
     private static let smallBuffer = 56 * 1024
 
     /// How much libcurl reads at once of a body that is not collected.
-    var bufferSize: Int { sink.mayRefuse || exchange.options.decodesContent ? Self.smallBuffer : Self.largeBuffer }
+    var bufferSize: Int { sink.mayRefuse ? Self.smallBuffer : Self.largeBuffer }
 
     /// The body to send; one that libcurl is not to copy at once is opened here and becomes the feed.
     private func sendableBody() throws -> RequestBody {

@@ -56,13 +56,23 @@ extension Transfer {
         }
     }
 
-    /// Keeps what comes while somebody is asked. Returns whether it was taken; if not, the transfer waits, and lets another
-    /// have its turn: the one who is asked may need that.
-    func hold(_ body: UnsafeRawBufferPointer, in held: GrowingBuffer) -> Bool {
-        guard held.count + body.count <= Self.mostHeld, held.append(body) else {
-            loop.releaseSlot(of: self)
-            return false
-        }
+    /// Holds the body while its verdict is awaited. Nil if it goes into the sink.
+    var held: GrowingBuffer? {
+        if case .awaited(let held) = decision, !sink.isMemory { held } else { nil }
+    }
+
+    /// Whether so many bytes more can be held. If not, the transfer pauses and gives up its slot, because the verdict may
+    /// depend on another transfer.
+    func hasRoom(for byteCount: Int, in held: GrowingBuffer) -> Bool {
+        if held.count + byteCount <= Self.mostHeld { return true }
+        loop.releaseSlot(of: self)
+        return false
+    }
+
+    /// Holds bytes. Returns whether there was room.
+    func hold(_ body: UnsafeRawBufferPointer, in held: GrowingBuffer) throws(Fault) -> Bool {
+        guard hasRoom(for: body.count, in: held) else { return false }
+        guard held.append(body) else { throw Fault(.outOfResources, "no memory for the response's body") }
         return true
     }
 

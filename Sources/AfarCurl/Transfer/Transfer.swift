@@ -89,13 +89,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var stream: ResponseBodyStream?
     /// What lives as long as the stream of a streamed response does.
     @exclusivity(unchecked) var streamOwner: (any AnyObject & Sendable)?
-    /// Whether the body is decoded, once the head is there.
-    private(set) lazy var isDecoded =
-        exchange.options.decodesContent && reader.hasContentEncoding
-    /// Whether the body may stand still at any time, once the head is there.
-    private lazy var mayYield = !isDecoded || keepsWhatIsDecoded
-    /// How many bytes the observer may expect, once the head is there: of a body that is decoded nobody knows.
-    private(set) lazy var expectedByteCount: Int64? = isDecoded ? nil : reader.contentLength
+    /// Decodes the body. Nil if it is delivered as it is. To be read only after the head has arrived.
+    private(set) lazy var decoding =
+        reader.hasContentEncoding ? reader.head.flatMap { BodyDecoding($0, exchange.options) } : nil
+    /// The number of bytes that the observer can expect. Nil if it is unknown, as it is for a body that is decoded.
+    var expectedByteCount: Int64? { decoding == nil ? reader.contentLength : nil }
 
     init(_ hop: Hop, _ plan: consuming RequestPlan, loop: CurlLoop) {
         self.hop = hop
@@ -193,10 +191,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// Whether less has come of a body than was announced, which libcurl's HTTP/2 does not always see.
     private var isCutOff: Bool {
-        guard isOnSharedConnection, !isDecoded, !isDiscarded, plan.method != .head, let length = reader.contentLength,
+        guard isOnSharedConnection, !isDiscarded, plan.method != .head, let length = reader.contentLength,
             let status = reader.head?.status, status != 204, status != 304
         else { return false }
-        return sink.byteCount < length
+        return decoding?.encodedByteCount ?? sink.byteCount < length
     }
 
     /// Decides, before the first byte of the request, whether the connection that libcurl has chosen is fit for it.
@@ -380,33 +378,38 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         try deliverRefusal()
         // libcurl may read 100 buffers in one go, and the loop learns of a suspension only after that.
         if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
-        try checkDecompression(to: sink.byteCount + Int64(body.count))
         let isPaused = state.isSuspended && (sink.mayRefuse || !isResuming)
-        guard !isPaused, !mustYield(), try write(body) else {
+        let isTaken = if isPaused || mustYield() { false } else { try take(body) }
+        if isTaken || decoding != nil {
+            if sink.mayRefuse { loop.flushLater(self) }
+            observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
+        }
+        guard isTaken else {
             if !state.isSuspended { state.isReceivingPaused = true }
             state.pauseDidChange(at: loop.now)
             return false
         }
-        if sink.mayRefuse { loop.flushLater(self) }
         state.noteActivity(of: body.count, at: loop.now)
-        observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount)
         return true
     }
 
+    private func take(_ body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
+        guard let decoding, !isDiscarded else { return try write(body) }
+        return try decode(body, decoding)
+    }
+
     private func write(_ body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
-        guard case .awaited(let held) = decision, !sink.isMemory else {
-            return try sink.write(body, evenIfFull: isResuming) == .taken
-        }
-        return hold(body, in: held)
+        guard let held else { return try sink.write(body, evenIfFull: isResuming) == .taken }
+        return try hold(body, in: held)
     }
 
     /// The longest time slice of a transfer on the loop, in nanoseconds.
     private static let longestTimeSlice: UInt64 = 10_000_000
 
     /// Whether the transfer must yield to others before more of the body is taken. libcurl may read 100 buffers in one
-    /// go, of chunks of one byte, or of what is decoded to a thousand times as much.
-    private func mustYield() -> Bool {
-        guard !mustBeReadToItsEnd, sink.byteCount > 1 << 16, !isResuming, mayYield else { return false }
+    /// go, of chunks of one byte, and one buffer may be decoded to any length.
+    func mustYield() -> Bool {
+        guard !mustBeReadToItsEnd, decoding != nil || sink.byteCount > 1 << 16 && !isResuming else { return false }
         let now = MonotonicClock.now
         guard timeSlice.number == loop.iteration else {
             timeSlice = (loop.iteration, now)
@@ -457,6 +460,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if code == CURLE_OK, state.fault == nil, isCutOff {
             state.fail(Fault(.bodyIncomplete, "the stream ended before the body was whole"))
         }
+        if code == CURLE_OK, state.fault == nil { attempt { () throws(Fault) in try decoding?.finish() } }
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }

@@ -19,7 +19,8 @@ public struct TextDecoding: Sendable, Hashable {
 
     /// What happens when the response names a charset that is unknown.
     public enum UnknownCharsets: Sendable, Hashable {
-        /// It is an error.
+        /// It is an error, unless the bytes are valid UTF-8, as ASCII is. Then they are decoded as such, and
+        /// ``DecodedText/unknownCharset`` has the charset.
         case refuse
         /// The encoding is chosen as if there were none; ``DecodedText/unknownCharset`` has it.
         case passOver
@@ -29,7 +30,7 @@ public struct TextDecoding: Sendable, Hashable {
     public var encoding: TextEncoding?
     /// What happens to bytes that mean nothing in the encoding. The default is to fall back to windows-1252.
     public var malformedBytes: MalformedBytes
-    /// What happens when the response names a charset that is unknown. The default is an error.
+    /// What happens when the response names a charset that is unknown. The default is ``UnknownCharsets/refuse``.
     public var unknownCharsets: UnknownCharsets
     /// The encoding that is assumed when nothing tells of it. The default is UTF-8.
     public var assumedEncoding: TextEncoding
@@ -85,6 +86,9 @@ public struct TextDecoding: Sendable, Hashable {
         // Appending nothing would copy the text.
         if !rest.isEmpty { text += rest }
         guard let offset = decoder.malformedOffset else { return choice.made(text) }
+        if let label = choice.unknownCharset, unknownCharsets == .refuse, malformedBytes != .replace {
+            throw TextDecodingError(.unknownCharset(label: label))
+        }
         switch malformedBytes {
         case .replace:
             return choice.made(text, malformedOffset: offset)
@@ -100,7 +104,11 @@ public struct TextDecoding: Sendable, Hashable {
     ///
     /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
     package func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
-        try choice(for: bytes, type).encoding
+        let choice = try choice(for: bytes, type)
+        if let label = choice.unknownCharset, unknownCharsets == .refuse {
+            throw TextDecodingError(.unknownCharset(label: label))
+        }
+        return choice.encoding
     }
 
     private struct Choice {
@@ -126,21 +134,25 @@ public struct TextDecoding: Sendable, Hashable {
         if looksAtContent, let mark = ByteOrderMark.find(in: bytes) { return Choice(mark, .byteOrderMark) }
         var unknown: String?
         if let label = type.charset {
-            if let encoding = try encoding(labelled: label) { return Choice(encoding, .charset) }
+            if let encoding = TextEncoding(label: label) { return Choice(encoding, .charset) }
+            if unknownCharsets == .refuse { return try choice(for: bytes, ofUnknown: label) }
             unknown = label
         }
         guard looksAtContent else { return Choice(assumedEncoding, .assumption, unknown) }
         if type.isJSON { return Choice(JSONText.encoding(of: bytes), .mediaType, unknown) }
         if let label = type.isHTML ? HTMLPrescan.label(in: bytes) : type.isXML ? XMLDeclaration.label(in: bytes) : nil {
-            if let encoding = try encoding(labelled: label) { return Choice(encoding, .declaration, unknown) }
+            if let encoding = TextEncoding(label: label) { return Choice(encoding, .declaration, unknown) }
+            if unknownCharsets == .refuse { return try choice(for: bytes, ofUnknown: label) }
             unknown = label
         }
         return Choice(assumedEncoding, .assumption, unknown)
     }
 
-    private func encoding(labelled label: String) throws(TextDecodingError) -> TextEncoding? {
-        let encoding = TextEncoding(label: label)
-        if encoding == nil, unknownCharsets == .refuse { throw TextDecodingError(.unknownCharset(label: label)) }
-        return encoding
+    /// UTF-8, if the bytes are valid as far as they go. The last character may be incomplete.
+    private func choice(for bytes: Data, ofUnknown label: String) throws(TextDecodingError) -> Choice {
+        var decoder = TextDecoder(.utf8)
+        _ = decoder.decode(bytes)
+        guard decoder.malformedOffset == nil else { throw TextDecodingError(.unknownCharset(label: label)) }
+        return Choice(.utf8, .assumption, label)
     }
 }

@@ -7,7 +7,7 @@ public struct TextDecodingError: LocalizedError, CustomStringConvertible, Sendab
     public enum Reason: Sendable, Hashable {
         /// There are bytes that mean nothing in the encoding, from this offset on, counted from 0.
         case malformedBytes(encoding: TextEncoding, offset: Int)
-        /// The response names a charset that no encoding is known under.
+        /// The response names a charset that no encoding is known under, and the bytes aren't valid UTF-8.
         case unknownCharset(label: String)
     }
 
@@ -26,7 +26,7 @@ public struct TextDecodingError: LocalizedError, CustomStringConvertible, Sendab
             "The bytes from offset \(offset) on are no \(encoding) text. "
                 + "Name the right encoding, or let U+FFFD take the place of such bytes (TextDecoding.replacing)."
         case .unknownCharset(let label):
-            "The charset \(TerminalText.line(String(label.prefix(60)).debugDescription)) is unknown. "
+            "The charset \(TerminalText.line(String(label.prefix(60)).debugDescription)) is unknown, and the bytes aren't valid UTF-8. "
                 + "Name the encoding yourself, or have unknown charsets passed over (TextDecoding.unknownCharsets)."
         }
     }

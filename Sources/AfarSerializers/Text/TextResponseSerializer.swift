@@ -40,13 +40,7 @@ public final class TextResponseSerializer: ResponseSerializer {
     /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
     ///   ``TextDecodingError``, and what ``ResponseSerializer/bytes(of:)`` throws.
     public func serialize(_ input: SerializationInput) throws -> DecodedText {
-        guard let data = try bytes(of: input) else {
-            // No text is too little to refuse an unknown charset for.
-            var decoding = decoding
-            decoding.unknownCharsets = .passOver
-            return try decoding.decode(Data(), of: input.head)
-        }
-        return try decoding.decode(data, of: input.head)
+        try decoding.decode(bytes(of: input) ?? Data(), of: input.head)
     }
 
     /// The text.

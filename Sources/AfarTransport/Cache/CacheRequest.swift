@@ -10,6 +10,8 @@ package struct CacheRequest: Sendable {
     /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2), or over a connection that
     /// is authenticated.
     package let isConditional: Bool
+    /// Whether bodies are decoded for the request. A cache stores bodies as they were delivered.
+    package let decodesContent: Bool
     /// What the caller says about caches.
     package let control: CacheControl
     private let own: HTTPFields
@@ -19,6 +21,7 @@ package struct CacheRequest: Sendable {
         method = exchange.request.method
         url = Origin(exchange.request).text + (exchange.request.path ?? "")
         hasBody = !exchange.body.isNone
+        decodesContent = exchange.options.decodesContent
         own = exchange.request.headerFields
         defaults = exchange.options.defaultFields
         // Who is asked over a connection that is somebody's stands in no field.

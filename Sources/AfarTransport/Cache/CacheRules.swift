@@ -48,7 +48,13 @@ package enum CacheRules {
 
     /// Whether the request is like the one that the response answered (section 4.1).
     package static func matches(_ request: CacheRequest, _ response: CachedResponse) -> Bool {
-        response.terms.varyingFields != nil && variant(of: request, for: response.terms) == response.variant
+        response.terms.varyingFields != nil && isDelivered(response.fields, to: request)
+            && variant(of: request, for: response.terms) == response.variant
+    }
+
+    /// Whether the cache can store and deliver such a response for the request. Coded bodies are stored decoded.
+    private static func isDelivered(_ fields: HTTPFields, to request: CacheRequest) -> Bool {
+        request.decodesContent || !fields.contains(.contentEncoding)
     }
 
     // MARK: Freshness
@@ -114,8 +120,8 @@ package enum CacheRules {
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
-        guard request.method == .get || !isNew, mayUse(request), !request.control.noStore,
-            terms.varyingFields != nil, status >= 200, status != 206, status != 304,
+        guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request),
+            !request.control.noStore, terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)

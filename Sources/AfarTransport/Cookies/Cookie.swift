@@ -33,6 +33,8 @@ public struct Cookie: Sendable, Hashable {
     public let isHTTPOnly: Bool
     /// What the server says of requests from other sites; nil if nothing.
     public let sameSite: SameSite?
+    /// Whether each character of the name and the value stands for one byte, as in ISO-8859-1. Otherwise they are sent as UTF-8.
+    var isLatin1 = false
     /// When the cookie was first set.
     public internal(set) var creationDate: Date
     /// When the cookie was last set or sent.
@@ -108,4 +110,16 @@ extension UInt8 {
 extension [Cookie] {
     /// The value of the `Cookie` field that carries them, in this order (RFC 6265bis, section 5.8.3).
     package var header: String { map(\.pair).joined(separator: "; ") }
+
+    /// The bytes of that value, as the servers have set them.
+    var headerBytes: [UInt8] {
+        [UInt8](map { $0.pair.bytes(isLatin1: $0.isLatin1) }.joined(separator: "; ".utf8))
+    }
+}
+
+extension String {
+    /// The bytes that the text stands for, in ISO-8859-1 or in UTF-8.
+    func bytes(isLatin1: Bool) -> [UInt8] {
+        isLatin1 ? unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(utf8)
+    }
 }

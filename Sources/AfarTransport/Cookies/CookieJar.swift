@@ -189,6 +189,7 @@ extension Cookie {
         var cookie = Cookie(
             sendableName: name, value: value, domain: domain, isHostOnly: isHostOnly, path: path, expires: expires,
             isSecure: isSecure, isHTTPOnly: isHTTPOnly, sameSite: known.sameSite, creationDate: known.creationDate)
+        cookie.isLatin1 = isLatin1
         cookie.lastAccessDate = known.lastAccessDate
         return cookie
     }
@@ -196,7 +197,7 @@ extension Cookie {
     /// Whether a store that has one need not write the other: they agree in all but their dates, and end at about the same
     /// time, to one part in a hundred.
     func isSame(as other: Cookie, now: Date) -> Bool {
-        guard identity == other.identity, value == other.value, isSecure == other.isSecure,
+        guard identity == other.identity, value == other.value, isLatin1 == other.isLatin1, isSecure == other.isSecure,
             isHTTPOnly == other.isHTTPOnly, sameSite == other.sameSite
         else { return false }
         guard let expires, let end = other.expires else { return expires == other.expires }

@@ -18,14 +18,19 @@ public struct CookieRules: Sendable {
     /// - Returns: Nil for a field that is ignored: it cannot be read, is too long, or wants what that URL has no right to. A
     ///   cookie whose time is over takes away the one that a store has.
     public func cookie(from field: String, of url: CookieURL, now: Date = Date()) -> Cookie? {
+        cookie(from: field, isLatin1: false, of: url, now: now)
+    }
+
+    func cookie(from field: String, isLatin1: Bool, of url: CookieURL, now: Date) -> Cookie? {
         guard let field = SetCookie(field, now: now), let scope = scope(of: field, from: url) else { return nil }
         guard url.isSecure || !field.isSecure, field.sameSite != .unrestricted || field.isSecure else {
             return nil
         }
-        let cookie = Cookie(
+        var cookie = Cookie(
             sendableName: field.name, value: field.value, domain: scope.domain, isHostOnly: scope.isHostOnly,
             path: field.path ?? url.defaultPath, expires: field.expires, isSecure: field.isSecure,
             isHTTPOnly: field.isHTTPOnly, sameSite: field.sameSite, creationDate: now)
+        cookie.isLatin1 = isLatin1
         return Self.hasRightToName(cookie, hasPath: field.path != nil) ? cookie : nil
     }
 

@@ -51,7 +51,7 @@ package struct CookieStage: ExchangeStage {
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
             // One field; the subscript would make one of each cookie (section 5.8.1).
-            exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.header))
+            exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.headerBytes))
             return .now(.change(exchange))
         }
 
@@ -59,8 +59,8 @@ package struct CookieStage: ExchangeStage {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
             let (url, now) = (CookieURL(hop.exchange.request), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
-            let cookies = head.values(for: .setCookie).prefix(CookieStage.limit).compactMap {
-                rules.cookie(from: $0, of: url, now: now)
+            let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).compactMap {
+                rules.cookie(from: $0.text, isLatin1: $0.isLatin1, of: url, now: now)
             }
             if !cookies.isEmpty { store.store(cookies, from: url) }
             return .now(.pass)

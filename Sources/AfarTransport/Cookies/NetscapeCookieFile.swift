@@ -32,7 +32,7 @@ enum NetscapeCookieFile {
     static func bytes(_ cookies: [Cookie], otherLines: [[UInt8]]) -> [UInt8] {
         var bytes = Array(head.utf8)
         for line in otherLines { bytes += line + [0x0A] }
-        for cookie in cookies { bytes += line(of: cookie).utf8 }
+        for cookie in cookies { bytes += line(of: cookie).bytes(isLatin1: cookie.isLatin1) }
         return bytes
     }
 
@@ -72,17 +72,20 @@ enum NetscapeCookieFile {
     private static func cookie(from line: ArraySlice<UInt8>, creationDate: Date) -> Cookie? {
         let isHTTPOnly = line.starts(with: httpOnlyMark.utf8)
         let line = isHTTPOnly ? line.dropFirst(httpOnlyMark.utf8.count) : line
-        guard line.first != UInt8(ascii: "#"), let text = String(validating: line, as: UTF8.self) else { return nil }
-        var fields = text.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
+        guard line.first != UInt8(ascii: "#") else { return nil }
+        let text = FieldText(line)
+        var fields = text.text.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
         if fields.count == 6 { fields.append("") }
         guard fields.count == 7, !fields[6].utf8.contains(0x09), let includesSubdomains = flag(fields[1]),
             let isSecure = flag(fields[3]), let seconds = Int64(fields[4]), seconds >= 0
         else { return nil }
         let domain = fields[0].utf8.first == UInt8(ascii: ".") ? String(fields[0].dropFirst()) : fields[0]
-        return Cookie(
+        var cookie = Cookie(
             name: fields[5], value: fields[6], domain: domain, isHostOnly: !includesSubdomains, path: fields[2],
             expires: seconds == 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds)),
             isSecure: isSecure, isHTTPOnly: isHTTPOnly, creationDate: creationDate)
+        cookie?.isLatin1 = text.isLatin1
+        return cookie
     }
 
     private static func flag(_ field: String) -> Bool? {

@@ -45,7 +45,7 @@ public struct ExchangeOptions: Sendable {
 
     /// Header fields that are sent unless the request has a field of the same name.
     public var defaultFields: DefaultFields = .none
-    /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
+    /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true. See ``ContentDecoder``.
     public var decodesContent = true
     /// When a body that is decoded has grown so much that the exchange fails, with
     /// ``TransportError/Code-swift.struct/responseTooLarge``. The default is more than 1 GiB that is more than 1,000 times

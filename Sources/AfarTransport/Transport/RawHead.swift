@@ -13,7 +13,7 @@ package struct RawHead: Sendable {
         var fields = HTTPFields()
         forEachLine { name, value in
             guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return }
-            fields.append(HTTPField(name: name, value: Self.text(value)))
+            fields.append(HTTPField(name: name, value: Self.text(value, of: name.canonicalName)))
         }
         return fields
     }
@@ -21,13 +21,24 @@ package struct RawHead: Sendable {
     /// The values of the lines with this name, given in lower case.
     package func values(for lowercasedName: String) -> [String] {
         var values: [String] = []
+        forEachValue(of: lowercasedName) { values.append(Self.text($0, of: lowercasedName)) }
+        return values
+    }
+
+    /// The same with how they were encoded.
+    func texts(for lowercasedName: String) -> [FieldText] {
+        var texts: [FieldText] = []
+        forEachValue(of: lowercasedName) { texts.append(Self.text($0)) }
+        return texts
+    }
+
+    private func forEachValue(of lowercasedName: String, _ body: (ArraySlice<UInt8>) -> Void) {
         forEachLine { name, value in
             let matches =
                 name.count == lowercasedName.utf8.count
                 && zip(name, lowercasedName.utf8).allSatisfy { $0.asciiLowercased == $1 }
-            if matches { values.append(Self.text(value)) }
+            if matches { body(value) }
         }
-        return values
     }
 
     /// Whether there is a line with this name, given in lower case. Nothing is allocated.
@@ -77,11 +88,16 @@ package struct RawHead: Sendable {
         return value[first...last]
     }
 
-    private static func text(_ value: ArraySlice<UInt8>) -> String {
-        guard value.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return String(decoding: value, as: UTF8.self) }
-        return value.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
-            .map { String(decoding: trimmed($0), as: UTF8.self) }
-            .joined(separator: " ")
+    private static func text(_ value: ArraySlice<UInt8>) -> FieldText {
+        guard value.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return FieldText(value) }
+        let lines = value.split { $0 == 0x0A || $0 == 0x0D }.map { trimmed($0) }
+        return FieldText(Array(lines.joined(separator: CollectionOfOne(0x20))))
+    }
+
+    private static func text(_ value: ArraySlice<UInt8>, of lowercasedName: String) -> String {
+        let text = text(value)
+        let isReference = lowercasedName == "location" || lowercasedName == "content-location"
+        return isReference ? text.reference : text.text
     }
 }
 

@@ -64,6 +64,9 @@ public final class ResponseHead: Sendable {
     }
 
     /// The header fields. A line whose name is no token (RFC 9110, section 5.6.2) is left out.
+    ///
+    /// A value that isn't valid UTF-8 is read as ISO-8859-1 (section 5.5). In a URL (`Location`, `Content-Location`), the bytes of
+    /// such a value that aren't ASCII are percent-encoded.
     public var fields: HTTPFields {
         switch storage {
         case .fields(let fields): return fields
@@ -80,6 +83,14 @@ public final class ResponseHead: Sendable {
         switch storage {
         case .fields(let fields): fields[values: name]
         case .raw(let raw): raw.values(for: name.canonicalName)
+        }
+    }
+
+    /// The same with how they were encoded.
+    func texts(for name: HTTPField.Name) -> [FieldText] {
+        switch storage {
+        case .fields(let fields): fields[fields: name].map { field in field.withUnsafeBytesOfValue { FieldText($0) } }
+        case .raw(let raw): raw.texts(for: name.canonicalName)
         }
     }
 

@@ -12,12 +12,19 @@ extension TransportTests {
         private let transport = CurlTransport()
 
         enum Flood: String, CaseIterable {
-            case chunksOfOneByte, deflatedZeros, plain
+            case chunksOfOneByte, deflatedZeros, zstandardZeros, plain
 
             private static let runs = 8_000_000
+            private static let blocks = 160_000
 
             /// How many bytes there are to come at least.
-            var size: Int64 { self == .deflatedZeros ? Int64(Self.runs) * 258 : .max }
+            var size: Int64 {
+                switch self {
+                case .deflatedZeros: Int64(Self.runs) * 258
+                case .zstandardZeros: Int64(Self.blocks) * 128 * 1024
+                case .chunksOfOneByte, .plain: .max
+                }
+            }
 
             /// Sends as fast as it can, for seconds or without end, and never ends the body.
             var steps: [RawServer.Step] {
@@ -28,17 +35,20 @@ extension TransportTests {
                         .respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
                         .repeat(chunks, every: 0, times: 1_000_000),
                     ]
-                case .deflatedZeros:
-                    let bomb = DeflatedZeros.data(runs: Self.runs)
-                    let head =
-                        "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bomb.count + 1)\r\n\r\n"
-                    return [.respond(head), .send(bomb), .waitForever]
+                case .deflatedZeros: return Self.steps(of: DeflatedZeros.data(runs: Self.runs), "deflate")
+                case .zstandardZeros: return Self.steps(of: ZstandardZeros.data(blocks: Self.blocks), "zstd")
                 case .plain:
                     return [
                         .respond("HTTP/1.1 200 OK\r\n\r\n"),
                         .repeat(String(repeating: "x", count: 1 << 20), every: 0, times: 1_000_000),
                     ]
                 }
+            }
+
+            private static func steps(of bomb: Data, _ coding: String) -> [RawServer.Step] {
+                let head =
+                    "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bomb.count + 1)\r\n\r\n"
+                return [.respond(head), .send(bomb), .waitForever]
             }
         }
 

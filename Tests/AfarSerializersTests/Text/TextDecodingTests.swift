@@ -118,13 +118,27 @@ import Testing
         #expect(error?.reason == .malformedBytes(encoding: .shiftJIS, offset: 1))
     }
 
-    @Test(arguments: ["text/plain; charset=martian", "application/json; charset=martian"])
-    func anUnknownCharsetIsAnErrorThatNamesIt(contentType: String) {
-        let error = #expect(throws: TextDecodingError.self) {
-            try TextDecoding.automatic.decode(Data("x".utf8), contentType: contentType)
+    @Test(arguments: ["text/plain; charset=martian", "application/json; charset=martian"], [Self.latin, Data([0xC3])])
+    func anUnknownCharsetIsAnErrorThatNamesIt(contentType: String, bytes: Data) {
+        for decoding in [TextDecoding.automatic, .strict] {
+            let error = #expect(throws: TextDecodingError.self) {
+                try decoding.decode(bytes, contentType: contentType)
+            }
+            #expect(error?.reason == .unknownCharset(label: "martian"))
+            #expect(error?.localizedDescription.contains("\"martian\"") == true)
         }
-        #expect(error?.reason == .unknownCharset(label: "martian"))
-        #expect(error?.localizedDescription.contains("\"martian\"") == true)
+    }
+
+    @Test(arguments: ["text/plain; charset=martian", "application/json; charset=martian", "text/html; charset=martian"])
+    func validUTF8InAnUnknownCharsetIsDecoded(contentType: String) throws {
+        for decoding in [TextDecoding.automatic, .strict, .replacing] {
+            for expected in ["", "plain", "grün, 日本"] {
+                let text = try decoding.decode(Data(expected.utf8), contentType: contentType)
+                #expect(text.text == expected)
+                #expect(text.encoding == .utf8)
+                #expect(text.unknownCharset == "martian")
+            }
+        }
     }
 
     @Test func anUnknownCharsetIsPassedOverWhereThatIsWanted() throws {
@@ -135,11 +149,16 @@ import Testing
         #expect(text.reason == .fallback)
     }
 
-    @Test func anUnknownDeclarationOfXMLIsAnErrorToo() {
+    @Test func anUnknownDeclarationOfXMLIsAnErrorToo() throws {
         let document = Data(#"<?xml version="1.0" encoding="martian"?><a/>"#.utf8)
         #expect(throws: TextDecodingError(.unknownCharset(label: "martian"))) {
-            try TextDecoding.automatic.decode(document, contentType: "text/xml")
+            try TextDecoding.automatic.decode(document + Data([0xFC]), contentType: "text/xml")
         }
+        #expect(throws: TextDecodingError(.unknownCharset(label: "martian"))) {
+            try TextDecoding.automatic.encoding(of: document, as: MediaType("text/xml"))
+        }
+        let text = try TextDecoding.automatic.decode(document, contentType: "text/xml").text
+        #expect(text == String(decoding: document, as: UTF8.self))
     }
 
     @Test func alamofiresWayKnowsTheCharsetAndElseLatin1() throws {

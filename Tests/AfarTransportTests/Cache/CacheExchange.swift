@@ -19,9 +19,10 @@ struct CacheExchange {
 
     static func request(
         _ method: HTTPRequest.Method = .get, _ texts: [(String, String)] = [], defaults: [(String, String)] = [],
-        path: String = "/a?b=1", body: RequestBody = .none
+        path: String = "/a?b=1", body: RequestBody = .none, decodesContent: Bool = true
     ) -> CacheRequest {
         var options = ExchangeOptions()
+        options.decodesContent = decodesContent
         options.defaultFields = DefaultFields(fields(defaults))
         return CacheRequest(
             Exchange(

@@ -20,6 +20,19 @@ struct CacheStorageTests {
         #expect(!isKept([fresh], CacheExchange.request(body: .data(Data("x".utf8)))))
     }
 
+    /// A coded body is stored decoded.
+    @Test func rawBodiesAndDecodedOnesAreNotConfused() throws {
+        let coded = [fresh, ("Content-Encoding", "gzip")]
+        let raw = CacheExchange.request(decodesContent: false)
+        #expect(isKept(coded) && !isKept(coded, raw))
+        #expect(isKept([fresh], raw))
+        func decision(_ response: CachedResponse) -> String {
+            CacheRules.decide(raw, .standard, among: [response], at: CacheExchange.start).name
+        }
+        #expect(decision(try #require(CacheExchange.kept(coded))) == "send")
+        #expect(decision(try #require(CacheExchange.kept([fresh]))) == "use")
+    }
+
     @Test func noStoreIsObeyedInBothDirections() {
         #expect(!isKept([("Cache-Control", "max-age=60, no-store")]))
         #expect(!isKept([fresh], CacheExchange.request(.get, [("Cache-Control", "no-store")])))

@@ -38,6 +38,20 @@ struct CookieStageTests {
         #expect(mock.requests[1].fields[values: .cookie].count == 1)
     }
 
+    @Test(arguments: [[0x61, 0x3D, 0xE9], Array("a=é".utf8), [0xE9, 0x3D, 0xC3, 0xA9, 0xFF]])
+    func cookiesAreSentBackByteForByte(cookie: [UInt8]) async throws {
+        let mock = MockTransport { _ in
+            var response = MockResponse.text("there")
+            response.fields.append(HTTPField(name: .setCookie, value: cookie + Array("; Path=/".utf8)))
+            response.fields.append(HTTPField(name: .setCookie, value: "other=1; Path=/"))
+            return response
+        }
+        let transport = transport(mock)
+        for _ in 0..<2 { _ = try await transport.send(.to("https://one.test/x")) }
+        let sent = try #require(mock.requests[1].fields[fields: .cookie].first)
+        #expect(sent.withUnsafeBytesOfValue { Array($0) } == cookie + Array("; other=1".utf8))
+    }
+
     @Test(arguments: [404, 500, 302, 401])
     func cookiesOfAllStatusesAreStored(status: Int) async throws {
         _ = try await transport(Self.setting("a=1", status: status)).send(.to("https://one.test/"))

@@ -45,6 +45,14 @@ struct NetscapeCookieFileTests {
         )
     }
 
+    @Test func bytesThatAreNoUTF8StayAsTheyAre() throws {
+        let line = Array("a.b\tFALSE\t/\tFALSE\t0\tn\tcaf".utf8) + [0xE9]
+        let (cookies, others) = NetscapeCookieFile.read(line + [0x0A], now: .start)
+        #expect(cookies.map(\.value) == ["café"] && others.isEmpty)
+        #expect(cookies.headerBytes == Array("n=caf".utf8) + [0xE9])
+        #expect(NetscapeCookieFile.bytes(cookies, otherLines: []).split(separator: 0x0A).last == line[...])
+    }
+
     @Test func whatCouldNotBeReadIsNotWritten() throws {
         let url = try CookieURL("https://a.example./")
         let cookie = try #require(CookieRules().cookie(from: "a=1", of: url, now: .start))

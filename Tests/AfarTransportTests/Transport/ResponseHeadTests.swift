@@ -54,6 +54,32 @@ import Testing
         #expect(head.fields.map(\.value) == ["3"])
     }
 
+    private func head(_ bytes: [UInt8]) -> ResponseHead {
+        ResponseHead(
+            status: 200, httpVersion: "HTTP/1.1", raw: RawHead(bytes: Array("HTTP/1.1 200 OK\r\n".utf8) + bytes),
+            url: "http://example.com/")
+    }
+
+    /// RFC 9110, section 5.5.
+    @Test func bytesThatAreNoUTF8AreLatin1() throws {
+        let name = try #require(HTTPField.Name("X-Name"))
+        let head = head(Array("X-Name: caf".utf8) + [0xE9, 0x20, 0xC3, 0xA9, 0x0D, 0x0A])
+        #expect(head.value(for: name) == "caf\u{E9} \u{C3}\u{A9}")
+        #expect(head.fields[name] == "caf\u{E9} \u{C3}\u{A9}")
+        #expect(head.httpURLResponse?.value(forHTTPHeaderField: "X-Name") == "caf\u{E9} \u{C3}\u{A9}")
+        let folded = self.head(Array("X-Name: é\r\n caf".utf8) + [0xE9, 0x0D, 0x0A])
+        #expect(folded.value(for: name) == "\u{C3}\u{A9} caf\u{E9}")
+        #expect(self.head("X-Name: café €\r\n").value(for: name) == "café €")
+    }
+
+    @Test(arguments: ["Location", "Content-Location"]) func bytesOfURLsArePercentEncoded(name: String) throws {
+        let field = try #require(HTTPField.Name(name))
+        let head = head(Array("\(name): /caf".utf8) + [0xE9] + Array("?x=%41".utf8) + [0xFF, 0x0D, 0x0A])
+        #expect(head.value(for: field) == "/caf%E9?x=%41%FF")
+        #expect(head.fields[field] == "/caf%E9?x=%41%FF")
+        #expect(self.head("\(name): /café\r\n").value(for: field) == "/café")
+    }
+
     @Test func bytesThatAreNoUTF8DoNotBreakReading() {
         let bytes = Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xFF, 0xFE, 0x0D, 0x0A]
         let head = ResponseHead(status: 200, httpVersion: "HTTP/1.1", raw: RawHead(bytes: bytes), url: "http://h/")

@@ -56,7 +56,7 @@ enum SampleServer {
             .content("text/plain", Data([0x8A, 0x5E, 0x94, 0xF2, 0x82, 0xD1, 0x82, 0xB1, 0x82, 0xDE]))
         }
         server.route("/martian") { _ in
-            .content("text/plain; charset=martian", Data("Take me to your leader".utf8))
+            .content("text/plain; charset=martian", Data("Take me to your leader".utf8) + [0x85])
         }
         server.route("/broken.json") { _ in json("{\n  \"a\": x}") }
         server.route("/shop.xml") { _ in .content("application/xml", Data(shop.utf8)) }

@@ -1,0 +1,54 @@
+import AfarTransport
+
+/// Decodes a body in pieces.
+///
+/// libcurl delivers a buffer again if it isn't taken as a whole. What was decoded of it is skipped then.
+final class BodyDecoding {
+    static let pieceSize = 32 * 1024
+
+    private let decoder: ContentDecoder
+    /// Allocated when the first byte arrives.
+    private var piece = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// How many of the bytes that libcurl delivers next were decoded before.
+    private var repeatedCount = 0
+
+    /// Returns nil for a body that is delivered as it is.
+    init?(_ head: ResponseHead, _ options: ExchangeOptions) {
+        guard let decoder = ContentDecoder(for: head, options: options) else { return nil }
+        self.decoder = decoder
+    }
+
+    deinit { piece.deallocate() }
+
+    var encodedByteCount: Int64 { decoder.encodedByteCount }
+
+    /// Whether there is more to decode than these bytes.
+    var hasMore: Bool { decoder.hasMore }
+
+    /// The bytes of a buffer that weren't decoded before.
+    func rest(of body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: body.dropFirst(repeatedCount))
+    }
+
+    /// Decodes bytes into a piece, which is valid until the next call.
+    func decode(_ bytes: inout UnsafeRawBufferPointer) throws(Fault) -> UnsafeRawBufferPointer {
+        if piece.isEmpty { piece = .allocate(byteCount: Self.pieceSize, alignment: 16) }
+        do {
+            let count = try decoder.decode(&bytes, into: piece)
+            return UnsafeRawBufferPointer(rebasing: piece[..<count])
+        } catch {
+            throw Fault(error.code, error.message)
+        }
+    }
+
+    /// The buffer wasn't taken: libcurl delivers it again, perhaps in other sizes.
+    func wasRefused(_ body: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
+        repeatedCount = max(repeatedCount, body.count - rest.count)
+    }
+
+    func wasTaken(_ body: UnsafeRawBufferPointer) { repeatedCount = max(0, repeatedCount - body.count) }
+
+    func finish() throws(Fault) {
+        do { try decoder.finish() } catch { throw Fault(error.code, error.message) }
+    }
+}

@@ -1,0 +1,185 @@
+import HTTPTypes
+
+/// Decodes a response's body from its content codings (RFC 9110, section 8.4), for transports.
+///
+/// ```swift
+/// if let decoder = ContentDecoder(for: head, options: exchange.options) {
+///     repeat {
+///         let count = try decoder.decode(&received, into: buffer)
+///         // Deliver the first `count` bytes of the buffer.
+///     } while decoder.hasMore
+///     // At the end of the body:
+///     try decoder.finish()
+/// }
+/// ```
+///
+/// gzip and deflate are decoded by zlib. Brotli and Zstandard are decoded if the system has their libraries, which are looked
+/// up when they are first needed. A decoder belongs to one thread at a time.
+public final class ContentDecoder {
+    /// The codings that can be decoded here, best first, as they stand in `Accept-Encoding`.
+    public static let codings: [String] =
+        (BrotliCoding.Library.shared == nil ? [] : ["br"]) + (ZstandardCoding.Library.shared == nil ? [] : ["zstd"])
+        + ["gzip", "deflate"]
+
+    /// A body in more codings than these is refused.
+    private static let mostCodings = 5
+    /// The size of the buffer between two codings, in bytes.
+    private static let bufferSize = 16 * 1024
+    /// How often the buffers between codings are filled in one step.
+    private static let mostFillsPerStep = 64
+
+    /// One coding, with the bytes that wait to be decoded from it.
+    private final class Layer {
+        let name: String
+        let coding: any ContentCoding
+        /// Holds what the layer before has decoded. The first layer has none.
+        let buffer: UnsafeMutableRawBufferPointer
+        var waiting: UnsafeRawBufferPointer
+        /// The bytes decoded so far.
+        var byteCount: Int64 = 0
+
+        init(_ name: String, _ coding: any ContentCoding, bufferSize: Int) {
+            self.name = name
+            self.coding = coding
+            buffer = bufferSize == 0 ? UnsafeMutableRawBufferPointer(start: nil, count: 0) : .allocate(bufferSize)
+            waiting = UnsafeRawBufferPointer(rebasing: buffer[..<0])
+        }
+
+        deinit { buffer.deallocate() }
+    }
+
+    private let url: String
+    private let names: [String]
+    private let limit: DecompressionLimit?
+    /// The coding that was applied last comes first. Made when the first byte arrives.
+    private var layers: [Layer] = []
+    /// The encoded bytes consumed so far.
+    public private(set) var encodedByteCount: Int64 = 0
+    /// The encoded bytes received so far, consumed or not.
+    private var receivedByteCount: Int64 = 0
+    private var fillsLeft = 0
+    /// Whether another call of ``decode(_:into:)`` can return bytes without more input.
+    public private(set) var hasMore = false
+
+    /// Creates a decoder for a response's body.
+    ///
+    /// Returns nil for a body that is delivered as it is: one without a content coding, one with a coding that isn't known here,
+    /// a part of a body (206), and any body if `options` ask for raw bodies.
+    ///
+    /// - Parameters:
+    ///   - head: The response's head.
+    ///   - options: The exchange's options.
+    public init?(for head: ResponseHead, options: ExchangeOptions) {
+        guard options.decodesContent, head.status != 206, head.status != 204, head.status != 304 else { return nil }
+        let names = FieldScanner.elements(of: head.values(for: .contentEncoding)).map(\.asciiLowercased)
+            .filter { $0 != "identity" }
+        guard !names.isEmpty, names.allSatisfy({ Self.isKnown($0) }) else { return nil }
+        self.names = names
+        url = head.url
+        limit = options.decompressionLimit
+    }
+
+    private static func isKnown(_ name: String) -> Bool { name == "x-gzip" || codings.contains(name) }
+
+    /// Decodes until all of the input is consumed, the output is full or a step has taken long enough.
+    ///
+    /// Call it again as long as ``hasMore`` is true, with the input that is left.
+    ///
+    /// - Parameters:
+    ///   - input: Encoded bytes. Those that were consumed are removed.
+    ///   - output: Receives decoded bytes. It needs room for at least one.
+    /// - Returns: The number of decoded bytes.
+    /// - Throws: ``TransportError/Code-swift.struct/undecodableContent`` for a broken body, and
+    ///   ``TransportError/Code-swift.struct/responseTooLarge`` for one that exceeds ``ExchangeOptions/decompressionLimit``.
+    public func decode(
+        _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) -> Int {
+        if layers.isEmpty { try makeLayers() }
+        let available = input.count
+        receivedByteCount = encodedByteCount + Int64(available)
+        fillsLeft = Self.mostFillsPerStep
+        let count = try read(layers.count - 1, from: &input, into: output)
+        encodedByteCount += Int64(available - input.count)
+        hasMore = count == output.count || fillsLeft == 0
+        return count
+    }
+
+    /// Checks that the body is complete. Call it at the end of the body.
+    ///
+    /// An empty body is complete.
+    ///
+    /// - Throws: ``TransportError/Code-swift.struct/undecodableContent``.
+    public func finish() throws(TransportError) {
+        guard let layer = layers.first(where: { !$0.coding.isComplete }) else { return }
+        throw failure("the body ends in the middle of its coding (\(layer.name))")
+    }
+
+    private func makeLayers() throws(TransportError) {
+        guard names.count <= Self.mostCodings else {
+            throw failure("the body has \(names.count) content codings, and at most \(Self.mostCodings) are decoded")
+        }
+        var layers: [Layer] = []
+        for name in names.reversed() {
+            guard let coding = Self.coding(name) else {
+                throw failure("there is no memory to decode the body (\(name))", .outOfResources)
+            }
+            layers.append(Layer(name, coding, bufferSize: layers.isEmpty ? 0 : Self.bufferSize))
+        }
+        self.layers = layers
+    }
+
+    private static func coding(_ name: String) -> (any ContentCoding)? {
+        switch name {
+        case "br": BrotliCoding()
+        case "zstd": ZstandardCoding()
+        case "deflate": DeflateCoding()
+        default: GzipCoding()
+        }
+    }
+
+    /// Reads from a layer, which reads from the one before it.
+    private func read(
+        _ index: Int, from input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) -> Int {
+        let layer = layers[index]
+        guard index > 0 else { return try decode(&input, of: layer, into: output) }
+        var count = 0
+        while true {
+            let room = UnsafeMutableRawBufferPointer(rebasing: output[count...])
+            count += try decode(&layer.waiting, of: layer, into: room)
+            guard count < output.count, fillsLeft > 0 else { return count }
+            fillsLeft -= 1
+            let filled = try read(index - 1, from: &input, into: layer.buffer)
+            layer.waiting = UnsafeRawBufferPointer(rebasing: layer.buffer[..<filled])
+            guard filled > 0 else { return count }
+        }
+    }
+
+    private func decode(
+        _ input: inout UnsafeRawBufferPointer, of layer: Layer, into output: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) -> Int {
+        let count: Int
+        do {
+            count = try layer.coding.decode(&input, into: output)
+        } catch {
+            switch error {
+            case .broken(let reason): throw failure("the body's coding (\(layer.name)) is broken: \(reason)")
+            case .outOfMemory:
+                throw failure("there is no memory to decode the body (\(layer.name))", .outOfResources)
+            }
+        }
+        layer.byteCount += Int64(count)
+        if let limit, limit.isExceeded(by: layer.byteCount, from: receivedByteCount) {
+            throw failure(limit.message, .responseTooLarge)
+        }
+        return count
+    }
+
+    private func failure(_ message: String, _ code: TransportError.Code = .undecodableContent) -> TransportError {
+        TransportError(code, phase: .receiving, url: url, message: message)
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate static func allocate(_ byteCount: Int) -> Self { .allocate(byteCount: byteCount, alignment: 16) }
+}
