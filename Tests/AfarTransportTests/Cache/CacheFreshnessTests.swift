@@ -76,5 +76,15 @@ struct CacheFreshnessTests {
         #expect(age([], isDated: false) == 0)
     }
 
-    @Test func aClockThatWasSetBackMakesNothingYounger() { #expect(age([("Age", "10")], after: -1000) == 10) }
+    @Test(arguments: [true, false]) func aClockThatWasSetBackMakesAResponseStale(isDated: Bool) throws {
+        let response = try #require(CacheExchange.kept([("Cache-Control", "max-age=60")], isDated: isDated))
+        func decision(_ seconds: Double) -> String {
+            let now = CacheExchange.start + seconds
+            return CacheRules.decide(CacheExchange.request(), .standard, among: [response], at: now).name
+        }
+        #expect(decision(-86_400) == "send" && decision(-2) == "send")
+        // Clocks are adjusted by fractions of a second all the time.
+        #expect(decision(-0.5) == "use" && decision(0) == "use")
+        #expect(age([("Age", "10")], after: -0.5) == 10)
+    }
 }
