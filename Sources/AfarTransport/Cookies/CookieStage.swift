@@ -59,8 +59,9 @@ package struct CookieStage: ExchangeStage {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
             let (url, now) = (CookieURL(hop.exchange.request), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
-            let cookies = head.values(for: .setCookie).prefix(CookieStage.limit).compactMap {
-                rules.cookie(from: $0, of: url, now: now)
+            // Each is created after the one before it, so that they are sent in the order of arrival (section 5.8.3).
+            let cookies = head.values(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap {
+                rules.cookie(from: $1, of: url, now: now.addingTimeInterval(Double($0) * 0.000_001))
             }
             if !cookies.isEmpty { store.store(cookies, from: url) }
             return .now(.pass)

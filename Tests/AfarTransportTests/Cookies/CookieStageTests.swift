@@ -38,6 +38,22 @@ struct CookieStageTests {
         #expect(mock.requests[1].fields[values: .cookie].count == 1)
     }
 
+    @Test func cookiesOfOneResponseAreSentInTheOrderOfTheirArrival() async throws {
+        let fields = (0..<20).map { "c\($0)=1; Path=/\($0 % 3 == 0 ? "" : "; Domain=one.test")" }
+        let mock = MockTransport { request in
+            var response = MockResponse.text("there")
+            // The second response sets the same cookies in the opposite order, which changes no creation date.
+            for field in request.path == "/first" ? fields : fields.reversed() {
+                response.fields.append(HTTPField(name: .setCookie, value: field))
+            }
+            return response
+        }
+        let transport = transport(mock)
+        for path in ["first", "second", "third"] { _ = try await transport.send(.to("https://a.one.test/\(path)")) }
+        let sent = (0..<20).map { "c\($0)=1" }.joined(separator: "; ")
+        #expect(mock.requests.map { $0["Cookie"] } == [nil, sent, sent])
+    }
+
     @Test(arguments: [404, 500, 302, 401])
     func cookiesOfAllStatusesAreStored(status: Int) async throws {
         _ = try await transport(Self.setting("a=1", status: status)).send(.to("https://one.test/"))
