@@ -114,7 +114,9 @@ package enum CacheRules {
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
+        // An event stream has no end, and its events are for one reader.
         guard request.method == .get || !isNew, mayUse(request), !request.control.noStore,
+            MediaType(fields[values: .contentType].last).essence != "text/event-stream",
             terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }

@@ -62,6 +62,12 @@ struct CacheStorageTests {
     }
 
     @Test func fieldsForOneConnectionAreNotKept() throws {
+    @Test func anEventStreamIsNotKept() {
+        #expect(!isKept([fresh, ("Content-Type", "text/event-stream")]))
+        #expect(!isKept([fresh, ("Content-Type", "Text/Event-Stream; charset=utf-8")]))
+        #expect(isKept([fresh, ("Content-Type", "text/plain")]))
+    }
+
         let kept = try #require(
             CacheExchange.kept([
                 fresh, ("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"),
