@@ -19,7 +19,7 @@ struct CacheExchange {
 
     static func request(
         _ method: HTTPRequest.Method = .get, _ texts: [(String, String)] = [], defaults: [(String, String)] = [],
-        path: String = "/a?b=1", body: RequestBody = .none
+        path: String = "/a?b=1", body: RequestBody = .none, sensitiveHeaders: Set<String> = []
     ) -> CacheRequest {
         var options = ExchangeOptions()
         options.defaultFields = DefaultFields(fields(defaults))
@@ -27,7 +27,8 @@ struct CacheExchange {
             Exchange(
                 request: HTTPRequest(
                     method: method, scheme: "http", authority: "cache.example", path: path,
-                    headerFields: fields(texts)), body: body, options: options))
+                    headerFields: fields(texts)), body: body, options: options),
+            sensitiveHeaders: SensitiveHeaders(sensitiveHeaders))
     }
 
     static func head(_ status: Int = 200, _ texts: [(String, String)], isDated: Bool = true) -> ResponseHead {

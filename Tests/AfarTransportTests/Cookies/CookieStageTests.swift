@@ -91,6 +91,20 @@ struct CookieStageTests {
 
     // MARK: What the caller says
 
+    @Test func aHostOfTheCallersHasItsOwnCookies() async throws {
+        try fill("url=1")
+        try fill("host=1", from: "https://two.test/")
+        let mock = Self.setting("set=1")
+        let transport = transport(mock)
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.request.headerFields = CacheExchange.fields([("Host", "Two.test:8443")])
+        _ = try await transport.send(exchange)
+        exchange.request.headerFields = CacheExchange.fields([("Host", "one.test:443")])
+        _ = try await transport.send(exchange)
+        #expect(mock.requests.map { $0["Cookie"] } == ["host=1", "url=1"])
+        #expect(store.all.filter { $0.name == "set" }.map(\.domain).sorted() == ["one.test", "two.test"])
+    }
+
     @Test func aCookieFieldOfTheCallersIsSentAsItIs() async throws {
         try fill()
         let mock = Self.setting("b=2")
