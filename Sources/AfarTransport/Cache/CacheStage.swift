@@ -135,7 +135,8 @@ package struct CacheStage: ExchangeStage {
                 return .send
             case .unavailable where policy == .cacheOnly: return notCached(hop)
             case .unavailable:
-                let head = ResponseHead(status: 504, fields: HTTPFields(), url: hop.exchange.url, isStored: true)
+                let head = ResponseHead(
+                    status: 504, fields: HTTPFields(), url: hop.exchange.responseURL, isStored: true)
                 return .answer(TransportResponse(head: head, body: .data(Data())))
             }
         }
@@ -279,7 +280,8 @@ package struct CacheStage: ExchangeStage {
             var fields = response.fields
             // As many as 2³¹ when it is older (section 1.2.2).
             fields[.age] = String(Int(min(response.terms.age(at: now), 2_147_483_648)))
-            let head = ResponseHead(status: response.status, fields: fields, url: hop.exchange.url, isStored: true)
+            let head = ResponseHead(
+                status: response.status, fields: fields, url: hop.exchange.responseURL, isStored: true)
             var metrics = TransactionMetrics()
             metrics.isFromCache = true
             metrics.fetchStartDate = state.withLock { $0.requestDate }
