@@ -91,6 +91,21 @@ struct CachingTests {
         await server.stop()
     }
 
+    @Test func aHitIsMarkedInTheLog() async throws {
+        let (server, entries) = (try await server(["Cache-Control": "max-age=60"]), Locked<[LoggingMonitor.Entry]>([]))
+        let monitor = LoggingMonitor { entry in entries.withLock { $0.append(entry) } }
+        var configuration = SessionConfiguration.default
+        configuration.cacheStore = MemoryCacheStore()
+        let session = Session(configuration: configuration, eventMonitors: [monitor])
+        for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
+        while entries.withLock({ $0.count }) < 2 { await Task.yield() }
+        let all = entries.withLock { $0 }
+        #expect(all[0].message.contains("/counted -> 200, 1 byte in ") && all[0].metadata["cached"] == nil)
+        #expect(all[1].message.contains("/counted -> 200 from the cache, 1 byte in "))
+        #expect(all[1].metadata["cached"] == "true" && all[1].metadata["bytes"] == "1")
+        await server.stop()
+    }
+
     @Test func aSessionWithoutAStoreKeepsNothing() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = TransportKind.curl.session()
@@ -205,21 +220,6 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aDecodedBodyIsKeptAsItIs() async throws {
-        let server = try await TestServer.start()
-        let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
-        server.route("/packed") { _ in
-            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=60")
-        }
-        let session = session()
-        for _ in 0..<2 {
-            #expect(try await text(session, server.url("/packed")) == String(repeating: "hello ", count: 20))
-        }
-        #expect(server.requestCount == 1)
-        await server.stop()
-    }
-
-    // MARK: Ways of delivery
     @Test func everyCredentialSeparatesUsers() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session { $0.sensitiveHeaders = ["X-Customer"] }
@@ -261,6 +261,21 @@ struct CachingTests {
         await server.stop()
     }
 
+    @Test func aDecodedBodyIsKeptAsItIs() async throws {
+        let server = try await TestServer.start()
+        let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
+        server.route("/packed") { _ in
+            .content("text/plain", packed).adding("Content-Encoding", "gzip").adding("Cache-Control", "max-age=60")
+        }
+        let session = session()
+        for _ in 0..<2 {
+            #expect(try await text(session, server.url("/packed")) == String(repeating: "hello ", count: 20))
+        }
+        #expect(server.requestCount == 1)
+        await server.stop()
+    }
+
+    // MARK: Ways of delivery
 
     @Test(arguments: TransportKind.allCases)
     func aDownloadIsKeptAndServed(kind: TransportKind) async throws {
@@ -648,21 +663,6 @@ struct CachingTests {
         await server.stop()
     }
 
-    // MARK: What a request wants
-
-    @Test func policiesOfURLRequestMeanWhatTheySay() async throws {
-        let server = try await server(["Cache-Control": "max-age=60"])
-        let session = session()
-        func text(_ policy: URLRequest.CachePolicy) async -> DataResponse<String, AFError> {
-            var request = URLRequest(url: server.url("/counted"))
-            request.cachePolicy = policy
-            return await session.request(request).serializingString().response
-        }
-        let none = await text(.returnCacheDataDontLoad)
-        #expect((none.error?.underlyingError as? URLError)?.code == .resourceUnavailable && server.requestCount == 0)
-        #expect(await text(.useProtocolCachePolicy).value == "1")
-        #expect(await text(.returnCacheDataDontLoad).value == "1")
-        #expect(await text(.returnCacheDataElseLoad).value == "1")
     @Test(.timeLimit(.minutes(1))) func requestsThatDifferAreRevalidatedBesideEachOther() async throws {
         let server = try await TestServer.start()
         let (asked, isRevalidating) = (Locked<Set<String>>([]), Locked(false))
@@ -686,6 +686,21 @@ struct CachingTests {
         await server.stop()
     }
 
+    // MARK: What a request wants
+
+    @Test func policiesOfURLRequestMeanWhatTheySay() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session()
+        func text(_ policy: URLRequest.CachePolicy) async -> DataResponse<String, AFError> {
+            var request = URLRequest(url: server.url("/counted"))
+            request.cachePolicy = policy
+            return await session.request(request).serializingString().response
+        }
+        let none = await text(.returnCacheDataDontLoad)
+        #expect((none.error?.underlyingError as? URLError)?.code == .resourceUnavailable && server.requestCount == 0)
+        #expect(await text(.useProtocolCachePolicy).value == "1")
+        #expect(await text(.returnCacheDataDontLoad).value == "1")
+        #expect(await text(.returnCacheDataElseLoad).value == "1")
         #expect(await text(.reloadIgnoringLocalCacheData).value == "2")
         #expect(await text(.useProtocolCachePolicy).value == "2")
         #expect(await text(.reloadIgnoringLocalAndRemoteCacheData).value == "3")

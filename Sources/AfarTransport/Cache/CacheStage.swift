@@ -286,9 +286,9 @@ package struct CacheStage: ExchangeStage {
             metrics.isFromCache = true
             metrics.fetchStartDate = state.withLock { $0.requestDate }
             metrics.responseEndDate = now
-            return TransportResponse(
-                head: head, body: .data(request.method == .head ? Data() : response.body),
-                report: TransportReport(transactions: [metrics]))
+            let body = request.method == .head ? Data() : response.body
+            metrics.countOfResponseBodyBytesAfterDecoding = Int64(body.count)
+            return TransportResponse(head: head, body: .data(body), report: TransportReport(transactions: [metrics]))
         }
     }
 }
