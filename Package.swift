@@ -284,7 +284,7 @@ let package = Package(
         .testTarget(name: "AfarPublicSuffixTests", dependencies: ["AfarPublicSuffix", "AfarTransport"]),
         .testTarget(
             name: "AfarWebSocketTests",
-            dependencies: ["AfarWebSocket", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarWebSocket", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .testTarget(
             name: "AfarCoreTests",
