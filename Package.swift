@@ -249,7 +249,7 @@ let package = Package(
         .target(
             name: "AfarDiskCache",
             dependencies: [
-                "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "AfarTransport", "CZlib", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"])),
             ],
             path: "Plugins/AfarDiskCache"
@@ -284,7 +284,7 @@ let package = Package(
         .testTarget(name: "AfarPublicSuffixTests", dependencies: ["AfarPublicSuffix", "AfarTransport"]),
         .testTarget(
             name: "AfarWebSocketTests",
-            dependencies: ["AfarWebSocket", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: ["AfarWebSocket", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .testTarget(
             name: "AfarCoreTests",

@@ -1,3 +1,4 @@
+import CZlib
 import Foundation
 
 /// The bodies that are too large for the database, each in a file of its own that is written once.
@@ -17,24 +18,34 @@ struct BodyFiles: Sendable {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Writes a body, and returns the file's name.
+    /// Writes a body, and returns the file's name. A failed write leaves no file.
     func write(_ body: Data) throws -> String {
         let name = UUID().uuidString
-        try body.write(to: folder.appending(path: name))
+        do {
+            try body.write(to: folder.appending(path: name))
+        } catch {
+            remove([name])
+            throw error
+        }
         return name
     }
 
-    /// The body in a file; nil when it is not there whole.
+    /// The body in a file; nil if the file doesn't exist, or has other contents than were written.
     ///
     /// - Throws: What keeps it from being read now.
-    func read(_ name: String, byteCount: Int) throws -> Data? {
+    func read(_ name: String, byteCount: Int, checksum: Int) throws -> Data? {
         guard UUID(uuidString: name) != nil else { return nil }
         do {
             let data = try Data(contentsOf: folder.appending(path: name), options: .mappedIfSafe)
-            return data.count == byteCount ? data : nil
+            return data.count == byteCount && Self.checksum(of: data) == checksum ? data : nil
         } catch CocoaError.fileReadNoSuchFile {
             return nil
         }
+    }
+
+    /// The CRC-32 of a body, which finds what disks and crashes do to a file at a fraction of a cryptographic hash's cost.
+    static func checksum(of body: Data) -> Int {
+        body.withUnsafeBytes { Int(crc32_z(0, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)) }
     }
 
     func remove(_ names: [String]) {
@@ -42,11 +53,14 @@ struct BodyFiles: Sendable {
         for name in names where UUID(uuidString: name) != nil { unlink(folder.appending(path: name).path) }
     }
 
+    func removeAll() { remove(names) }
+
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
+
     /// Removes what a process has left that ended before the database knew of it.
     func removeOrphans(except known: Set<String>) {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         remove(
-            files.filter { name in
+            names.filter { name in
                 guard !known.contains(name) else { return false }
                 let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)
                 guard let date = attributes?[.modificationDate] as? Date else { return false }

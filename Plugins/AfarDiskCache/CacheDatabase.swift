@@ -16,14 +16,20 @@ struct CacheDatabase: Sendable {
 
     /// Opens a database, in the place of one that cannot be read. Others that open it at the same time wait: what they would
     /// make or remove might already be in use.
-    static func open(_ file: URL) throws -> CacheDatabase {
+    ///
+    /// - Parameter removeBodies: Removes the bodies of a database that is replaced.
+    static func open(_ file: URL, removingBodies removeBodies: () -> Void) throws -> CacheDatabase {
         let lock = try FileLock(for: file)
         defer { lock.release() }
-        if FileManager.default.fileExists(atPath: file.path + damageMark) { remove(file) }
+        if FileManager.default.fileExists(atPath: file.path + damageMark) {
+            remove(file)
+            removeBodies()
+        }
         do {
             return try CacheDatabase(file)
         } catch let error as DatabaseError where error.meansDamage {
             remove(file)
+            removeBodies()
             return try CacheDatabase(file)
         }
     }
@@ -34,20 +40,27 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Whether an error means that the database is damaged. Who opens it next knows of that, and replaces it.
+    /// Whether an error means that the database is damaged. The next store that opens it replaces it.
     func noteDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError, error.meansDamage else { return false }
-        // Somebody else may have replaced it.
-        if Self.number(of: file) == number {
-            _ = FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil)
-        }
+        giveUp()
         return true
+    }
+
+    /// Makes the next store that opens the database replace it.
+    func giveUp() {
+        guard let lock = try? FileLock(for: file) else { return }
+        defer { lock.release() }
+        // Another store may have replaced it.
+        guard Self.number(of: file) == number else { return }
+        // A disk without room even for an empty file still lets files be removed.
+        if !FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil) { Self.remove(file) }
     }
 
     /// What the file system knows a file by.
     private static func number(of file: URL) -> UInt64? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-        return (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value
+        var facts = stat()
+        return stat(file.path, &facts) == 0 ? UInt64(facts.st_ino) : nil
     }
 
     private init(_ file: URL) throws {
@@ -68,7 +81,7 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    private static let version = 1
+    private static let version = 2
 
     /// The total is kept by the database itself, since no process knows of the others.
     private static let schema = """
@@ -76,7 +89,7 @@ struct CacheDatabase: Sendable {
         DROP TABLE IF EXISTS total;
         CREATE TABLE response (
             url TEXT NOT NULL, variant TEXT NOT NULL, status INTEGER NOT NULL, fields TEXT NOT NULL, body BLOB, file TEXT,
-            bodyByteCount INTEGER NOT NULL, byteCount INTEGER NOT NULL, requestDate REAL NOT NULL,
+            bodyByteCount INTEGER NOT NULL, checksum INTEGER, byteCount INTEGER NOT NULL, requestDate REAL NOT NULL,
             responseDate REAL NOT NULL, lastUse REAL NOT NULL, UNIQUE (url, variant)
         );
         CREATE INDEX responseByUse ON response (lastUse);
@@ -99,7 +112,7 @@ struct CacheDatabase: Sendable {
                 sql: "SELECT \(ResponseRow.columns), lastUse FROM response WHERE url = ? ORDER BY responseDate DESC")
             let rows = try Row.fetchAll(statement, arguments: [url])
             let limit = Date().timeIntervalSince1970 - Self.noteInterval
-            let lastUses = rows.compactMap { try? $0.value(Double.self, at: 10) }
+            let lastUses = rows.compactMap { try? $0.value(Double.self, at: 11) }
             return (try rows.map(ResponseRow.init), lastUses.contains { $0 < limit })
         }
     }
@@ -129,7 +142,7 @@ struct CacheDatabase: Sendable {
     // MARK: Writing
 
     func noteUse(of url: String) throws {
-        try pool.write { db in
+        try write { db in
             try db.execute(
                 sql: "UPDATE response SET lastUse = ? WHERE url = ?", arguments: [Date().timeIntervalSince1970, url])
         }
@@ -139,7 +152,7 @@ struct CacheDatabase: Sendable {
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
-        try pool.write { db in
+        try write { db in
             var files =
                 replacesAll
                 ? try Self.remove("url = ?", [row.url], db)
@@ -149,7 +162,8 @@ struct CacheDatabase: Sendable {
                 "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
                 [row.url, row.url], db)
             try db.cachedStatement(
-                sql: "INSERT INTO response (\(ResponseRow.columns), lastUse) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                sql:
+                    "INSERT INTO response (\(ResponseRow.columns), lastUse) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             ).execute(arguments: row.values + [Date().timeIntervalSince1970])
             while try Self.byteCount(db) > capacity {
                 let least = """
@@ -164,7 +178,7 @@ struct CacheDatabase: Sendable {
 
     /// Gives the response to a URL, of a variant and a date, other fields and dates. Returns whether there was one.
     func update(_ response: CachedResponse, responseDate: Date) throws -> Bool {
-        try pool.write { db in
+        try write { db in
             try db.execute(
                 sql: """
                     UPDATE response SET fields = ?, requestDate = ?, responseDate = ?, lastUse = ?
@@ -183,24 +197,53 @@ struct CacheDatabase: Sendable {
         try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
     }
 
-    /// Returns the files that are no longer needed.
-    func remove(_ url: String) throws -> [String] { try pool.write { db in try Self.remove("url = ?", [url], db) } }
+    /// Removes the responses to a URL, their files first: that needs no room, and makes some for the rest.
+    func remove(_ url: String, and removeFiles: ([String]) -> Void) throws {
+        try remove("url = ?", [url], and: removeFiles)
+    }
+
+    /// Removes all responses, their files first.
+    func removeAll(and removeFiles: ([String]) -> Void) throws { try remove("TRUE", [], and: removeFiles) }
+
+    /// What can't be removed must not come back with the next store: that one gets an empty database.
+    private func remove(_ condition: String, _ arguments: StatementArguments, and removeFiles: ([String]) -> Void)
+        throws
+    {
+        do {
+            try write { db in
+                removeFiles(try Self.files(condition, arguments, db))
+                _ = try Self.remove(condition, arguments, db)
+            }
+        } catch {
+            giveUp()
+            throw error
+        }
+    }
 
     /// Removes the response whose body was in a file. Returns the files that are no longer needed.
     func removeRow(of file: String) throws -> [String] {
-        try pool.write { db in try Self.remove("file = ?", [file], db) }
+        try write { db in try Self.remove("file = ?", [file], db) }
     }
 
-    /// Returns the files that are no longer needed.
-    func removeAll() throws -> [String] { try pool.write { db in try Self.remove("TRUE", [], db) } }
+    private static func files(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [String] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT file FROM response WHERE file IS NOT NULL AND \(condition)", arguments: arguments)
+        return try rows.map { try $0.value(at: 0) }
+    }
 
     private static func remove(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> [String]
     {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT file FROM response WHERE file IS NOT NULL AND \(condition)", arguments: arguments)
-        let files: [String] = try rows.map { try $0.value(at: 0) }
+        let files = try files(condition, arguments, db)
         try db.execute(sql: "DELETE FROM response WHERE \(condition)", arguments: arguments)
         return files
+    }
+
+    /// Writes, unless another store has replaced the database: nothing that is written to this one is ever found again.
+    private func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        guard Self.number(of: file) == number else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the database was replaced")
+        }
+        return try pool.write(body)
     }
 }
 

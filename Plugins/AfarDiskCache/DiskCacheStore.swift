@@ -11,7 +11,8 @@ import GRDB
 ///
 /// What is stored is written soon, on a queue of the store's, and is found at once. What fails there is reported and
 /// otherwise passed over: a cache that cannot write is one that forgets. When the database turns out to be damaged, nothing more
-/// is kept or found, and the next store that is opened in the folder replaces it.
+/// is kept or found, and the next store that is opened in the folder replaces it. It also replaces a database from which a
+/// response could not be removed, because the disk is full for example.
 public final class DiskCacheStore: CacheStore {
     /// 256 MiB.
     public static let defaultCapacity = 256 * 1024 * 1024
@@ -47,7 +48,8 @@ public final class DiskCacheStore: CacheStore {
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         bodies = try BodyFiles(folder: directory.appending(path: "bodies"))
-        database = try CacheDatabase.open(directory.appending(path: "responses.sqlite"))
+        database = try CacheDatabase.open(
+            directory.appending(path: "responses.sqlite"), removingBodies: bodies.removeAll)
         write { [bodies, database] in bodies.removeOrphans(except: try database.files()) }
     }
 
@@ -76,13 +78,19 @@ public final class DiskCacheStore: CacheStore {
 
     /// Nil when the body is gone. Somebody else may have removed the response meanwhile.
     private func response(_ row: ResponseRow) throws -> CachedResponse? {
-        guard let body = try row.body ?? row.file.flatMap({ try bodies.read($0, byteCount: row.bodyByteCount) }) else {
+        guard let body = try row.body ?? bodyInFile(of: row) else {
             if let file = row.file { write { [bodies, database] in bodies.remove(try database.removeRow(of: file)) } }
             return nil
         }
         return CachedResponse(
-            url: row.url, variant: row.variant, status: row.status, fields: FieldLines.fields(row.fields), body: body,
+            url: row.url, variant: row.variant, status: row.status, fields: try FieldLines.fields(row.fields),
+            body: body,
             requestDate: row.requestDate, responseDate: row.responseDate)
+    }
+
+    private func bodyInFile(of row: ResponseRow) throws -> Data? {
+        guard let file = row.file, let checksum = row.checksum else { return nil }
+        return try bodies.read(file, byteCount: row.bodyByteCount, checksum: checksum)
     }
 
     private func noteUse(of url: String) {
@@ -101,7 +109,7 @@ public final class DiskCacheStore: CacheStore {
     /// Keeps a response in the place of the one of its variant.
     public func store(_ response: CachedResponse) {
         // An older response does not outlive a newer one that is not kept.
-        guard response.byteCount <= capacity / 8, !response.isForMemoryOnly,
+        guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,
             pending.withLock({ $0.byteCount }) + response.byteCount <= Self.longestQueue
         else { return removeResponses(for: response.url) }
         write(about: response.url, noting: { $0.store(response) }) { [self] in try insert(response) }
@@ -131,13 +139,15 @@ public final class DiskCacheStore: CacheStore {
 
     /// Forgets the responses to a URL.
     public func removeResponses(for url: String) {
-        write(about: url, noting: { $0.remove(url) }) { [bodies, database] in bodies.remove(try database.remove(url)) }
+        write(about: url, noting: { $0.remove(url) }) { [bodies, database] in
+            try database.remove(url, and: bodies.remove)
+        }
     }
 
     /// Forgets all responses.
     public func removeAll() {
         enqueue(noting: { $0.removeAll() }) { [bodies, database] in
-            bodies.remove(try database.removeAll())
+            try database.removeAll(and: bodies.remove)
         } ended: { pending, isDone in
             pending.endRemovingAll(isDone: isDone)
         }

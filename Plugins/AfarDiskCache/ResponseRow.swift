@@ -12,6 +12,8 @@ struct ResponseRow {
     let body: Data?
     let file: String?
     let bodyByteCount: Int
+    /// The checksum of a body that is in a file.
+    let checksum: Int?
     /// What it counts for in the store's capacity.
     let byteCount: Int
     let requestDate: Date
@@ -25,6 +27,7 @@ struct ResponseRow {
         body = file == nil ? response.body : nil
         self.file = file
         bodyByteCount = response.body.count
+        checksum = file == nil ? nil : BodyFiles.checksum(of: response.body)
         byteCount = response.byteCount
         requestDate = response.requestDate
         responseDate = response.responseDate
@@ -39,18 +42,19 @@ struct ResponseRow {
         body = Data.fromDatabaseValue(row[4])
         file = String.fromDatabaseValue(row[5])
         bodyByteCount = try row.value(at: 6)
-        byteCount = try row.value(at: 7)
-        requestDate = Date(timeIntervalSince1970: try row.value(at: 8))
-        responseDate = Date(timeIntervalSince1970: try row.value(at: 9))
+        checksum = Int.fromDatabaseValue(row[7])
+        byteCount = try row.value(at: 8)
+        requestDate = Date(timeIntervalSince1970: try row.value(at: 9))
+        responseDate = Date(timeIntervalSince1970: try row.value(at: 10))
     }
 
     static let columns =
-        "url, variant, status, fields, body, file, bodyByteCount, byteCount, requestDate, responseDate"
+        "url, variant, status, fields, body, file, bodyByteCount, checksum, byteCount, requestDate, responseDate"
 
     var values: StatementArguments {
         [
-            url, variant, status, fields, body, file, bodyByteCount, byteCount, requestDate.timeIntervalSince1970,
-            responseDate.timeIntervalSince1970,
+            url, variant, status, fields, body, file, bodyByteCount, checksum, byteCount,
+            requestDate.timeIntervalSince1970, responseDate.timeIntervalSince1970,
         ]
     }
 }

@@ -152,7 +152,8 @@ public final class ReplayTransport: Transport {
             fields.append(HTTPField(name: name, value: field.value))
         }
         let head = ResponseHead(
-            status: entry.response.status, httpVersion: entry.response.httpVersion, fields: fields, url: exchange.url)
+            status: entry.response.status, httpVersion: entry.response.httpVersion, fields: fields,
+            url: exchange.responseURL)
         return try await exchange.answer(with: head, body: data)
     }
 }

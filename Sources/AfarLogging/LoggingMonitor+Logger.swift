@@ -9,7 +9,7 @@ extension LoggingMonitor {
     /// Makes a monitor that writes to a swift-log logger.
     ///
     /// What came of a request is logged at `.info`, the steps on the way at `.debug`. The facts are metadata: `request`,
-    /// `method`, `url`, `status`, `duration`, `bytes`, `attempt`, `error`, and for the steps `details`, as far as there are
+    /// `method`, `url`, `status`, `duration`, `bytes`, `cached`, `attempt`, `error`, and for the steps `details`, as far as there are
     /// any; secrets are hidden.
     ///
     /// - Parameters:

@@ -42,7 +42,7 @@ extension MockExchange {
         await suspension.pass()
         for informational in response.informationalResponses where !isOver {
             exchange.observer?.exchangeDidReceiveInformational(
-                ResponseHead(status: informational.status, fields: informational.fields, url: exchange.url))
+                ResponseHead(status: informational.status, fields: informational.fields, url: exchange.responseURL))
         }
         guard response.informationalResponses.count <= exchange.options.maximumInformationalResponses else {
             return fail(
@@ -55,7 +55,7 @@ extension MockExchange {
         if !hasFraming, response.status >= 200, response.status != 204, response.status != 304 {
             fields[.contentLength] = String(response.body.count)
         }
-        let head = ResponseHead(status: response.status, fields: fields, url: exchange.url)
+        let head = ResponseHead(status: response.status, fields: fields, url: exchange.responseURL)
         note { $0.transactions[0].responseStartDate = Date() }
         exchange.observer?.exchangeDidReceiveHead(head)
         let verdict = await exchange.headArrived(head).settled()

@@ -43,7 +43,7 @@ extension ResponseHead {
         if !options.decodesContent, let coding = fields[.contentEncoding], coding != "identity" {
             throw failure(.unsupportedByTransport, "URLSession decodes \(coding) whether asked to or not")
         }
-        self.init(status: response.statusCode, fields: fields, url: exchange.url)
+        self.init(status: response.statusCode, fields: fields, url: exchange.responseURL)
     }
 
     private static func trimmed(_ text: Substring) -> String {

@@ -46,7 +46,7 @@ package struct WebSocketHandshake: Sendable {
         }
         let chosen = fields[values: .secWebSocketProtocol]
         guard chosen.count <= 1, chosen.allSatisfy(protocols.contains) else {
-            throw .protocolError("the server chooses a subprotocol that was not offered: \(chosen)")
+            throw .protocolError("the server chooses a subprotocol that was not offered")
         }
         return Agreement(
             protocol: chosen.first, deflate: try .agreement(in: fields[values: .secWebSocketExtensions]))

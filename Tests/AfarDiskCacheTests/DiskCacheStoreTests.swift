@@ -248,6 +248,111 @@ struct DiskCacheStoreTests {
         #expect(throws: (any Error).self) { try DiskCacheStore(directory: URL(filePath: "/dev/null/cache")) }
     }
 
+    @Test func aBodyWithAnotherChecksumIsNoResponse() async throws {
+        let store = try store()
+        store.store(response("a", body: String(repeating: "x", count: 100_000)))
+        await store.flush()
+        let file = folder.url.appending(path: "bodies/\(try #require(folder.files("bodies").first))")
+        var body = try Data(contentsOf: file)
+        body[77_777] ^= 1
+        try body.write(to: file)
+        #expect(store.responses(for: "a").isEmpty)
+        await store.flush()
+        #expect(try store.entries().isEmpty && folder.files("bodies").isEmpty)
+    }
+
+    @Test func moreFieldsThanAResponseHasAreDamage() async throws {
+        let errors = Locked(0)
+        let damaged = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
+        damaged.store(response("a"))
+        await damaged.flush()
+        try change("UPDATE response SET fields = replace(hex(zeroblob(35000)), '0', 'a: b' || char(10))")
+        #expect(damaged.responses(for: "a").isEmpty && errors.withLock { $0 } == 1)
+        #expect(try store().entries().isEmpty)
+    }
+
+    @Test func aResponseWithTooManyFieldsIsNotKept() async throws {
+        var fields = HTTPFields()
+        for _ in 0..<65_100 { fields.append(HTTPField(name: .setCookie, value: "a=b")) }
+        let store = try store()
+        store.store(response("a"))
+        store.store(response("a", fields: fields))
+        await store.flush()
+        #expect(store.responses(for: "a").isEmpty)
+    }
+
+    @Test func aStoreWhoseDatabaseWasReplacedKeepsNothing() async throws {
+        let first = try DiskCacheStore(directory: folder.url)
+        first.store(response("a"))
+        await first.flush()
+        try change("CREATE TRIGGER no BEFORE DELETE ON response BEGIN SELECT RAISE(ABORT, 'no'); END")
+        first.removeResponses(for: "a")
+        await first.flush()
+        let second = try store()
+        #expect(second.responses(for: "a").isEmpty)
+        second.store(response("a"))
+        await second.flush()
+        #expect(first.responses(for: "a").isEmpty)
+        first.removeResponses(for: "a")
+        first.store(response("b"))
+        await first.flush()
+        #expect(first.responses(for: "b").isEmpty && second.responses(for: "a").count == 1)
+        #expect(try second.entries().map(\.url) == ["a"])
+    }
+
+    // MARK: A full disk
+
+    /// Fills a disk up to the last byte. Returns the file that takes the room.
+    private func fill(_ disk: TinyDisk) throws -> URL {
+        let file = disk.url.appending(path: "filler")
+        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        defer { close(descriptor) }
+        let bytes = [UInt8](repeating: 7, count: 4096)
+        while descriptor >= 0, write(descriptor, bytes, bytes.count) > 0 {}
+        #expect(descriptor >= 0 && errno == ENOSPC)
+        return file
+    }
+
+    @Test(.enabled(if: TinyDisk.isAvailable)) func aWriteThatFailsLeavesNoFile() async throws {
+        let (disk, errors) = (try TinyDisk(bytes: 1_000_000), Locked(0))
+        let folder = disk.url.appending(path: "cache")
+        let store = try DiskCacheStore(directory: folder) { _ in errors.withLock { $0 += 1 } }
+        for number in 0..<3 { store.store(response("\(number)", body: String(repeating: "x", count: 600_000))) }
+        await store.flush()
+        #expect(errors.withLock { $0 } == 2)
+        #expect(try store.entries().map(\.url) == ["0"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "bodies").path).count == 1)
+    }
+
+    @Test(.enabled(if: TinyDisk.isAvailable), arguments: [[10], [100_000], [10, 100_000]], [true, false])
+    func whatIsRemovedFromAFullDiskDoesNotComeBack(sizes: [Int], all: Bool) async throws {
+        let disk = try TinyDisk(bytes: 2_000_000)
+        let folder = disk.url.appending(path: "cache")
+        var first: DiskCacheStore? = try DiskCacheStore(directory: folder)
+        for (number, size) in sizes.enumerated() {
+            first?.store(response("\(number)", body: String(repeating: "x", count: size)))
+        }
+        first?.store(response("other"))
+        await first?.flush()
+        let filler = try fill(disk)
+        if all { first?.removeAll() } else { for number in sizes.indices { first?.removeResponses(for: "\(number)") } }
+        await first?.flush()
+        let bodies = folder.appending(path: "bodies").path
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bodies).isEmpty)
+        first = nil
+        func expectNothing(in store: DiskCacheStore?) {
+            for number in sizes.indices { #expect(store?.responses(for: "\(number)").isEmpty != false) }
+        }
+        // It may be that no database can be made.
+        expectNothing(in: try? DiskCacheStore(directory: folder))
+        try FileManager.default.removeItem(at: filler)
+        let store = try DiskCacheStore(directory: folder) { Issue.record($0) }
+        expectNothing(in: store)
+        store.store(response("0", body: String(repeating: "x", count: 100_000)))
+        await store.flush()
+        #expect(store.responses(for: "0").count == 1)
+    }
+
     @Test func aBodyThatIsGoneIsNoResponse() async throws {
         let store = try store()
         store.store(response("a", body: String(repeating: "x", count: 100_000)))

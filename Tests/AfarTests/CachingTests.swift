@@ -91,6 +91,21 @@ struct CachingTests {
         await server.stop()
     }
 
+    @Test func aHitIsMarkedInTheLog() async throws {
+        let (server, entries) = (try await server(["Cache-Control": "max-age=60"]), Locked<[LoggingMonitor.Entry]>([]))
+        let monitor = LoggingMonitor { entry in entries.withLock { $0.append(entry) } }
+        var configuration = SessionConfiguration.default
+        configuration.cacheStore = MemoryCacheStore()
+        let session = Session(configuration: configuration, eventMonitors: [monitor])
+        for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
+        while entries.withLock({ $0.count }) < 2 { await Task.yield() }
+        let all = entries.withLock { $0 }
+        #expect(all[0].message.contains("/counted -> 200, 1 byte in ") && all[0].metadata["cached"] == nil)
+        #expect(all[1].message.contains("/counted -> 200 from the cache, 1 byte in "))
+        #expect(all[1].metadata["cached"] == "true" && all[1].metadata["bytes"] == "1")
+        await server.stop()
+    }
+
     @Test func aSessionWithoutAStoreKeepsNothing() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = TransportKind.curl.session()
@@ -202,6 +217,47 @@ struct CachingTests {
             #expect(try await text(session, server.url("/counted"), headers) == number)
         }
         #expect(try await text(session, server.url("/counted")) == "3")
+        await server.stop()
+    }
+
+    @Test func everyCredentialSeparatesUsers() async throws {
+        let server = try await server(["Cache-Control": "max-age=60"])
+        let session = session { $0.sensitiveHeaders = ["X-Customer"] }
+        var number = 0
+        for name in ["X-Api-Key", "X-Customer", "Cookie"] {
+            for value in ["id=ada", "id=bob"] {
+                number += 1
+                for _ in 0..<2 {
+                    #expect(try await text(session, server.url("/counted"), [name: value]) == "\(number)")
+                }
+            }
+        }
+        await server.stop()
+    }
+
+    @Test func oneTenantsResponseIsNotServedToAnother() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/tenant") { request in
+            .text("\(request.headers["Host"] ?? "") \(counter.next())").adding("Cache-Control", "public, max-age=60")
+        }
+        let session = session { $0.coalescesRequests = true }
+        let url = server.url("/tenant")
+        for _ in 0..<2 {
+            #expect(try await text(session, url, ["Host": "tenant-a"]) == "tenant-a 1")
+            #expect(try await text(session, url, ["Host": "Tenant-B"]).hasSuffix(" 2"))
+            #expect(try await text(session, url).hasSuffix(" 3"))
+        }
+        // A change of one tenant's resource forgets all of them.
+        _ = try await session.request(url, method: .post, headers: ["Host": "tenant-a"]).serializingString().value
+        #expect(try await text(session, url, ["Host": "tenant-a"]) == "tenant-a 5")
+        await server.stop()
+    }
+
+    @Test func storedCookiesLeaveResponsesInUse() async throws {
+        let server = try await server(["Cache-Control": "max-age=60", "Set-Cookie": "a=1; Path=/"])
+        let session = session()
+        for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
         await server.stop()
     }
 
@@ -619,6 +675,29 @@ struct CachingTests {
         while store.responses(for: url.absoluteString).first?.body != Data("2".utf8) { await Task.yield() }
         #expect(try await text(session, url) == "2")
         #expect(server.requestCount == 2)
+        await server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func requestsThatDifferAreRevalidatedBesideEachOther() async throws {
+        let server = try await TestServer.start()
+        let (asked, isRevalidating) = (Locked<Set<String>>([]), Locked(false))
+        server.route("/swr") { request in
+            let language = request.headers["Accept-Language"] ?? ""
+            if isRevalidating.withLock({ $0 }) {
+                asked.withLock { _ = $0.insert(language) }
+                while asked.withLock({ $0.count }) < 2 { await Task.yield() }
+            }
+            return .text(language).adding("Cache-Control", "max-age=0, stale-while-revalidate=60")
+                .adding("ETag", "\"1\"").adding("Vary", "Accept-Language")
+        }
+        let session = session()
+        for _ in 0..<2 {
+            for language in ["de", "en"] {
+                #expect(try await text(session, server.url("/swr"), ["Accept-Language": language]) == language)
+            }
+            isRevalidating.withLock { $0 = true }
+        }
+        while asked.withLock({ $0.count }) < 2 { await Task.yield() }
         await server.stop()
     }
 

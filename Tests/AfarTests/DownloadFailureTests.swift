@@ -2,6 +2,7 @@ import Afar
 import AfarCore
 import AfarTestServer
 import Foundation
+import TestServers
 import Testing
 
 /// Downloads that arrive and cannot be kept where they should be, and what is left of them.

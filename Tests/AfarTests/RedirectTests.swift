@@ -34,6 +34,38 @@ struct RedirectTests {
         await server.stop()
     }
 
+    /// RFC 9110, section 10.2.2.
+    @Test(arguments: TransportKind.allCases)
+    func theURLOfAResponseHasItsFragment(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let session = kind.session { $0.cacheStore = MemoryCacheStore() }
+        func url(_ path: String) async throws -> String? {
+            let url = try #require(URL(string: server.url("/").absoluteString + path))
+            let request = session.request(url)
+            _ = try await request.validate().serializingData().value
+            let response = try #require(request.response?.url?.absoluteString)
+            return response.replacing(server.url("/").absoluteString, with: "")
+        }
+        #expect(try await url("get#top?a=b") == "get#top?a=b")
+        for _ in 0..<2 { #expect(try await url("cache/60#%C3%BC") == "cache/60#%C3%BC") }
+        #expect(try await url("redirect-to?url=/get#top") == "get#top")
+        #expect(try await url("redirect-to?url=/get%23own#top") == "get#own")
+        #expect(server.requestCount == 6)
+        await server.stop()
+    }
+
+    @Test func aFragmentIsNotSent() async throws {
+        let server = try await RawServer.start([
+            .receiveHead, .send("HTTP/1.1 302 Found\r\nLocation: /b#secret\r\nContent-Length: 0\r\n\r\n"),
+            .receiveHead, .send(Self.there), .close,
+        ])
+        let request = TransportKind.curl.session().request(server.url.absoluteString + "a#secret")
+        #expect(try await request.serializingString().value == "there")
+        #expect(request.response?.url?.fragment == "secret")
+        #expect(server.requests.count == 2 && server.requests.allSatisfy { !$0.contains("secret") })
+        await server.stop()
+    }
+
     @Test(arguments: TransportKind.allCases, [301, 302, 303, 307, 308])
     func aPOSTArrivesAsTheStandardSays(kind: TransportKind, status: Int) async throws {
         let server = try await TestServer.start()

@@ -144,6 +144,28 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(200))
     }
 
+    @Test func whatIsCancelledWhileItWaitsCostsNothing() async throws {
+        let server = try await TestServer.start()
+        let adapted = Locked(0)
+        let counting = Adapter { request, _, completion in
+            adapted.withLock { $0 += 1 }
+            completion(.success(request))
+        }
+        let interceptor = Interceptor(adapters: [counting], interceptors: [RateLimiter(requestsPerSecond: 10)])
+        let session = Session(configuration: .default, interceptor: interceptor)
+        #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
+        let start = ContinuousClock.now
+        let waiting = (0..<200).map { _ in session.request(server.url("/get")) }
+        let answers = waiting.map { request in Task { await request.serializingData().response.error } }
+        while adapted.withLock({ $0 }) < 201 { await Task.yield() }
+        for request in waiting { request.cancel() }
+        for answer in answers { #expect(await answer.value?.isExplicitlyCancelledError == true) }
+        #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
+        // They would have taken 20 seconds. One or two may have had their turn.
+        #expect(ContinuousClock.now - start < .seconds(10))
+        await server.stop()
+    }
+
     @Test func aHostThatAsksToWaitIsWaitedFor() async throws {
         let server = try await RawServer.start([
             .receiveHead,

@@ -24,7 +24,7 @@ import Testing
     @Test func configurationsHaveTheDefaultHeaders() {
         #expect(URLSessionConfiguration.af.default.headers["User-Agent"] == HTTPHeader.defaultUserAgent.value)
         let configuration: URLSessionConfiguration = .af.ephemeral
-        #expect(configuration.headers.value(for: "Accept-Language") == HTTPHeader.defaultAcceptLanguage.value)
+        #expect(configuration.headers.value(for: "Accept-Encoding") == HTTPHeader.defaultAcceptEncoding.value)
         #expect(URLSessionConfiguration.default.af.isDefault)
     }
 }

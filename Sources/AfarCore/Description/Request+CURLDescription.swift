@@ -156,7 +156,8 @@ extension Request {
         guard let store = configuration.cookieStore, configuration.httpShouldSetCookies,
             urlRequest.httpShouldHandleCookies, headers["Cookie"] == nil
         else { return nil }
-        let cookies = store.cookies(for: CookieURL(request))
+        let options = (try? stack.options.get()) ?? ExchangeOptions()
+        let cookies = store.cookies(for: CookieURL(Exchange(request: request, options: options)))
         return cookies.isEmpty ? nil : cookies.header
     }
 }

@@ -2,13 +2,13 @@ import Foundation
 
 /// The header Content-Disposition (RFC 6266), as far as it names a file.
 package struct ContentDisposition {
-    /// The name as the server wrote it, decoded; it may hold anything.
-    package let fileName: String?
+    /// The names as the server wrote them, decoded, the preferred one first. They may contain anything.
+    package let fileNames: [String]
 
     package init(_ value: String) {
         let parameters = Self.parameters(value)
-        // The extended form is the one to take where both are there (RFC 6266, section 4.3).
-        fileName = parameters["filename*"].flatMap(Self.extendedValue) ?? parameters["filename"]
+        // The extended form is preferred (RFC 6266, section 4.3).
+        fileNames = [parameters["filename*"].flatMap(Self.extendedValue), parameters["filename"]].compactMap { $0 }
     }
 
     /// What follows the disposition's type. The first of a name counts.

@@ -7,8 +7,8 @@ package enum FileName {
 
     /// The name that a response gives to its file, else the last part of the URL's path, else "download".
     package static func suggested(contentDisposition: String?, url: String) -> String {
-        let named = contentDisposition.flatMap { ContentDisposition($0).fileName }.flatMap(safe)
-        return named ?? lastComponent(of: url).flatMap(safe) ?? "download"
+        let names = contentDisposition.map { ContentDisposition($0).fileNames } ?? []
+        return names.lazy.compactMap(safe).first ?? lastComponent(of: url).flatMap(safe) ?? "download"
     }
 
     /// A name that stays in its directory, is not hidden, is no option to other programs, and steers no terminal; nil

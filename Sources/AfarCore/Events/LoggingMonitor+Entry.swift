@@ -8,7 +8,8 @@ extension LoggingMonitor {
         /// Headers and metrics, one a line; empty for most entries.
         public let details: [String]
         /// The facts by name. All entries have `request` (see ``Request/id``) and `attempt` (counted from 1); what came of
-        /// a request has also `method`, `url`, `duration`, and where they are known `status`, `bytes` and `error`.
+        /// a request has also `method`, `url`, `duration`, and where they are known `status`, `bytes` and `error`. A response
+        /// of the session's cache has `cached`, which is `true`.
         public let metadata: [String: String]
         /// Whether the description tells which request is meant.
         let namesRequest: Bool

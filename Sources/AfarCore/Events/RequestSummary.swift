@@ -4,7 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What came of a request, in one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry".
+/// What came of a request, in one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". A response of the
+/// session's cache is "200 from the cache".
 package struct RequestSummary {
     /// The line; secrets in the URL are hidden.
     package let text: String
@@ -42,7 +43,10 @@ package struct RequestSummary {
         let redirects = facts.attempt?.metrics.redirectCount ?? 0
         if redirects > 0 { parts.append(Quantity.count(redirects, of: "redirect")) }
         if facts.retries > 0 { parts.append(Quantity.count(facts.retries, of: "retry", plural: "retries")) }
-        line = "\(method) \(url) -> \(facts.status.map { "\($0)" } ?? "no response")"
+        let isCached = facts.status != nil && facts.attempt?.report.transactions.last?.isFromCache == true
+        if isCached { metadata["cached"] = "true" }
+        let status = facts.status.map { "\($0)\(isCached ? " from the cache" : "")" }
+        line = "\(method) \(url) -> \(status ?? "no response")"
         var text = ([line] + parts).joined(separator: ", ")
         if let error = facts.error {
             metadata["error"] = error.description

@@ -8,13 +8,14 @@ extension HTTPHeader {
     ///
     /// On Apple's platforms these are the system's. Elsewhere they are what the environment names when this is first used:
     /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, and where nothing
-    /// is set, they are Foundation's default, which is international English.
+    /// is set, the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
     public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
-        qualityList(PreferredLanguages.current.prefix(6))
+        PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
     )
 
     /// The `User-Agent` of every request that has none, as in
-    /// `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
+    /// `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`. What is unknown is left out: a program without a
+    /// bundle sends `shop (Linux 6.1.0) Afar/0.1.0`.
     public static let defaultUserAgent: HTTPHeader = {
         let bundle = Bundle.main.infoDictionary ?? [:]
         func fact(_ key: String) -> String? { bundle[key] as? String }
@@ -23,10 +24,10 @@ extension HTTPHeader {
         return .userAgent(
             userAgentText(
                 name: fact("CFBundleExecutable") ?? process.processName,
-                version: fact("CFBundleShortVersionString") ?? "Unknown",
-                bundle: fact("CFBundleIdentifier") ?? "Unknown",
-                build: fact("CFBundleVersion") ?? "Unknown",
-                system: "\(systemName) \(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
+                version: fact("CFBundleShortVersionString"),
+                bundle: fact("CFBundleIdentifier"),
+                build: fact("CFBundleVersion"),
+                system: systemName.map { "\($0) \(system.majorVersion).\(system.minorVersion).\(system.patchVersion)" }
             )
         )
     }()
@@ -39,12 +40,16 @@ extension HTTPHeader {
     }
 
     /// A user agent's text. What is not printable ASCII becomes `_`: a program may bear any file name, a header may not.
-    static func userAgentText(name: String, version: String, bundle: String, build: String, system: String) -> String {
-        let text = "\(name)/\(version) (\(bundle); build:\(build); \(system)) Afar/\(AFInfo.version)"
+    static func userAgentText(
+        name: String, version: String?, bundle: String?, build: String?, system: String?
+    ) -> String {
+        let facts = [bundle, build.map { "build:\($0)" }, system].compactMap { $0 }.joined(separator: "; ")
+        let product = name + (version.map { "/\($0)" } ?? "")
+        let text = "\(product) \(facts.isEmpty ? "" : "(\(facts)) ")Afar/\(AFInfo.version)"
         return String(text.map { $0.isASCII && (" "..."~").contains($0) ? $0 : "_" })
     }
 
-    private static var systemName: String {
+    private static var systemName: String? {
         #if os(Linux)
             "Linux"
         #elseif os(macOS)
@@ -62,7 +67,7 @@ extension HTTPHeader {
         #elseif os(Android)
             "Android"
         #else
-            "Unknown"
+            nil
         #endif
     }
 }

@@ -88,8 +88,12 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// What every request has unless it says otherwise: `Accept-Encoding`, `Accept-Language`, `User-Agent`.
-    public static let `default`: HTTPHeaders = [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
+    /// The headers of every request that doesn't set them itself: `Accept-Encoding`, `Accept-Language` if the user's languages
+    /// are known, and `User-Agent`.
+    public static let `default`: HTTPHeaders =
+        PreferredLanguages.current.isEmpty
+        ? [.defaultAcceptEncoding, .defaultUserAgent]
+        : [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {

@@ -2,15 +2,14 @@ import Foundation
 
 /// The languages that the user wants to read, best first, as tags of BCP 47.
 enum PreferredLanguages {
-    /// What the system says.
+    /// The system's languages; empty when they are unknown.
     ///
-    /// Foundation knows on Apple's platforms only; elsewhere it says the same whatever the user has chosen, so that the
-    /// environment is asked first.
+    /// On Linux Foundation returns international English whatever the user has chosen.
     static var current: [String] {
         #if canImport(Darwin)
             Locale.preferredLanguages
         #else
-            tags(in: ProcessInfo.processInfo.environment) ?? Locale.preferredLanguages
+            tags(in: ProcessInfo.processInfo.environment) ?? Locale.preferredLanguages.filter { $0 != "en-001" }
         #endif
     }
 

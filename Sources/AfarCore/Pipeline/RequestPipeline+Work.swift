@@ -99,6 +99,7 @@ extension RequestPipeline {
             body: body,
             delivery: try request.openDelivery(),
             options: try request.stack.options.get())
+        exchange.fragment = urlRequest.url?.fragmentAsWritten
         // 60 is what Foundation gives a request that says nothing.
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
             exchange.options.idleTimeout = urlRequest.timeoutInterval

@@ -83,7 +83,8 @@ public struct SessionConfiguration: Sendable {
     public var allowsInsecureRedirects = false
     /// The names of further sensitive headers, which their names do not show to be so: `X-Customer`, say. Like
     /// `Authorization`, `Cookie`, `X-Api-Key` and all others whose names show a credential, they are redacted in logs,
-    /// and do not follow a redirect to another scheme, host or port. Case does not matter.
+    /// and do not follow a redirect to another scheme, host or port. The cache keeps the responses to requests with other
+    /// values apart, unless they are `public`. Case does not matter.
     public var sensitiveHeaders: Set<String> = []
     /// The earlier name of ``sensitiveHeaders``.
     @available(*, deprecated, renamed: "sensitiveHeaders")

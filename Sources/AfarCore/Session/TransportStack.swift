@@ -52,7 +52,7 @@ final class TransportStack: Sendable {
             stages.append(
                 CacheStage(
                     store, revalidation: CacheRevalidation(through: innerStages, over: sender),
-                    coalesces: configuration.coalescesRequests))
+                    coalesces: configuration.coalescesRequests, sensitiveHeaders: configuration.sensitiveHeaders))
         } else if let cookieStage = configuration.cookieStage() {
             stages.append(cookieStage)
         }

@@ -125,7 +125,8 @@ struct UpgradeTransport: Transport {
         }
         return ResponseHead(
             status: parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) },
-            httpVersion: String(decoding: parts[0], as: UTF8.self), raw: RawHead(bytes: lines), url: exchange.url)
+            httpVersion: String(decoding: parts[0], as: UTF8.self), raw: RawHead(bytes: lines),
+            url: exchange.responseURL)
     }
 
     private func report(of connection: any Connection) -> TransportReport {

@@ -18,7 +18,7 @@ extension Transfer {
             return false
         }
         refusal = nil
-        reader = ResponseReader(url: plan.url, options: exchange.options)
+        reader = ResponseReader(url: exchange.responseURL, options: exchange.options)
         return true
     }
 }

@@ -101,7 +101,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         observer = hop.observer
         let context = hop.exchange.context
         authentication = context.isEmpty ? nil : context[ConnectionAuthenticationKey.self]
-        reader = ResponseReader(url: plan.url, options: hop.exchange.options)
+        reader = ResponseReader(url: hop.exchange.responseURL, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
@@ -256,7 +256,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         refusal = nil
-        reader = ResponseReader(url: plan.url, options: exchange.options)
+        reader = ResponseReader(url: exchange.responseURL, options: exchange.options)
         headersWithoutExpectation = plan.headers(for: Hop(exchange.withoutExpectation))
         return afar_set_header_list(handle.raw, headersWithoutExpectation?.first) == CURLE_OK
     }

@@ -48,7 +48,7 @@ struct EventSourceRequest: WrittenURLConvertible {
     func asURLRequest() throws -> URLRequest {
         var request = try makeRequest()
         if request.headers["Accept"] == nil { request.headers.update(.accept("text/event-stream")) }
-        if request.headers["Cache-Control"] == nil { request.headers.update(name: "Cache-Control", value: "no-store") }
+        if request.headers["Cache-Control"] == nil { request.headers.update(name: "Cache-Control", value: "no-cache") }
         let id = memory.lastEventID
         if !id.isEmpty { request.headers.update(name: "Last-Event-ID", value: id) }
         return request

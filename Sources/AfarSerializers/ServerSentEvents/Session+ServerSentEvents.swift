@@ -8,7 +8,7 @@ import Foundation
 extension Session {
     /// The events of a server, to await: connected when a loop begins, and again after each connection's end.
     ///
-    /// `Accept: text/event-stream` and `Cache-Control: no-store` are sent unless the headers say otherwise.
+    /// `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the headers say otherwise.
     ///
     /// - Parameters:
     ///   - convertible: The URL.
@@ -47,7 +47,7 @@ extension Session {
     /// The events that a server sends as the answer to a request, to await: sent when a loop begins, and again after each
     /// connection's end.
     ///
-    /// `Accept: text/event-stream` and `Cache-Control: no-store` are sent unless the headers say otherwise.
+    /// `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the headers say otherwise.
     ///
     /// - Parameters:
     ///   - convertible: Makes the request of each connection.

@@ -14,16 +14,25 @@ package struct CacheRequest: Sendable {
     package let decodesContent: Bool
     /// What the caller says about caches.
     package let control: CacheControl
+    /// The origin that the caller's `Host` field names; nil without one, or if it is that of the URL. It is part of the target
+    /// URI (RFC 9110, section 7.1). It doesn't replace the URL's host, since another server may have answered there.
+    package let otherHost: String?
     private let own: HTTPFields
     private let defaults: DefaultFields
+    private let sensitiveHeaders: SensitiveHeaders
+    private let hasStoredCookies: Bool
 
-    package init(_ exchange: Exchange) {
+    package init(_ exchange: Exchange, sensitiveHeaders: SensitiveHeaders = SensitiveHeaders()) {
+        self.sensitiveHeaders = sensitiveHeaders
         method = exchange.request.method
         url = Origin(exchange.request).text + (exchange.request.path ?? "")
         hasBody = !exchange.body.isNone
         decodesContent = exchange.options.decodesContent
         own = exchange.request.headerFields
         defaults = exchange.options.defaultFields
+        otherHost = exchange.otherHost
+        hasStoredCookies =
+            !exchange.context.isEmpty && exchange.context[CookieHandlingKey.self].hasStoredCookies
         // Who is asked over a connection that is somebody's stands in no field.
         var isConditional =
             !exchange.context.isEmpty && exchange.context[ConnectionAuthenticationKey.self] != nil
@@ -55,6 +64,15 @@ package struct CacheRequest: Sendable {
         let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
         return ([url] + fields).joined(separator: "\n")
     }
+
+    /// The names of the fields with credentials, sorted. Cookies of a store aren't among them: they change all the time, and
+    /// servers that vary by them send `Vary`. Cookies that the caller has set are.
+    package var credentials: [HTTPField.Name] {
+        let names = Set((own + defaults.fields).map(\.name)).filter(isSensitive)
+        return names.filter { $0 != .cookie || !hasStoredCookies }.sorted { $0.canonicalName < $1.canonicalName }
+    }
+
+    package func isSensitive(_ name: HTTPField.Name) -> Bool { sensitiveHeaders.contains(name.rawName) }
 
     /// The values of a field as they are sent.
     package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }

@@ -2,7 +2,7 @@
 package final class CacheRevalidation: Sendable {
     private let stages: [any ExchangeStage]
     private let sender: ExchangeSender
-    /// The URLs that are being asked for.
+    /// The identities of the requests that are on their way.
     private let running = Locked<Set<String>>([])
 
     /// - Parameter stages: Those between the cache and the transport.
@@ -13,8 +13,8 @@ package final class CacheRevalidation: Sendable {
 
     /// Sends the request of a hop once more, unless the same is on its way.
     func start(_ hop: Hop, _ cache: CacheStage) {
-        let url = hop.exchange.url
-        guard running.withLock({ $0.insert(url).inserted }) else { return }
+        let identity = CacheRequest(hop.exchange).identity
+        guard running.withLock({ $0.insert(identity).inserted }) else { return }
         var exchange = Exchange(
             request: hop.exchange.request, delivery: .collect(limit: Int64(CacheStage.longestBody)),
             options: hop.exchange.options)
@@ -22,15 +22,15 @@ package final class CacheRevalidation: Sendable {
         exchange.context[CachePolicyKey.self] = .revalidate
         let stages: [any ExchangeStage] = [cache] + stages
         let driver = HopDriver(Hop(exchange), through: stages, over: sender) { _ in (.take(), asking: nil) }
-        driver.start { [self] event in take(event, of: driver, url) }
+        driver.start { [self] event in take(event, of: driver, identity) }
     }
 
-    private func take(_ event: HopDriver.Event, of driver: HopDriver, _ url: String) {
+    private func take(_ event: HopDriver.Event, of driver: HopDriver, _ identity: String) {
         guard case .waits(let work) = event else {
-            running.withLock { _ = $0.remove(url) }
+            running.withLock { _ = $0.remove(identity) }
             return
         }
         Task { await work() }
-        driver.next { [self] event in take(event, of: driver, url) }
+        driver.next { [self] event in take(event, of: driver, identity) }
     }
 }

@@ -120,8 +120,10 @@ package enum CacheRules {
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
+        // An event stream has no end, and its events are for one reader.
         guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request),
-            !request.control.noStore, terms.varyingFields != nil, status >= 200, status != 206, status != 304,
+            !request.control.noStore, MediaType(fields[values: .contentType].last).essence != "text/event-stream",
+            terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)
@@ -144,18 +146,20 @@ package enum CacheRules {
         return kept
     }
 
-    /// What tells requests apart that get different responses (section 4.1). Whatever `Vary` says, one with an
-    /// `Authorization` is unlike one with another: what one user may see is not shown to the next.
+    /// The text that separates the responses to a URL: the fields that `Vary` names (section 4.1), the target of a caller's
+    /// `Host`, and unless the response is public, all credentials. A response to one user isn't used for another.
     package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
         var names = terms.varyingFields ?? []
-        if !terms.control.isPublic, !names.contains(.authorization) { names.append(.authorization) }
-        var text = ""
+        if !terms.control.isPublic {
+            for name in request.credentials where !names.contains(name) { names.append(name) }
+        }
+        var text = request.otherHost.map { "host: \($0)\n" } ?? ""
         for name in names {
             let values = request.values(name)
             guard !values.isEmpty else { continue }
             let value = values.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ", ")
             text +=
-                "\(name.canonicalName): \(Redaction.isSensitive(name.rawName) ? SHA256.hexDigest(of: value) : value)\n"
+                "\(name.canonicalName): \(request.isSensitive(name) ? SHA256.hexDigest(of: value) : value)\n"
         }
         return text
     }

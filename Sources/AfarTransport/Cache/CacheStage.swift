@@ -7,6 +7,7 @@ package struct CacheStage: ExchangeStage {
     private var revalidation: CacheRevalidation?
     private let invalidations = CacheInvalidations()
     private let fetches: CoalescedFetches?
+    private let sensitiveHeaders: SensitiveHeaders
 
     /// The most bytes of a body that are kept.
     static let longestBody = 16 * 1024 * 1024
@@ -14,10 +15,15 @@ package struct CacheStage: ExchangeStage {
     /// - Parameters:
     ///   - revalidation: How the server is asked beside a request; nil to answer with nothing stale.
     ///   - coalesces: Whether requests wait for what others like them fetch.
-    package init(_ store: any CacheStore, revalidation: CacheRevalidation?, coalesces: Bool = false) {
+    ///   - sensitiveHeaders: The names of headers that are credentials, besides those that their names show to be.
+    package init(
+        _ store: any CacheStore, revalidation: CacheRevalidation?, coalesces: Bool = false,
+        sensitiveHeaders: Set<String> = []
+    ) {
         self.store = store
         self.revalidation = revalidation
         fetches = coalesces ? CoalescedFetches() : nil
+        self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
@@ -64,7 +70,7 @@ package struct CacheStage: ExchangeStage {
         private var store: any CacheStore { stage.store }
 
         init(_ exchange: Exchange, _ stage: CacheStage) {
-            request = CacheRequest(exchange)
+            request = CacheRequest(exchange, sensitiveHeaders: stage.sensitiveHeaders)
             let context = exchange.context
             policy = context.isEmpty ? .standard : context[CachePolicyKey.self]
             handler = context.isEmpty ? nil : context[CacheHandlerKey.self]
@@ -129,7 +135,8 @@ package struct CacheStage: ExchangeStage {
                 return .send
             case .unavailable where policy == .cacheOnly: return notCached(hop)
             case .unavailable:
-                let head = ResponseHead(status: 504, fields: HTTPFields(), url: hop.exchange.url, isStored: true)
+                let head = ResponseHead(
+                    status: 504, fields: HTTPFields(), url: hop.exchange.responseURL, isStored: true)
                 return .answer(TransportResponse(head: head, body: .data(Data())))
             }
         }
@@ -273,14 +280,15 @@ package struct CacheStage: ExchangeStage {
             var fields = response.fields
             // As many as 2³¹ when it is older (section 1.2.2).
             fields[.age] = String(Int(min(response.terms.age(at: now), 2_147_483_648)))
-            let head = ResponseHead(status: response.status, fields: fields, url: hop.exchange.url, isStored: true)
+            let head = ResponseHead(
+                status: response.status, fields: fields, url: hop.exchange.responseURL, isStored: true)
             var metrics = TransactionMetrics()
             metrics.isFromCache = true
             metrics.fetchStartDate = state.withLock { $0.requestDate }
             metrics.responseEndDate = now
-            return TransportResponse(
-                head: head, body: .data(request.method == .head ? Data() : response.body),
-                report: TransportReport(transactions: [metrics]))
+            let body = request.method == .head ? Data() : response.body
+            metrics.countOfResponseBodyBytesAfterDecoding = Int64(body.count)
+            return TransportResponse(head: head, body: .data(body), report: TransportReport(transactions: [metrics]))
         }
     }
 }

@@ -27,8 +27,14 @@ package struct CacheTerms: Sendable {
         varyingFields = Self.names(in: fields[values: .vary])
     }
 
-    /// How old it is, in seconds (section 4.2.3). A clock that was set back makes nothing younger than it came.
-    package func age(at now: Date) -> Double { initialAge + max(0, now.timeIntervalSince(responseDate)) }
+    /// The age in seconds (section 4.2.3). It is unknown, and infinite, if the clock was set back since the response came.
+    package func age(at now: Date) -> Double {
+        let elapsed = now.timeIntervalSince(responseDate)
+        return elapsed < -Self.clockTolerance ? .infinity : initialAge + max(0, elapsed)
+    }
+
+    /// By how many seconds a clock may be adjusted.
+    private static let clockTolerance: Double = 1
 
     /// Whether there is something to ask the server by (section 4.3.1).
     package var hasValidator: Bool { entityTag != nil || lastModified != nil }

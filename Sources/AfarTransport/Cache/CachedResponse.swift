@@ -5,8 +5,8 @@ public import HTTPTypes
 public final class CachedResponse: Sendable {
     /// The URL that was asked, as text, without fragment; its scheme and host in lower case, without the scheme's own port.
     public let url: String
-    /// What told this response from others of the same URL: the request's fields that `Vary` names, and `Authorization`.
-    /// Values of sensitive fields are in it as hashes.
+    /// What separates this response from others of the same URL: the request's fields that `Vary` names, a `Host` of the
+    /// caller's, and credentials. Values of sensitive fields are in it as hashes.
     public let variant: String
     /// The status code.
     public let status: Int

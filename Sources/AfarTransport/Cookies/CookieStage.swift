@@ -47,20 +47,24 @@ package struct CookieStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<Departure> {
             guard sends, !store.isEmpty, !hop.exchange.hasCookieField else { return .now(.send) }
-            let cookies = store.cookies(for: CookieURL(hop.exchange.request))
+            let cookies = store.cookies(for: CookieURL(hop.exchange))
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
             // One field; the subscript would make one of each cookie (section 5.8.1).
             exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.headerBytes))
+            exchange.context[CookieHandlingKey.self].hasStoredCookies = true
             return .now(.change(exchange))
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
-            let (url, now) = (CookieURL(hop.exchange.request), Date())
+            let (url, now) = (CookieURL(hop.exchange), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
-            let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).compactMap {
-                rules.cookie(from: $0.text, isLatin1: $0.isLatin1, of: url, now: now)
+            // Each is created after the one before it, so that they are sent in the order of arrival (section 5.8.3).
+            let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap { index, cookie in
+                rules.cookie(
+                    from: cookie.text, isLatin1: cookie.isLatin1, of: url,
+                    now: now.addingTimeInterval(Double(index) * 0.000_001))
             }
             if !cookies.isEmpty { store.store(cookies, from: url) }
             return .now(.pass)
@@ -84,6 +88,8 @@ package struct CookieHandling: Sendable {
     package var isWanted: Bool
     /// The document that it is made for; nil when it names none.
     package var document: CookieURL?
+    /// Whether the `Cookie` field is from a store, and not from the caller.
+    var hasStoredCookies = false
 
     package init(isWanted: Bool = true, document: CookieURL? = nil) {
         (self.isWanted, self.document) = (isWanted, document)

@@ -1,5 +1,5 @@
 public import Foundation
-package import HTTPTypes
+import HTTPTypes
 
 /// What the rules about cookies look at in a URL: its host, its path, and whether it is secure.
 public struct CookieURL: Sendable, Hashable {
@@ -18,9 +18,12 @@ public struct CookieURL: Sendable, Hashable {
         self.init(scheme: target.scheme, authority: target.authority, path: target.path)
     }
 
-    /// The URL that a request is sent to.
-    package init(_ request: HTTPRequest) {
-        self.init(scheme: request.scheme ?? "", authority: request.authority ?? "", path: request.path ?? "/")
+    /// The URL that a request is for: its host is that of the caller's `Host` field, if there is one.
+    package init(_ exchange: Exchange) {
+        let request = exchange.request
+        self.init(
+            scheme: request.scheme ?? "", authority: exchange.otherHost ?? request.authority ?? "",
+            path: request.path ?? "/")
     }
 
     private init(scheme: String, authority: String, path: String) {

@@ -3,7 +3,7 @@ extension Redaction {
     private static let sensitiveParts = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "passcode", "credential",
         "signature", "bearer", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey",
-        "sessionid", "sessid",
+        "sessionid", "sessid", "secwebsocketprotocol",
     ].map { Array($0.utf8) }
 
     /// Words of names, such as `X-Auth-Key` and `user.pwd`, that only mean a credential when they stand alone.

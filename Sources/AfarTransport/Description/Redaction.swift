@@ -13,6 +13,8 @@ package struct Redaction: Sendable {
     private let sensitiveHeaders: SensitiveHeaders
 
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
+    /// Schemes whose tokens servers also send.
+    private static let tokenSchemes: Set = ["bearer", "negotiate", "ntlm"]
     private static let headersOfOneURL: Set = ["location", "content-location", "referer"]
 
     /// - Parameters:
@@ -23,15 +25,30 @@ package struct Redaction: Sendable {
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    /// A header's value. Of credentials the scheme stays; in other values URLs are redacted.
+    /// A header's value. Of credentials the scheme stays; in other values URLs and tokens after a scheme are redacted.
     package func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
         guard sensitiveHeaders.contains(name) else {
-            return Self.headersOfOneURL.contains(name.asciiLowercased) ? url(value) : text(value)
+            return Self.headersOfOneURL.contains(name.asciiLowercased) ? url(value) : text(hidingTokens(in: value))
         }
         guard let space = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return Self.mask }
         let scheme = value[..<space]
         return Self.schemes.contains(scheme.lowercased()) ? "\(scheme) \(Self.mask)" : Self.mask
+    }
+
+    /// Hides the elements of a list that are a scheme and a token, such as `Negotiate YII=`.
+    private func hidingTokens(in value: String) -> String {
+        let elements = FieldScanner.elements(of: [value])
+        let shown = elements.map { element in
+            var scanner = FieldScanner(element)
+            guard let scheme = scanner.token(), Self.tokenSchemes.contains(scheme.asciiLowercased) else {
+                return element
+            }
+            scanner.skipSpaces()
+            guard scanner.token68() != nil, scanner.next == nil else { return element }
+            return "\(scheme) \(Self.mask)"
+        }
+        return shown == elements ? value : shown.joined(separator: ", ")
     }
 
     /// A user name and a password.

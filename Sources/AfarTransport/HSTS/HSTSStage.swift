@@ -34,7 +34,8 @@ package struct HSTSUpgradeStage: ExchangeStage {
 /// Remembers the hosts that want to be reached by https only (RFC 6797, section 8.1).
 ///
 /// Only what comes over a connection that the transport has verified counts, from no cache and for no address. Where an evaluator
-/// decides on certificates instead, it may have accepted any, so nothing is remembered there.
+/// decides on certificates instead, it may have accepted any, so nothing is remembered there. Nor is a response to a request
+/// whose `Host` field names another host than the certificate: it speaks for that host.
 package struct HSTSStage: ExchangeStage {
     private let run: Run
 
@@ -42,7 +43,9 @@ package struct HSTSStage: ExchangeStage {
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
         let exchange = hop.exchange
-        return exchange.request.scheme == "https" && exchange.options.security?.evaluation == nil ? run : nil
+        return exchange.request.scheme == "https" && exchange.options.security?.evaluation == nil
+            && exchange.otherHost == nil
+            ? run : nil
     }
 
     private final class Run: StageRun {

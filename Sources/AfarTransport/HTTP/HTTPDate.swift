@@ -3,27 +3,38 @@ import Foundation
 /// Dates as HTTP writes them (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
+    private static let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+    private static let shortDays = Set(days.map { $0.prefix(3) })
+    private static let longDays = Set(days.map { $0[...] })
 
-    /// The seconds since 1970, nil when the text is no date: `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the obsolete forms
-    /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    /// The seconds since 1970, or nil if the text is not a date.
+    ///
+    /// The forms are `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and
+    /// `Sun Nov  6 08:49:37 1994`. Names match in any case, as in browsers. The day of the week may be wrong.
     package static func parse(_ text: String) -> Int? {
-        let words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.map(Substring.init)
-        guard text.utf8.count < 64, text.utf8.last != UInt8(ascii: " "), (5...6).contains(words.count) else {
-            return nil
+        guard text.utf8.count < 64 else { return nil }
+        let words = text.asciiLowercased.split(separator: " ", omittingEmptySubsequences: false)
+        if words.count == 6, words[0].last == ",", shortDays.contains(words[0].dropLast()), words[5] == "gmt" {
+            return seconds(year: number(words[3], 4), month: words[2], day: number(words[1], 2), time: words[4])
         }
-        if words[0].hasSuffix(","), words.count == 6, words[5] == "GMT" {
-            let year = words[3].utf8.count == 2 ? number(words[3], 2).map(fullYear) : number(words[3], 4)
-            return seconds(year: year, month: words[2], day: number(words[1], 2), time: words[4])
+        if words.count == 4, words[0].last == ",", longDays.contains(words[0].dropLast()), words[3] == "gmt" {
+            let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard date.count == 3 else { return nil }
+            return seconds(
+                year: number(date[2], 2).map(fullYear), month: date[1], day: number(date[0], 2), time: words[2])
         }
-        guard words.count == 5, !words[0].hasSuffix(",") else { return nil }
+        // A day of one digit has a second space before it.
+        let hasShortDay = words.count == 6 && words[2].isEmpty
+        guard hasShortDay || words.count == 5, shortDays.contains(words[0]) else { return nil }
+        let rest = words.suffix(3).map { $0 }
         return seconds(
-            year: number(words[4], 4), month: words[1], day: number(words[2], words[2].utf8.count), time: words[3])
+            year: number(rest[2], 4), month: words[1], day: number(rest[0], hasShortDay ? 1 : 2), time: rest[1])
     }
 
     private static func seconds(year: Int32?, month: Substring, day: Int32?, time: Substring) -> Int? {
-        let clock = time.utf8.split(separator: UInt8(ascii: ":")).map { number(Substring($0), 2) }
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, 2) }
         guard let year, let day, let month = months.firstIndex(of: String(month)), clock.count == 3,
             let hour = clock[0], let minute = clock[1], let second = clock[2],
             (1...31).contains(day), year >= 1900, hour < 24, minute < 60, second <= 60

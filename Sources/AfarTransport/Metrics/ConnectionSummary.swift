@@ -39,6 +39,8 @@ package struct ConnectionSummary {
 extension TransactionMetrics {
     /// The bytes of the response's body as they travelled; as they became, where the transport knows no more.
     package var travelledBodyBytes: Int64 {
-        countOfResponseBodyBytesReceived > 0 ? countOfResponseBodyBytesReceived : countOfResponseBodyBytesAfterDecoding
+        if isFromCache { return 0 }
+        return countOfResponseBodyBytesReceived > 0
+            ? countOfResponseBodyBytesReceived : countOfResponseBodyBytesAfterDecoding
     }
 }

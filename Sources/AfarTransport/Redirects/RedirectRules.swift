@@ -48,6 +48,8 @@ package struct RedirectRules: Sendable {
             }
             target.authority = host
         }
+        // RFC 9110, section 10.2.2.
+        if target.fragment == nil { target.fragment = exchange.fragment.map { $0[...] } }
         guard let url = URL(target) else {
             throw redirect.failure(.invalidRedirect, to: location, "is no URL")
         }
@@ -105,6 +107,7 @@ package struct RedirectRules: Sendable {
         var next = exchange
         next.request = upgraded ?? request
         next.request.headerFields = proposal.fields
+        next.fragment = proposal.url.fragmentAsWritten
         next.body = proposal.body
         clean(&next.request.headerFields, of: proposal, to: next.request, from: exchange.request, hasLeft: hasLeft)
         let defaults = exchange.options.defaultFields.fields

@@ -24,6 +24,8 @@ public struct Exchange: Sendable {
     public var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
     /// Values for the transports around the transport.
     public var context: ExchangeContext
+    /// The fragment of the URL, percent-encoded, without `#`; nil for a URL without one. It is never sent.
+    public var fragment: String?
 
     /// Makes an exchange; everything but the request has a default.
     public init(
@@ -54,10 +56,13 @@ public struct Exchange: Sendable {
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadVerdict { verdict?(head) ?? .take() }
 
-    /// The request's URL as text, without userinfo; for errors and logs.
+    /// The request's URL as text, without userinfo and fragment; for errors and logs.
     public var url: String {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
     }
+
+    /// The URL for the head of a response: ``url`` with the fragment (RFC 9110, section 10.2.2).
+    public var responseURL: String { fragment.map { "\(url)#\($0)" } ?? url }
 
     /// The features that this exchange requires of a transport.
     public var requiredFeatures: TransportCapabilities.Features {

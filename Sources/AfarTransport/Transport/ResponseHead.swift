@@ -26,7 +26,7 @@ public final class ResponseHead: Sendable {
     public let status: Int
     /// The version as it stands in the status line, "HTTP/1.1" say.
     public let httpVersion: String
-    /// The URL that was asked, as text.
+    /// The URL that was asked, as text, with its fragment.
     public let url: String
     /// Whether it comes from a cache, and not from the server that was asked. Such a response sets no cookies.
     public let isStored: Bool

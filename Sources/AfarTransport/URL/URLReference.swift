@@ -1,5 +1,13 @@
 package import Foundation
 
+extension URL {
+    /// The fragment, percent-encoded, without `#`; nil for a URL without one.
+    package var fragmentAsWritten: String? {
+        let text = absoluteString
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[text.utf8.index(after: $0)...]) }
+    }
+}
+
 /// A URL, or a part of one that is to be completed, taken to pieces (RFC 3986, section 4.1 and appendix B).
 ///
 /// Between a text and a `URL` there are two steps. Blanks, control characters, backslashes and characters beyond ASCII can be

@@ -22,11 +22,11 @@ struct ContentDispositionTests {
         ("attachment;\u{301}x=y; filename=a.txt;\u{301}b", "a.txt"), ("attachment; filename=\"a.txt\"\u{301}", "a.txt"),
     ])
     func namesAreRead(value: String, name: String) {
-        #expect(ContentDisposition(value).fileName == name)
+        #expect(ContentDisposition(value).fileNames.first == name)
     }
 
     @Test(arguments: ["", "attachment", "filename=x", "attachment;", ";;;", "attachment; name=x", "attachment; =x"])
     func whatNamesNothingGivesNothing(value: String) {
-        #expect(ContentDisposition(value).fileName == nil)
+        #expect(ContentDisposition(value).fileNames.isEmpty)
     }
 }

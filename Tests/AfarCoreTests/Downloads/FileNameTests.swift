@@ -36,6 +36,13 @@ struct FileNameTests {
         (nil, "http://x/%FF", "%FF"),
         (nil, "http://x/a%20b", "a b"), ("attachment; filename=c", "http://x/a", "c"),
         ("attachment; filename=..", "http://x/a", "a"), ("attachment", "http://x/a", "a"),
+        ("attachment; filename=c; filename*=UTF-8''d", "http://x/a", "d"),
+        ("attachment; filename=c; filename*=UTF-8''", "http://x/a", "c"),
+        ("attachment; filename=c; filename*=UTF-8''%2E%2E", "http://x/a", "c"),
+        ("attachment; filename=c; filename*=UTF-8''b%2F", "http://x/a", "c"),
+        ("attachment; filename=c; filename*=UTF-16''d", "http://x/a", "c"),
+        ("attachment; filename=c; filename*=d", "http://x/a", "c"),
+        ("attachment; filename=..; filename*=UTF-8''%00", "http://x/a", "a"),
     ])
     func theServersNameComesBeforeTheAddress(disposition: String?, url: String, name: String) {
         #expect(FileName.suggested(contentDisposition: disposition, url: url) == name)

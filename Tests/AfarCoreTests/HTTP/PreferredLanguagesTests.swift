@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import AfarCore
@@ -42,9 +43,12 @@ struct PreferredLanguagesTests {
         #expect(PreferredLanguages.tags(in: environment) == languages)
     }
 
-    @Test("there is always a language, and each is a tag")
+    @Test("the languages are those of the environment, if it names any, and each is a tag")
     func current() {
-        #expect(!PreferredLanguages.current.isEmpty)
+        let named = PreferredLanguages.tags(in: ProcessInfo.processInfo.environment)
+        #expect(PreferredLanguages.current == named ?? [])
+        #expect(HTTPHeaders.default["Accept-Language"] == named.map { _ in HTTPHeader.defaultAcceptLanguage.value })
+        #expect(named != nil || HTTPHeader.defaultAcceptLanguage.value == "*")
         for language in PreferredLanguages.current {
             #expect(language.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
         }

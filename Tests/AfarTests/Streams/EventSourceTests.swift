@@ -50,7 +50,7 @@ import Testing
         #expect(pauses.all == [.seconds(3), .seconds(3), .seconds(3)])
         let first = try #require(server.requests.first).lowercased()
         #expect(first.contains("accept: text/event-stream\r\n"))
-        #expect(first.contains("cache-control: no-store\r\n"))
+        #expect(first.contains("cache-control: no-cache\r\n"))
         await server.stop()
     }
 

@@ -19,7 +19,8 @@ struct CacheExchange {
 
     static func request(
         _ method: HTTPRequest.Method = .get, _ texts: [(String, String)] = [], defaults: [(String, String)] = [],
-        path: String = "/a?b=1", body: RequestBody = .none, decodesContent: Bool = true
+        path: String = "/a?b=1", body: RequestBody = .none, decodesContent: Bool = true,
+        sensitiveHeaders: Set<String> = []
     ) -> CacheRequest {
         var options = ExchangeOptions()
         options.decodesContent = decodesContent
@@ -28,7 +29,8 @@ struct CacheExchange {
             Exchange(
                 request: HTTPRequest(
                     method: method, scheme: "http", authority: "cache.example", path: path,
-                    headerFields: fields(texts)), body: body, options: options))
+                    headerFields: fields(texts)), body: body, options: options),
+            sensitiveHeaders: SensitiveHeaders(sensitiveHeaders))
     }
 
     static func head(_ status: Int = 200, _ texts: [(String, String)], isDated: Bool = true) -> ResponseHead {

@@ -23,7 +23,10 @@ struct CacheFreshnessTests {
         #expect(CacheExchange.kept([("Cache-Control", "private, max-age=60")]) != nil)
     }
 
-    @Test(arguments: ["0", "-1", "soon", "", "Sun, 06 Nov 1994 08:49:36 GMT"])
+    @Test(arguments: [
+        "0", "-1", "soon", "", "Sun, 06 Nov 1994 08:49:36 GMT", "Thu, 18 Aug 50 02:01:18 GMT",
+        "Thu, 18 Aug  2050 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT",
+    ])
     func whatHasExpiredIsNotFresh(expires: String) { #expect(lifetime([("Expires", expires)]) == 0) }
 
     @Test func theEarliestExpiryCounts() {
@@ -34,6 +37,10 @@ struct CacheFreshnessTests {
 
     @Test(arguments: ["Sunday, 06-Nov-94 09:49:37 GMT", "Sun Nov  6 09:49:37 1994"])
     func obsoleteDatesAreRead(expires: String) { #expect(lifetime([("Expires", expires)]) == 3600) }
+
+    @Test func namesInADateMatchInAnyCase() {
+        #expect(lifetime([("Expires", "SUN, 06 NOV 1994 09:49:37 gmt")]) == 3600)
+    }
 
     @Test func aTenthOfTheAgeIsGuessed() {
         let modified = ("Last-Modified", "Sun, 06 Nov 1994 08:32:57 GMT")
@@ -69,5 +76,15 @@ struct CacheFreshnessTests {
         #expect(age([], isDated: false) == 0)
     }
 
-    @Test func aClockThatWasSetBackMakesNothingYounger() { #expect(age([("Age", "10")], after: -1000) == 10) }
+    @Test(arguments: [true, false]) func aClockThatWasSetBackMakesAResponseStale(isDated: Bool) throws {
+        let response = try #require(CacheExchange.kept([("Cache-Control", "max-age=60")], isDated: isDated))
+        func decision(_ seconds: Double) -> String {
+            let now = CacheExchange.start + seconds
+            return CacheRules.decide(CacheExchange.request(), .standard, among: [response], at: now).name
+        }
+        #expect(decision(-86_400) == "send" && decision(-2) == "send")
+        // Clocks are adjusted by fractions of a second all the time.
+        #expect(decision(-0.5) == "use" && decision(0) == "use")
+        #expect(age([("Age", "10")], after: -0.5) == 10)
+    }
 }

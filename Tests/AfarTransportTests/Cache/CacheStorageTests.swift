@@ -1,7 +1,8 @@
-import AfarTransport
 import Foundation
 import HTTPTypes
 import Testing
+
+@testable import AfarTransport
 
 /// What is kept, and for which requests (RFC 9111, sections 3 and 4.1).
 struct CacheStorageTests {
@@ -74,6 +75,12 @@ struct CacheStorageTests {
         }
     }
 
+    @Test func anEventStreamIsNotKept() {
+        #expect(!isKept([fresh, ("Content-Type", "text/event-stream")]))
+        #expect(!isKept([fresh, ("Content-Type", "Text/Event-Stream; charset=utf-8")]))
+        #expect(isKept([fresh, ("Content-Type", "text/plain")]))
+    }
+
     @Test func fieldsForOneConnectionAreNotKept() throws {
         let kept = try #require(
             CacheExchange.kept([
@@ -143,7 +150,64 @@ struct CacheStorageTests {
         #expect(!serves(own, [("Authorization", "Bearer bob")]) && !serves(own, []))
         let common = try #require(CacheExchange.kept([("Cache-Control", "public, max-age=60")], to: ada))
         #expect(serves(common, [("Authorization", "Bearer bob")]) && serves(common, []))
+        let none = try #require(CacheExchange.kept([fresh]))
+        #expect(!CacheRules.matches(ada, none))
         let cookie = try kept(vary: "Cookie", [("Cookie", "id=secret")])
         #expect(!cookie.variant.contains("secret") && !serves(cookie, [("Cookie", "id=other")]))
+    }
+
+    @Test(arguments: ["X-Api-Key", "x-auth-token", "Cookie", "X-Amz-Security-Token", "X-Customer"])
+    func allCredentialsSeparateUsers(name: String) throws {
+        func request(_ value: String?, asDefault: Bool = false) -> CacheRequest {
+            let fields = value.map { [(name, $0)] } ?? []
+            return CacheExchange.request(
+                .get, asDefault ? [] : fields, defaults: asDefault ? fields : [], sensitiveHeaders: ["x-customer"])
+        }
+        let own = try #require(CacheExchange.kept([fresh], to: request("ada")))
+        #expect(CacheRules.matches(request("ada"), own) && CacheRules.matches(request("ada", asDefault: true), own))
+        #expect(!CacheRules.matches(request("bob"), own) && !CacheRules.matches(request(nil), own))
+        #expect(!own.variant.contains("ada"))
+        let anyones = try #require(CacheExchange.kept([fresh], to: request(nil)))
+        #expect(!CacheRules.matches(request("ada"), anyones) && CacheRules.matches(request(nil), anyones))
+        let common = try #require(CacheExchange.kept([("Cache-Control", "public, max-age=60")], to: request("ada")))
+        #expect(CacheRules.matches(request("bob"), common))
+    }
+
+    @Test func otherFieldsDoNotSeparateRequests() throws {
+        let kept = try #require(CacheExchange.kept([fresh], to: CacheExchange.request(.get, [("X-Customer", "ada")])))
+        #expect(serves(kept, [("X-Customer", "bob")]) && serves(kept, [("Accept", "a"), ("Idempotency-Key", "1")]))
+    }
+
+    @Test func storedCookiesDoNotSeparateRequests() throws {
+        func request(_ cookie: String) -> CacheRequest {
+            var exchange = Exchange(
+                request: HTTPRequest(
+                    method: .get, scheme: "http", authority: "cache.example", path: "/a?b=1",
+                    headerFields: CacheExchange.fields([("Cookie", cookie)])))
+            exchange.context[CookieHandlingKey.self].hasStoredCookies = true
+            return CacheRequest(exchange)
+        }
+        let kept = try #require(CacheExchange.kept([fresh], to: request("a=1")))
+        #expect(CacheRules.matches(request("a=2"), kept))
+        let varying = try #require(CacheExchange.kept([fresh, ("Vary", "Cookie")], to: request("a=1")))
+        #expect(!CacheRules.matches(request("a=2"), varying))
+    }
+
+    // MARK: Host
+
+    @Test func aHostOfTheCallersIsPartOfTheTarget() throws {
+        let hosts = ["a.example", "b.example", "cache.example:8080", "a.example, b.example", ""]
+        for (number, host) in hosts.enumerated() {
+            // Public or not: it is another resource.
+            let own = try #require(
+                CacheExchange.kept(
+                    [("Cache-Control", "public, max-age=60")], to: CacheExchange.request(.get, [("host", host)])))
+            #expect(serves(own, [("HOST", host.uppercased())]) && !serves(own, []))
+            #expect(CacheRules.matches(CacheExchange.request(defaults: [("Host", host)]), own))
+            #expect(!serves(own, [("Host", hosts[(number + 1) % hosts.count])]))
+        }
+        let plain = try #require(CacheExchange.kept([fresh]))
+        #expect(serves(plain, [("Host", "Cache.Example")]) && serves(plain, [("Host", "cache.example:80")]))
+        #expect(!serves(plain, [("Host", "a.example")]))
     }
 }

@@ -52,6 +52,22 @@ struct CookieStageTests {
         #expect(sent.withUnsafeBytesOfValue { Array($0) } == cookie + Array("; other=1".utf8))
     }
 
+    @Test func cookiesOfOneResponseAreSentInTheOrderOfTheirArrival() async throws {
+        let fields = (0..<20).map { "c\($0)=1; Path=/\($0 % 3 == 0 ? "" : "; Domain=one.test")" }
+        let mock = MockTransport { request in
+            var response = MockResponse.text("there")
+            // The second response sets the same cookies in the opposite order, which changes no creation date.
+            for field in request.path == "/first" ? fields : fields.reversed() {
+                response.fields.append(HTTPField(name: .setCookie, value: field))
+            }
+            return response
+        }
+        let transport = transport(mock)
+        for path in ["first", "second", "third"] { _ = try await transport.send(.to("https://a.one.test/\(path)")) }
+        let sent = (0..<20).map { "c\($0)=1" }.joined(separator: "; ")
+        #expect(mock.requests.map { $0["Cookie"] } == [nil, sent, sent])
+    }
+
     @Test(arguments: [404, 500, 302, 401])
     func cookiesOfAllStatusesAreStored(status: Int) async throws {
         _ = try await transport(Self.setting("a=1", status: status)).send(.to("https://one.test/"))
@@ -88,6 +104,20 @@ struct CookieStageTests {
     }
 
     // MARK: What the caller says
+
+    @Test func aHostOfTheCallersHasItsOwnCookies() async throws {
+        try fill("url=1")
+        try fill("host=1", from: "https://two.test/")
+        let mock = Self.setting("set=1")
+        let transport = transport(mock)
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.request.headerFields = CacheExchange.fields([("Host", "Two.test:8443")])
+        _ = try await transport.send(exchange)
+        exchange.request.headerFields = CacheExchange.fields([("Host", "one.test:443")])
+        _ = try await transport.send(exchange)
+        #expect(mock.requests.map { $0["Cookie"] } == ["host=1", "url=1"])
+        #expect(store.all.filter { $0.name == "set" }.map(\.domain).sorted() == ["one.test", "two.test"])
+    }
 
     @Test func aCookieFieldOfTheCallersIsSentAsItIs() async throws {
         try fill()

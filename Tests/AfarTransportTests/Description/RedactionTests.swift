@@ -16,10 +16,15 @@ struct RedactionTests {
         ("Proxy-Authorization", "Digest username=\"x\"", "Digest ***"),
         ("Cookie", "a=1; b=2", "***"), ("Set-Cookie", "a=1; Path=/", "***"), ("X-API-Key", "k", "***"),
         ("X-Auth-Token", "k", "***"), ("Client-Secret", "k", "***"), ("X-Password", "Basic abc", "Basic ***"),
-        ("Accept", "Bearer abc", "Bearer abc"), ("Referer", "http://a:b@x/y", "http://***@x/y"),
+        ("Accept", "Basic abc", "Basic abc"), ("Referer", "http://a:b@x/y", "http://***@x/y"),
         ("Location", "/a?token=b c", "/a?token=***"),
         ("Link", "<http://x/?sig=a>; rel=next", "<http://x/?sig=***>; rel=next"),
         ("WWW-Authenticate", "Basic realm=\"x\"", "Basic realm=\"x\""),
+        ("WWW-Authenticate", "Bearer realm=x,  error=\"a, Bearer abc\"", "Bearer realm=x,  error=\"a, Bearer abc\""),
+        ("WWW-Authenticate", "Negotiate YII==, Basic realm=\"x\"", "Negotiate ***, Basic realm=\"x\""),
+        ("WWW-Authenticate", "NTLM", "NTLM"), ("Server", "Bearer abc.def-ghi", "Bearer ***"),
+        ("X-Next", "bearer  abc", "bearer ***"), ("X-Note", "The Bearer token", "The Bearer token"),
+        ("Sec-WebSocket-Protocol", "chat, eyJhbGciOi", "***"), ("sec-websocket-protocol", "bearer, abc", "***"),
     ])
     func headersThatCarrySecretsAreHidden(name: String, value: String, expected: String) {
         #expect(hidden.value(value, of: name) == expected)
@@ -31,7 +36,7 @@ struct RedactionTests {
         "api.key",
         "api key", "user[password]", "key1", "authKey", "X-Auth", "JSESSIONID", "Mcp-Session-Id",
         "X-Amz-Security-Token", "DBPass", "SMTPPass", "s3Key", "md5Sig", "X-SMTPPass",
-        "X-Forwarded-Authorization", "passphrase", "accessKey", "to\u{301}ken",
+        "X-Forwarded-Authorization", "Sec-WebSocket-Protocol", "passphrase", "accessKey", "to\u{301}ken",
     ])
     func namesThatTellOfSecretsAreKnown(name: String) {
         #expect(Redaction.isSensitive(name))

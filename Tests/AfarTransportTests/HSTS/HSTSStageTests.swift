@@ -47,6 +47,13 @@ struct HSTSStageTests {
         #expect(store.all.isEmpty)
     }
 
+    @Test func aResponseForAnotherHostTeachesNothing() async throws {
+        var exchange = try Exchange.to("https://one.test/")
+        exchange.request.headerFields = CacheExchange.fields([("Host", "two.test")])
+        _ = try await transport(Self.answering("max-age=100")).send(exchange)
+        #expect(store.all.isEmpty)
+    }
+
     @Test func theFirstFieldCountsAndABrokenOneIsIgnored() async throws {
         _ = try await transport(Self.answering("max-age=x", "max-age=100")).send(.to("https://one.test/"))
         #expect(store.all.isEmpty)

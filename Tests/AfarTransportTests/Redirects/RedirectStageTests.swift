@@ -53,6 +53,26 @@ struct RedirectStageTests {
         #expect(error?.report.redirects.count == 2)
     }
 
+    @Test(arguments: [
+        (nil, "/b", "http://mock/b"), (nil, "/b#own", "http://mock/b#own"), ("top", "/b", "http://mock/b#top"),
+        ("top", "/b#own", "http://mock/b#own"), ("top", "/b#", "http://mock/b#"), ("", "/b", "http://mock/b#"),
+        ("t%20op", "#o wn", "http://mock/a#o%20wn"), ("top", "https://other/b", "https://other/b#top"),
+    ])
+    func aFragmentIsInherited(fragment: String?, location: String, url: String) async throws {
+        let count = Locked(0)
+        let mock = MockTransport { _ in
+            count.withLock { count in
+                count += 1
+                return count == 1 ? .redirect(307, to: location) : .text("there")
+            }
+        }
+        var exchange = try Exchange.to("http://mock/a")
+        exchange.fragment = fragment
+        let response = try await StagedTransport(mock, RedirectStage()).send(exchange)
+        #expect(response.head.url == url)
+        #expect(mock.requests.allSatisfy { !$0.url.contains("#") })
+    }
+
     @Test func aRedirectThatIsNotFollowedIsTheResponseWithAllThatBelongsToIt() async throws {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")

@@ -23,7 +23,7 @@ extension Subject {
                         _ = (head.value(for: .location), head.values(for: .setCookie))
                         _ = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
                         _ = head.mediaType
-                        _ = head.values(for: .contentDisposition).map { ContentDisposition($0).fileName }
+                        _ = head.values(for: .contentDisposition).map { ContentDisposition($0).fileNames }
                     }
                 }
             } catch {

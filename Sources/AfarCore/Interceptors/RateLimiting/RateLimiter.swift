@@ -10,7 +10,8 @@ public import Foundation
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they were started. When one has failed, by `validate()`, with the status 429 or 503
+/// Requests wait in the order in which they were started. One that is cancelled while it waits takes nothing from the others.
+/// When one has failed, by `validate()`, with the status 429 or 503
 /// and a `Retry-After` (RFC 9110, section 10.2.3), all that are still to be sent to its host wait so long, and it is sent
 /// again after them. All methods may be called from any thread.
 public final class RateLimiter: RequestInterceptor {
@@ -21,7 +22,7 @@ public final class RateLimiter: RequestInterceptor {
     private let burst: Double
     private let maximumRetryAfter: TimeInterval
     private let retryLimit: Int
-    private let buckets = Locked<[String: TokenBucket]>([:])
+    private let queues = Locked<[String: HostQueue]>([:])
 
     /// Makes a limiter.
     ///
@@ -46,17 +47,44 @@ public final class RateLimiter: RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        let (delay, known) = withBucket(of: urlRequest.url) { ($0.take(at: $1), $0.delay) }
-        guard delay > 0 else { return completion(.success(urlRequest)) }
-        Task {
-            var (delay, known) = (delay, known)
-            // The host may have asked to wait meanwhile.
-            while delay > 0 {
+        wait(HostQueue.Waiter(isWanted: { true }, resume: { completion(.success(urlRequest)) }), urlRequest)
+    }
+
+    /// Completes when it is the request's turn, unless the request was cancelled before.
+    @preconcurrency
+    public func adapt(
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        guard let request = state.request else {
+            return adapt(urlRequest, for: state.session, completion: completion)
+        }
+        let waiter = HostQueue.Waiter(
+            isWanted: { [weak request] in request.map { !$0.isCancelled && !$0.isFinished } ?? false },
+            resume: { completion(.success(urlRequest)) })
+        wait(waiter, urlRequest)
+    }
+
+    private func wait(_ waiter: HostQueue.Waiter, _ urlRequest: URLRequest) {
+        let host = Self.host(of: urlRequest.url)
+        switch withQueue(of: host, { $0.add(waiter, at: $1) }) {
+        case .waits: break
+        case .mayGo: waiter.resume()
+        case .isFirst: Task { await resumeWaiters(of: host) }
+        }
+    }
+
+    /// Resumes the waiters of a host at the limited rate, until the queue is empty.
+    private func resumeWaiters(of host: String) async {
+        while let delay = withQueue(of: host, { $0.delay(at: $1) }) {
+            guard delay == 0 else {
                 try? await Task.sleep(for: Duration(timeout: delay))
-                let now = withBucket(of: urlRequest.url) { bucket, _ in bucket.delay }
-                (delay, known) = (now - known, now)
+                continue
             }
-            completion(.success(urlRequest))
+            // Requests have locks of their own.
+            guard let next = withQueue(of: host, { queue, _ in queue.next() }), next.isWanted() else { continue }
+            withQueue(of: host) { queue, _ in queue.bucket.take() }
+            next.resume()
         }
     }
 
@@ -69,19 +97,71 @@ public final class RateLimiter: RequestInterceptor {
         guard let head = request.responseHead, head.status == 429 || head.status == 503, let delay = head.retryAfter,
             delay <= maximumRetryAfter
         else { return completion(.doNotRetry) }
-        withBucket(of: request.request?.url) { $0.pause(for: delay, at: $1) }
+        withQueue(of: Self.host(of: request.request?.url)) { $0.bucket.pause(for: delay, at: $1) }
         // The adapter lets it wait.
         completion(request.retryCount < retryLimit ? .retry : .doNotRetry)
     }
 
-    private func withBucket<Answer>(
-        of url: URL?, _ body: (inout TokenBucket, _ now: TimeInterval) -> Answer
+    private static func host(of url: URL?) -> String { url?.host?.lowercased() ?? "" }
+
+    private func withQueue<Answer>(
+        of host: String, _ body: (inout HostQueue, _ now: TimeInterval) -> Answer
     ) -> Answer {
         let now = ProcessInfo.processInfo.systemUptime
-        let host = url?.host?.lowercased() ?? ""
-        return buckets.withLock { buckets in
-            if buckets.count >= Self.hostLimit { buckets = buckets.filter { !$0.value.isFull(at: now) } }
-            return body(&buckets[host, default: TokenBucket(rate: rate, capacity: burst, at: now)], now)
+        return queues.withLock { queues in
+            if queues.count >= Self.hostLimit { queues = queues.filter { !$0.value.isIdle(at: now) } }
+            return body(
+                &queues[host, default: HostQueue(bucket: TokenBucket(rate: rate, capacity: burst, at: now))], now)
         }
+    }
+}
+
+/// The requests to one host: a pure value.
+private struct HostQueue {
+    struct Waiter: Sendable {
+        /// Returns false if the request has ended.
+        let isWanted: @Sendable () -> Bool
+        let resume: @Sendable () -> Void
+    }
+
+    enum Turn {
+        case mayGo
+        /// The caller must resume the waiters of the queue.
+        case isFirst
+        case waits
+    }
+
+    var bucket: TokenBucket
+    private var waiters: [Waiter] = []
+    private var start = 0
+    private var isRunning = false
+
+    init(bucket: TokenBucket) { self.bucket = bucket }
+
+    func isIdle(at now: TimeInterval) -> Bool { !isRunning && bucket.isFull(at: now) }
+
+    mutating func add(_ waiter: Waiter, at now: TimeInterval) -> Turn {
+        if !isRunning, bucket.delay(at: now) == 0 {
+            bucket.take()
+            return .mayGo
+        }
+        waiters.append(waiter)
+        defer { isRunning = true }
+        return isRunning ? .waits : .isFirst
+    }
+
+    /// The seconds until the next waiter's turn; nil when none waits, which ends the run.
+    mutating func delay(at now: TimeInterval) -> TimeInterval? {
+        isRunning = start < waiters.count
+        return isRunning ? bucket.delay(at: now) : nil
+    }
+
+    mutating func next() -> Waiter? {
+        guard start < waiters.count else { return nil }
+        defer {
+            start += 1
+            if start == waiters.count { (waiters, start) = ([], 0) }
+        }
+        return waiters[start]
     }
 }

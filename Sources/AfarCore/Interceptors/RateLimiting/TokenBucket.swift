@@ -1,16 +1,16 @@
 import Foundation
 
-/// Says when something may be done that is allowed so many times a second: a pure value.
+/// A token bucket: a pure value that limits how often something may be done.
 struct TokenBucket {
     private let rate: Double
     private let capacity: Double
-    /// Below 0 as long as some that were allowed for later have to wait.
     private var tokens: Double
     private var time: TimeInterval
     /// Before this moment nothing is allowed.
     private var end: TimeInterval = 0
-    /// For how long, in seconds, pauses have held those up that waited already.
-    private(set) var delay: TimeInterval = 0
+
+    /// Makes up for what is lost in sums of fractions.
+    private static let wholeToken = 1 - 1e-9
 
     /// - Parameters:
     ///   - rate: How many a second.
@@ -23,18 +23,20 @@ struct TokenBucket {
     /// Whether nothing was taken for so long that a new bucket would be the same.
     func isFull(at now: TimeInterval) -> Bool { now >= end && tokens + (now - time) * rate >= capacity }
 
-    /// Takes a token. Returns how long to wait before it may be used, in seconds.
-    mutating func take(at now: TimeInterval) -> TimeInterval {
-        let moment = max(now, end)
-        tokens = min(capacity, tokens + max(0, moment - time) * rate) - 1
-        time = max(time, moment)
-        return max(0, moment - now) + max(0, -tokens / rate)
+    /// The seconds until a token can be taken; 0 if one can be taken now.
+    mutating func delay(at now: TimeInterval) -> TimeInterval {
+        guard now >= end else { return end - now }
+        tokens = min(capacity, tokens + max(0, now - time) * rate)
+        time = max(time, now)
+        return tokens >= Self.wholeToken ? 0 : (1 - tokens) / rate
     }
+
+    /// Takes a token. ``delay(at:)`` must be 0.
+    mutating func take() { tokens -= 1 }
 
     /// Nothing is allowed for so many seconds, and from then on one after the other.
     mutating func pause(for duration: TimeInterval, at now: TimeInterval) {
         guard now + duration > end else { return }
-        delay += now + duration - max(end, now)
         (end, time) = (now + duration, now + duration)
         tokens = min(tokens, 1)
     }
