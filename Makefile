@@ -45,7 +45,7 @@ BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 # The path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl soak \
+.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -114,6 +114,10 @@ autobahn: build-packages ## Has the WebSockets tested by Autobahn's fuzzing serv
 newer-libcurl: test-packages ## Runs the conformance suite and the faults over the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
 	Tests/NewerLibcurl/run
+
+memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which sees into libcurl too (takes minutes).
+	$(call install,valgrind gcc libc6-dev)
+	SWIFT="$(SWIFT)" Tests/Memcheck/run
 
 soak: bench-packages ## Makes 1.6 million requests, a storm of them too, and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak

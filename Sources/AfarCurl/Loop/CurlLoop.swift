@@ -287,23 +287,6 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: Transfer, group: Int) {
         transfer.state.admit(at: now)
         transfer.group = group
-        guard let pool = pool(of: transfer, group: group),
-            let handle = pool.takeHandle(isReusable: !transfer.usesHandleOnce)
-        else {
-            transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
-            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
-        }
-        transfer.handle = handle
-        transfer.pool = pool
-        do {
-            try transfer.configure(handle, pool: pool)
-        } catch let fault as Fault {
-            transfer.state.fail(fault)
-            return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
-        } catch {
-            transfer.state.fail(Fault(.unknown, "libcurl refused an option", underlying: error))
-            return finish(transfer, code: CURLE_UNKNOWN_OPTION)
-        }
         add(transfer)
     }
 
@@ -319,9 +302,25 @@ final class CurlLoop: @unchecked Sendable {
             isHTTP1Beside2: isBeside)
     }
 
-    /// Gives a transfer to libcurl: for the first time, on a new connection, or after it has waited to look up its host.
+    /// Gives a transfer to libcurl, in a handle that was not used before: for the first time, on a new connection, or after it
+    /// has waited to look up its host.
     private func add(_ transfer: Transfer) {
-        guard let handle = transfer.handle, let pool = transfer.pool else { return }
+        guard let group = transfer.group, let pool = pool(of: transfer, group: group), let handle = pool.makeHandle()
+        else {
+            transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
+            return finish(transfer, code: CURLE_OUT_OF_MEMORY)
+        }
+        transfer.handle = handle
+        transfer.pool = pool
+        do {
+            try transfer.configure(handle, pool: pool)
+        } catch let fault as Fault {
+            transfer.state.fail(fault)
+            return finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+        } catch {
+            transfer.state.fail(Fault(.unknown, "libcurl refused an option", underlying: error))
+            return finish(transfer, code: CURLE_UNKNOWN_OPTION)
+        }
         guard pool.add(handle) == CURLM_OK else {
             transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
@@ -331,10 +330,12 @@ final class CurlLoop: @unchecked Sendable {
         noteDeadline(of: transfer)
     }
 
-    private func remove(_ transfer: Transfer) {
-        guard transfer.isAdded, let handle = transfer.handle else { return }
-        transfer.pool?.remove(handle)
+    private func closeHandle(of transfer: Transfer) {
+        guard let handle = transfer.handle, let pool = transfer.pool else { return }
+        transfer.handle = nil
         transfer.isAdded = false
+        pool.close(handle)
+        pools.transferEnded(in: pool, at: now)
     }
 
     private func cancel(_ transfer: Transfer) {
@@ -428,11 +429,10 @@ final class CurlLoop: @unchecked Sendable {
     /// libcurl is done with a transfer.
     private func ended(_ transfer: Transfer, code: CURLcode) {
         if case .waiting = transfer.lookup {
-            remove(transfer)
-            transfer.handle?.clearError()
-        } else if transfer.mustStartOver, let handle = transfer.handle {
-            remove(transfer)
-            transfer.startOver(on: handle)
+            closeHandle(of: transfer)
+        } else if transfer.mustStartOver {
+            closeHandle(of: transfer)
+            transfer.startOver()
             add(transfer)
         } else {
             finish(transfer, code: transfer.hasCome(despite: code) ? CURLE_OK : code, isDone: true)
@@ -451,7 +451,7 @@ final class CurlLoop: @unchecked Sendable {
         // Before the end is reported: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
-        recycleHandle(of: transfer, isDone: isDone)
+        releaseHandle(of: transfer, isDone: isDone)
         leave(transfer)
         refused.removeAll { $0 === transfer }
         transfer.release()
@@ -469,11 +469,11 @@ final class CurlLoop: @unchecked Sendable {
         transfer.state.isReceivingPaused = true
         transfer.state.pauseDidChange(at: now)
         transfer.closeFeed()
-        recycleHandle(of: transfer, isDone: true)
+        releaseHandle(of: transfer, isDone: true)
         releaseSlot(of: transfer)
     }
 
-    private func recycleHandle(of transfer: Transfer, isDone: Bool) {
+    private func releaseHandle(of transfer: Transfer, isDone: Bool) {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         if let socket = transfer.socket {
             pool.freed(socket, by: transfer, at: now)
@@ -482,16 +482,13 @@ final class CurlLoop: @unchecked Sendable {
         if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
             transfer.lookup = .none
             lookupLimiter.abandon(slot)
-            pool.abandon(handle)
         } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd {
             handle.discard()
-            pool.abandon(handle)
         } else {
-            remove(transfer)
-            pool.recycle(handle)
-            pools.transferEnded(in: pool, at: now)
+            return closeHandle(of: transfer)
         }
         transfer.handle = nil
+        pool.abandon(handle)
     }
 
     /// Takes a transfer out of the loop's lists.

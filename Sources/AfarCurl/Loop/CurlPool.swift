@@ -2,10 +2,8 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// One of libcurl's multi handles with its connections and its idle easy handles. All of it belongs to one loop's thread.
+/// One of libcurl's multi handles with its connections. All of it belongs to one loop's thread.
 final class CurlPool {
-    private static let idleHandleLimit = 256
-
     let number: UInt32
     private let multi: UnsafeMutableRawPointer
     private let share: CurlShare
@@ -23,7 +21,6 @@ final class CurlPool {
     @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
-    @exclusivity(unchecked) private var idleHandles: [EasyHandle] = []
     /// Handles whose transfers have gone and whose look-ups run on.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
     @exclusivity(unchecked) private var deadline: UInt64?
@@ -79,22 +76,11 @@ final class CurlPool {
 
     // MARK: Handles
 
-    /// A handle with the options of an earlier transfer, or none; nil when memory ran out.
-    func takeHandle(isReusable: Bool) -> EasyHandle? {
-        let idle = isReusable ? idleHandles.popLast() : nil
-        guard let handle = idle ?? EasyHandle(isReusable: isReusable) else { return nil }
+    /// Makes a handle for one transfer; nil when memory ran out.
+    func makeHandle() -> EasyHandle? {
+        guard let handle = EasyHandle() else { return nil }
         handlesInUse += 1
         return handle
-    }
-
-    func recycle(_ handle: EasyHandle) {
-        handlesInUse -= 1
-        handle.transfer = nil
-        // libcurl never takes back the number of a system's error, and would name it for the failures of later transfers.
-        guard handle.isReusable, handle.long(CURLINFO_OS_ERRNO) == 0, idleHandles.count < Self.idleHandleLimit else {
-            return handle.close()
-        }
-        idleHandles.append(handle)
     }
 
     func add(_ handle: EasyHandle) -> CURLMcode {
@@ -102,7 +88,13 @@ final class CurlPool {
         return curl_multi_add_handle(multi, handle.raw)
     }
 
-    func remove(_ handle: EasyHandle) { curl_multi_remove_handle(multi, handle.raw) }
+    /// Takes a handle away from libcurl, if it was added, and frees it.
+    func close(_ handle: EasyHandle) {
+        curl_multi_remove_handle(multi, handle.raw)
+        handlesInUse -= 1
+        handle.transfer = nil
+        handle.close()
+    }
 
     /// Leaves a handle to libcurl until the look-up is over that it is at, or the response: ``abandonedEnded(_:)``. No connection is
     /// made then.
@@ -116,9 +108,7 @@ final class CurlPool {
     func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
-        remove(handle)
-        handlesInUse -= 1
-        handle.close()
+        close(handle)
         return handle
     }
 
@@ -368,9 +358,8 @@ final class CurlPool {
 
     /// Closes everything. No transfer may be running.
     func shutDown() {
-        for handle in abandoned { remove(handle) }
-        for handle in idleHandles + abandoned { handle.close() }
-        (idleHandles, abandoned) = ([], [])
+        for handle in abandoned { close(handle) }
+        abandoned = []
         if let sweeper {
             if isSweeping { curl_multi_remove_handle(multi, sweeper) }
             curl_easy_cleanup(sweeper)

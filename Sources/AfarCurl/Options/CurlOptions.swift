@@ -42,6 +42,7 @@ struct CurlOptions {
         try set(CURLOPT_NOPROGRESS, 1)
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_PATH_AS_IS, 1)
+        try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_PROXY, "")

@@ -24,6 +24,8 @@ struct CurlFailure {
         // X509_V_ERR_HOSTNAME_MISMATCH
         case CURLE_PEER_FAILED_VERIFICATION where verifyResult == 62:
             "the certificate is for no host: it has no alternative names, and its common name doesn't count"
+        case CURLE_BAD_FUNCTION_ARGUMENT where transportCode == .malformedResponse:
+            "the first field of the response's head begins with white space"
         case CURLE_SSL_CACERT_BADFILE:
             "\(message). Install the package ca-certificates, or name a file of PEM certificates (certificateBundle)"
         default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
@@ -45,6 +47,7 @@ struct CurlFailure {
         case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
         case CURLE_RECV_ERROR where message.contains("header"): .headTooLarge
         case CURLE_PARTIAL_FILE where !hasHead: .malformedResponse
+        case CURLE_BAD_FUNCTION_ARGUMENT where isConnected && !hasHead: .malformedResponse
         // libcurl's limit for one line is below ours.
         case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
         default: Self.codes[Int(code.rawValue)] ?? (isOfChunks ? .malformedResponse : .unknown)

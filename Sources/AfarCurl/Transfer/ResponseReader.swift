@@ -45,8 +45,12 @@ package struct ResponseReader {
         let isBlank = line.first == 0x0D || line.first == 0x0A
         if !isBlank {
             if lines.isEmpty { lines.reserveCapacity(512) }
+            let isFolded = line.first == 0x20 || line.first == 0x09
+            guard !isFolded || fieldCount > (head == nil ? 1 : 0) else {
+                throw Fault(.malformedResponse, "the first field begins with white space")
+            }
             lines.append(contentsOf: line)
-            if line.first != 0x20, line.first != 0x09 { fieldCount += 1 }
+            if !isFolded { fieldCount += 1 }
             if head == nil { framing.note(line) }
             guard fieldCount <= maximumFieldCount + 1 else {
                 throw Fault(.headTooLarge, "the response's head has more than \(maximumFieldCount) fields")

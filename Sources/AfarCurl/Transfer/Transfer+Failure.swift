@@ -14,8 +14,8 @@ extension Transfer {
     }
 
     private var connectingPhase: TransportError.Phase {
-        guard let handle else { return .queued }
         if lookup.isPending { return .resolving }
+        guard let handle else { return .queued }
         // The peer's address is known from when the connection is there; the time of that only when TLS is agreed on.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .tlsHandshake

@@ -65,7 +65,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var openedSocket: Int32?
     /// Whether the kept connection that libcurl chose must not be used, so that the transfer begins again on a new one.
     @exclusivity(unchecked) private(set) var mustStartOver = false
-    @exclusivity(unchecked) private var hasStartedOver = false
+    @exclusivity(unchecked) private(set) var hasStartedOver = false
     /// How often the request went out.
     @exclusivity(unchecked) private(set) var sendCount = 0
     /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates. libcurl may send the request
@@ -157,11 +157,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         sink = BodySink(collecting: 0)
     }
 
-    /// Whether much is to be read, so that a large buffer pays, or the handle is told a password.
-    var usesHandleOnce: Bool {
-        if case .collect = exchange.delivery { authentication != nil || plan.adoption != nil } else { true }
-    }
-
     /// The transfer that a handle works for.
     static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
         var context: UnsafeMutableRawPointer?
@@ -211,7 +206,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             isOfAnotherVersion || pool?.hasUnsolicitedData(socket) == true
         {
             mustStartOver = true
-            handle.setup = nil
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
@@ -273,13 +267,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return socket
     }
 
-    /// Prepares the handle for a fresh connection. Nothing was sent on the one before.
-    func startOver(on handle: EasyHandle) {
+    /// Asks for a fresh connection. Nothing was sent on the one before.
+    func startOver() {
         mustStartOver = false
         hasStartedOver = true
         socket = nil
-        _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, pool?.isRetired == true ? 1 : 0)
-        _ = afar_set_long(handle.raw, CURLOPT_FRESH_CONNECT, 1)
     }
 
     /// Tells libcurl which directions stand still.

@@ -50,8 +50,8 @@ import Testing
             let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
             let made = pools.pool(ofGroup: 0, for: security)
             let pool = try #require(made)
-            let handle = try #require(pool.takeHandle(isReusable: true))
-            pool.recycle(handle)
+            let handle = try #require(pool.makeHandle())
+            pool.close(handle)
             pools.transferEnded(in: pool, at: 1)
         }
         #expect(Array(pools.all).count == 11 && pools.nextSweep < .max)

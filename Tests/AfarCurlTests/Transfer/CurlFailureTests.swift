@@ -63,6 +63,8 @@ struct CurlFailureTests {
         #expect(failure(CURLE_PARTIAL_FILE).transportCode == .malformedResponse)
         #expect(failure(CURLE_RECV_ERROR, "bad chunk").transportCode == .malformedResponse)
         #expect(failure(CURLE_RECV_ERROR, "bad chunk", systemError: ECONNREFUSED).transportCode == .malformedResponse)
+        #expect(failure(CURLE_BAD_FUNCTION_ARGUMENT).transportCode == .malformedResponse)
+        #expect(failure(CURLE_BAD_FUNCTION_ARGUMENT, isConnected: false).transportCode == .unknown)
         #expect(failure(CURLE_GOT_NOTHING).transportCode == .connectionLost)
         #expect(failure(CURLE_RECV_ERROR, "reset", systemError: ECONNRESET).transportCode == .connectionLost)
     }

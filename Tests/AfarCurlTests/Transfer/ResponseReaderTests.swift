@@ -82,6 +82,13 @@ struct ResponseReaderTests {
         #expect(reader.head?.fields[try #require(HTTPField.Name("X-Long"))] == "one two three")
     }
 
+    @Test(arguments: [" x: y", "\tx: y", " "])
+    func aFirstFieldThatBeginsWithWhiteSpaceIsRefused(_ line: String) {
+        #expect(fault("HTTP/1.1 200 OK\r\n\(line)\r\nA: b\r\n\r\n")?.code == .malformedResponse)
+        #expect(fault("HTTP/1.1 103 OK\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n\(line)\r\n\r\n")?.code == .malformedResponse)
+        #expect(fault("HTTP/1.1 200 OK\r\nA: b\r\n\r\n\(line)\r\nB: c\r\n\r\n")?.code == .malformedResponse)
+    }
+
     @Test func bytesThatAreNoTextDoNotHurt() throws {
         var reader = reader()
         for line in [Array("HTTP/1.1 200 OK\r\n".utf8), [0x58, 0x3A, 0xFF, 0xFE, 0x00, 0x0D, 0x0A], [0x0D, 0x0A]] {
