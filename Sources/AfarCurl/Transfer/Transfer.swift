@@ -186,7 +186,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     /// Whether less has come of a body than was announced, which libcurl's HTTP/2 does not always see.
     private var isCutOff: Bool {
-        guard isOnSharedConnection, !isDiscarded, plan.method != .head, let length = reader.contentLength,
+        guard isOnSharedConnection, plan.method != .head, let length = reader.contentLength,
             let status = reader.head?.status, status != 204, status != 304
         else { return false }
         return decoding?.encodedByteCount ?? sink.byteCount < length
@@ -442,6 +442,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     // MARK: The end
 
+    /// Checks that the body is complete, where libcurl says that it is.
+    func checkEnd() throws(Fault) {
+        guard !isDiscarded else { return }
+        if isCutOff { throw Fault(.bodyIncomplete, "the stream ended before the body was whole") }
+        try decoding?.finish()
+    }
+
     /// What the waiting task gets: nil when it has got a streamed response before.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
         let report = early?.report ?? report
@@ -449,10 +456,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if let head = reader.head, isDiscarded {
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         }
-        if code == CURLE_OK, state.fault == nil, isCutOff {
-            state.fail(Fault(.bodyIncomplete, "the stream ended before the body was whole"))
-        }
-        if code == CURLE_OK, state.fault == nil { attempt { () throws(Fault) in try decoding?.finish() } }
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }

@@ -1,3 +1,4 @@
+import AfarCore
 import AfarSerializers
 import Foundation
 import Testing
