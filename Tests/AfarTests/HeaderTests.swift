@@ -13,7 +13,9 @@ import Testing
         _ = await session.request(server.url("/get")).serializingData().response
         let received = try #require(server.lastRequest(path: "/get")).headers
         #expect(received["User-Agent"] == HTTPHeader.defaultUserAgent.value)
-        #expect(received["Accept-Language"] == HTTPHeaders.default["Accept-Language"])
+        let languages = HTTPHeaders.default["Accept-Language"]
+        // Foundation adds a language of its own to a request without one.
+        #expect(received["Accept-Language"] == languages || languages == nil && kind == .urlSession)
         // What the transport decodes, and nothing else.
         let codings = kind.make(.default).capabilities.contentCodings
         #expect(received["Accept-Encoding"] == codings.joined(separator: ", "))

@@ -59,7 +59,8 @@ struct RedirectTests {
             .receiveHead, .send("HTTP/1.1 302 Found\r\nLocation: /b#secret\r\nContent-Length: 0\r\n\r\n"),
             .receiveHead, .send(Self.there), .close,
         ])
-        let request = TransportKind.curl.session().request(server.url.absoluteString + "a#secret")
+        let session = TransportKind.curl.session()
+        let request = session.request(server.url.absoluteString + "a#secret")
         #expect(try await request.serializingString().value == "there")
         #expect(request.response?.url?.fragment == "secret")
         #expect(server.requests.count == 2 && server.requests.allSatisfy { !$0.contains("secret") })

@@ -15,7 +15,7 @@ struct DiskCacheProbe {
             onError: { error in Self.print("error \(error)") })
         let end = Date(timeIntervalSinceNow: seconds)
         var number = 0
-        while Date() < end {
+        while number < 10 || Date() < end {
             number += 1
             let url = "http://cache.example/\(Int.random(in: 0..<200))"
             store.store(ChecksummedBody.response(url, bytes: number % 3 == 0 ? 100_000 : 500))

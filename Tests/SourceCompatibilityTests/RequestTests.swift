@@ -138,7 +138,7 @@ import Testing
         configuration.timeoutIntervalForRequest = 30
         configuration.headers.add(name: "X-Session", value: "1")
         #expect(configuration.headers["User-Agent"] == HTTPHeader.defaultUserAgent.value)
-        #expect(URLSessionConfiguration.af.ephemeral.headers["Accept-Language"] != nil)
+        #expect(URLSessionConfiguration.af.ephemeral.headers["Accept-Encoding"] != nil)
         let queue = DispatchQueue(label: "queue")
         let sessions = [
             Session(),

@@ -6,13 +6,12 @@ import HTTPTypes
 #endif
 
 extension URLRequest {
-    /// This request as a redirect changes it. A URL without a fragment inherits the one of this request's (RFC 9110,
-    /// section 10.2.2).
+    /// This request as a redirect changes it.
     func redirected(
         to url: URL, method: HTTPTypes.HTTPRequest.Method, fields: HTTPFields, body: RequestBody
     ) -> URLRequest {
         var request = self
-        request.url = url.withFragment(self.url?.fragment(percentEncoded: true))
+        request.url = url
         request.httpMethod = method.rawValue
         request.headers = HTTPHeaders(fields)
         switch body {
@@ -30,12 +29,5 @@ extension URLRequest {
         redirected(
             to: redirect.url, method: redirect.request.method, fields: redirect.request.headerFields,
             body: redirect.body)
-    }
-}
-
-extension URL {
-    fileprivate func withFragment(_ fragment: String?) -> URL {
-        guard let fragment, self.fragment() == nil else { return self }
-        return URL(string: absoluteString + "#" + fragment) ?? self
     }
 }

@@ -7,7 +7,7 @@ public struct Redirect: Sendable {
     public var response: ResponseHead
     /// The request that was sent in its stead, as the rules about redirects left it.
     public var request: HTTPRequest
-    /// Where it was sent. A fragment that the server gave is here; that of the first URL is not.
+    /// The URL that it was sent to, with the fragment of the `Location`, otherwise that of the request before.
     public var url: URL
     /// The body that went with it.
     public var body: RequestBody

@@ -62,7 +62,7 @@ import Testing
         let request = session.request("http://one/a#part")
         let response = await request.serializingResponse(using: Bytes()).response
         #expect(response.value == Data("there".utf8))
-        #expect(request.response?.url?.absoluteString == "http://two/c")
+        #expect(request.response?.url?.absoluteString == "http://two/c#part")
         #expect(request.metrics?.redirectCount == 2)
         #expect(request.metrics?.transactionMetrics.count == 3)
         #expect(request.performedRequests.count == 1)
@@ -207,8 +207,8 @@ import Testing
         _ = await request.serializingResponse(using: Bytes()).response
         #expect(
             log.entries == [
-                "302 http://one/a", "GET http://one/b#part", "hush", "307 http://one/b", "GET http://two/c#part",
-                "none",
+                "302 http://one/a#part", "GET http://one/b#part", "hush", "307 http://one/b#part",
+                "GET http://two/c#part", "none",
             ])
     }
 

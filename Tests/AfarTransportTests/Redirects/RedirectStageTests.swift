@@ -28,7 +28,7 @@ struct RedirectStageTests {
         var exchange = try Exchange.to("http://mock/a")
         exchange.watch(by: witness, noting: heads)
         let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(exchange)
-        #expect(response.head.url == "http://mock/c")
+        #expect(response.head.url == "http://mock/c#end")
         #expect(response.text == "there")
         #expect(heads.entries == ["200"])
         let seen = witness.log.entries.filter { !$0.hasPrefix("sent") }
