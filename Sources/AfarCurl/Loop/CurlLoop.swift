@@ -333,7 +333,7 @@ final class CurlLoop: @unchecked Sendable {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         transfer.handle = nil
         transfer.isAdded = false
-        pool.close(handle)
+        pool.release(handle)
         pools.transferEnded(in: pool, at: now)
     }
 

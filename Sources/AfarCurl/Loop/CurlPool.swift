@@ -89,7 +89,7 @@ final class CurlPool {
     }
 
     /// Takes a handle away from libcurl, if it was added, and frees it.
-    func close(_ handle: EasyHandle) {
+    func release(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.raw)
         handlesInUse -= 1
         handle.transfer = nil
@@ -108,7 +108,7 @@ final class CurlPool {
     func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
-        close(handle)
+        release(handle)
         return handle
     }
 
@@ -358,7 +358,7 @@ final class CurlPool {
 
     /// Closes everything. No transfer may be running.
     func shutDown() {
-        for handle in abandoned { close(handle) }
+        for handle in abandoned { release(handle) }
         abandoned = []
         if let sweeper {
             if isSweeping { curl_multi_remove_handle(multi, sweeper) }
