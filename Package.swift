@@ -461,7 +461,9 @@ let package = Package(
             ]
         ),
         .target(
-            name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers",
+            name: "TestServers",
+            dependencies: ["AfarTestServer", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            path: "Tests/TestServers",
             exclude: ["websocket-server.py"]
         ),
         .executableTarget(

@@ -36,6 +36,8 @@ struct Connections {
         var name: Name?
         /// Whether several requests may use it at once.
         var isShared = false
+        /// Nil without TLS.
+        var tls: TLSConnection?
     }
 
     /// By their sockets.
@@ -65,6 +67,8 @@ struct Connections {
 
     func isShared(_ socket: Int32) -> Bool { contains(socket) && connections[Int(socket)]?.isShared == true }
 
+    func tls(of socket: Int32) -> TLSConnection? { contains(socket) ? connections[Int(socket)]?.tls : nil }
+
     /// The sockets of those that several requests may use, and some do.
     var sharedInUse: [Int32] {
         connections.indices.compactMap { socket in
@@ -76,8 +80,9 @@ struct Connections {
     }
 
     /// A request goes out on a connection.
-    mutating func take(_ socket: Int32, by user: ObjectIdentifier, isShared: Bool) {
+    mutating func take(_ socket: Int32, by user: ObjectIdentifier, isShared: Bool, tls: TLSConnection? = nil) {
         guard contains(socket), let use = connections[Int(socket)]?.use else { return }
+        connections[Int(socket)]?.tls = tls
         if isShared, connections[Int(socket)]?.isShared == false { connections[Int(socket)]?.isShared = true }
         guard !isUsed(socket, by: user) else { return }
         if isShared, case .inUse(let first, let others) = use {

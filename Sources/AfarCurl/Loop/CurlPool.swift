@@ -181,9 +181,11 @@ final class CurlPool {
 
     /// A request goes out on a connection.
     ///
-    /// - Parameter isShared: Whether others may use it at the same time.
-    func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool) {
-        connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared)
+    /// - Parameters:
+    ///   - isShared: Whether others may use it at the same time.
+    ///   - tls: The connection's TLS; nil without.
+    func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool, tls: TLSConnection?) {
+        connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared, tls: tls)
         if isShared, !CurlLibrary.shared.pausesStreams, watchdog == nil {
             watchdog = StreamWatchdog(at: MonotonicClock.now)
         }
@@ -233,13 +235,22 @@ final class CurlPool {
 
     /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
     /// connection that was freed after it was last asked, or of whose last transfer's end is yet to be heard: there it is
-    /// asked now.
-    func hasUnsolicitedData(_ socket: Int32) -> Bool {
+    /// asked now. Bytes that OpenSSL has read are no longer in the kernel.
+    ///
+    /// - Parameter tls: The connection's TLS; nil without.
+    func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
         // The frames of HTTP/2 say what they belong to.
         guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
-        guard justFreed.contains(socket) || !connections.isIdle(socket) else { return false }
-        return !Self.hasNothingToRead(socket)
+        let mustAsk = justFreed.contains(socket) || !connections.isIdle(socket)
+        guard tls?.hasPendingData == true || mustAsk && !Self.hasNothingToRead(socket) else { return false }
+        return tls?.hasUnsolicitedData(on: socket) ?? true
+    }
+
+    /// Whether only session tickets and key updates of TLS have arrived on an idle connection.
+    private func hasOnlyTickets(_ socket: Int32) -> Bool {
+        guard connections.isIdle(socket), !connections.isShared(socket) else { return false }
+        return connections.tls(of: socket)?.hasUnsolicitedData(on: socket) == false
     }
 
     /// Whether a connection stands, and no byte and no end has come over it.
@@ -282,6 +293,7 @@ final class CurlPool {
         guard interests.isWatched(socket) else { return }
         // libcurl may have read the answer since the kernel told of it.
         if bits == CURL_CSELECT_IN, !interests.isWanted(socket), Self.hasNothingToRead(socket) { return }
+        guard interests.isWanted(socket) || !hasOnlyTickets(socket) else { return }
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
             // A server may have settings to tell at any time. If it has closed, libcurl sees that before the next request.

@@ -5,7 +5,7 @@ import Foundation
 #if canImport(COpenSSL)
     import COpenSSL
 
-    /// OpenSSL's side of a transfer's connection. To be used inside a callback of libcurl's only.
+    /// OpenSSL's side of a connection, which lives until the connection's socket is closed.
     struct TLSConnection {
         /// Where a connection has under what it was found to be good.
         private static let mark = afar_new_mark()
@@ -36,6 +36,25 @@ import Foundation
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+        }
+
+        /// Whether bytes wait inside OpenSSL.
+        var hasPendingData: Bool { SSL_has_pending(ssl) != 0 }
+
+        /// Whether data, an alert or the end of the connection has arrived. Session tickets and key updates are processed here and
+        /// don't count.
+        func hasUnsolicitedData(on socket: Int32) -> Bool {
+            // libcurl's own BIO works only inside libcurl.
+            guard let own = SSL_get_rbio(ssl), own == SSL_get_wbio(ssl), let bio = BIO_new_socket(socket, BIO_NOCLOSE),
+                BIO_up_ref(own) == 1
+            else { return true }
+            SSL_set_bio(ssl, bio, bio)
+            ERR_clear_error()
+            var byte: UInt8 = 0
+            let error = SSL_get_error(ssl, SSL_peek(ssl, &byte, 1))
+            SSL_set_bio(ssl, own, own)
+            ERR_clear_error()
+            return error != SSL_ERROR_WANT_READ
         }
 
         /// What was agreed on in the handshake.
@@ -96,6 +115,8 @@ import Foundation
         init?(_ handle: EasyHandle) { return nil }
         var agreement: Agreement? { nil }
         var speaksHTTP2: Bool { false }
+        var hasPendingData: Bool { false }
+        func hasUnsolicitedData(on socket: Int32) -> Bool { true }
         func isTrusted(under security: ConnectionSecurity) -> Bool { false }
         func setTrusted(under security: ConnectionSecurity) {}
         var presentedChain: PresentedChain { PresentedChain(certificates: [], stapledOCSPResponse: nil) }

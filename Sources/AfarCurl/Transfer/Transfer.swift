@@ -203,7 +203,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         let isKept = handle?.long(CURLINFO_NUM_CONNECTS) == 0
         let isOfAnotherVersion = plan.version == .http2 && !isShared
         if let socket, let handle, !hasStartedOver, isKept,
-            isOfAnotherVersion || pool?.hasUnsolicitedData(socket) == true
+            isOfAnotherVersion || pool?.hasUnsolicitedData(socket, connection) == true
         {
             mustStartOver = true
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
@@ -216,7 +216,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
-        if let socket { pool?.taken(socket, by: self, isShared: isShared) }
+        if let socket { pool?.taken(socket, by: self, isShared: isShared, tls: connection) }
         isOnSharedConnection = isShared
         sendCount += 1
         startPump.take()?()
