@@ -446,6 +446,7 @@ final class CurlLoop: @unchecked Sendable {
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return setAside(transfer, code: code, phase: phase)
         }
+        if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
         guard transfer.state.finish() else { return }
         // Before the end is reported: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)

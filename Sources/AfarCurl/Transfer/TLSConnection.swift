@@ -10,6 +10,11 @@ import Foundation
         /// Where a connection has under what it was found to be good.
         private static let mark = afar_new_mark()
 
+        /// Where a connection has its ``TLSEnding``.
+        private static let endingPlace = afar_new_connection_place { _, object, _, _, _, _ in
+            if let object { Unmanaged<TLSEnding>.fromOpaque(object).release() }
+        }
+
         private let ssl: OpaquePointer
 
         init(_ ssl: OpaquePointer) { self.ssl = ssl }
@@ -36,6 +41,31 @@ import Foundation
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+        }
+
+        /// How the server ends the connection, noted from the first call on; nil when memory ran out.
+        ///
+        /// From then on, OpenSSL doesn't report an end without an alert as an error: some versions of libcurl ignore that error, and
+        /// others fail every transfer.
+        var ending: TLSEnding? {
+            guard Self.endingPlace >= 0 else { return nil }
+            if let object = SSL_get_ex_data(ssl, Self.endingPlace) {
+                return Unmanaged<TLSEnding>.fromOpaque(object).takeUnretainedValue()
+            }
+            let ending = TLSEnding()
+            let object = Unmanaged.passRetained(ending)
+            guard SSL_set_ex_data(ssl, Self.endingPlace, object.toOpaque()) == 1 else {
+                object.release()
+                return nil
+            }
+            afar_ignore_unexpected_end(ssl)
+            SSL_set_info_callback(ssl) { ssl, event, value in
+                guard event == SSL_CB_READ | SSL_CB_ALERT, value & 0xFF == SSL_AD_CLOSE_NOTIFY, let ssl,
+                    let object = SSL_get_ex_data(ssl, TLSConnection.endingPlace)
+                else { return }
+                Unmanaged<TLSEnding>.fromOpaque(object).takeUnretainedValue().isAnnounced = true
+            }
+            return ending
         }
 
         /// Whether bytes wait inside OpenSSL.
@@ -115,6 +145,7 @@ import Foundation
         init?(_ handle: EasyHandle) { return nil }
         var agreement: Agreement? { nil }
         var speaksHTTP2: Bool { false }
+        var ending: TLSEnding? { nil }
         var hasPendingData: Bool { false }
         func hasUnsolicitedData(on socket: Int32) -> Bool { true }
         func isTrusted(under security: ConnectionSecurity) -> Bool { false }
@@ -122,3 +153,9 @@ import Foundation
         var presentedChain: PresentedChain { PresentedChain(certificates: [], stapledOCSPResponse: nil) }
     }
 #endif
+
+/// How a server ends a TLS connection. libcurl frees the connection before it reports the end of a transfer, but not this.
+final class TLSEnding {
+    /// Whether the server has sent close_notify.
+    @exclusivity(unchecked) var isAnnounced = false
+}

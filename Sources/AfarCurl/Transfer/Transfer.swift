@@ -77,6 +77,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var agreement: TLSConnection.Agreement?
     /// Whether other transfers use the connection at the same time.
     @exclusivity(unchecked) private var isOnSharedConnection = false
+    /// How the server ends the TLS connection; nil without TLS, and over HTTP/2, where streams have ends of their own.
+    @exclusivity(unchecked) private var ending: TLSEnding?
     /// Why no socket could be opened.
     @exclusivity(unchecked) private(set) var socketError: Int32?
     /// What is done with the response, as far as that is known.
@@ -192,6 +194,20 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return sink.byteCount < length
     }
 
+    /// Whether the body ends where the TCP connection does, although the server did not end the TLS connection (RFC 9112,
+    /// section 9.8).
+    private var isTruncated: Bool {
+        guard let ending, !ending.isAnnounced, !exchange.options.acceptsBodiesWithoutTLSCloseNotify,
+            plan.method != .head, let status = reader.head?.status, status != 204, status != 304
+        else { return false }
+        return reader.bodyEndsWithConnection
+    }
+
+    /// The TLS connection to a proxy that a request without TLS goes through.
+    private var proxyConnection: TLSConnection? {
+        plan.route?.proxy?.kind == .https ? handle.flatMap { TLSConnection($0) } : nil
+    }
+
     /// Decides, before the first byte of the request, whether the connection that libcurl has chosen is fit for it.
     ///
     /// Bytes that came over a kept connection while nobody had asked are no answer to this request, and libcurl would
@@ -218,6 +234,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
         if let socket { pool?.taken(socket, by: self, isShared: isShared, tls: connection) }
         isOnSharedConnection = isShared
+        ending = isShared ? nil : (connection ?? proxyConnection)?.ending
         sendCount += 1
         startPump.take()?()
         connectionEstablished()
@@ -437,15 +454,21 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     // MARK: The end
 
+    /// Throws when a body is incomplete that libcurl takes for complete.
+    func checkBody() throws(Fault) {
+        if isCutOff { throw Fault(.bodyIncomplete, "the stream ended before the body was whole") }
+        guard isTruncated else { return }
+        throw Fault(
+            .bodyIncomplete,
+            "the server closed the TCP connection without a TLS alert (close_notify), so the body may be cut off")
+    }
+
     /// What the waiting task gets: nil when it has got a streamed response before.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
         let report = early?.report ?? report
         sink.flush()
         if let head = reader.head, isDiscarded {
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
-        }
-        if code == CURLE_OK, state.fault == nil, isCutOff {
-            state.fail(Fault(.bodyIncomplete, "the stream ended before the body was whole"))
         }
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)

@@ -62,6 +62,13 @@ public struct ExchangeOptions: Sendable {
     /// The lowest TLS version accepted. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
 
+    /// Whether a body without a length is complete when the server closes the TCP connection without a TLS alert (`close_notify`,
+    /// RFC 9112, section 9.8). Some servers close so, but anyone on the network can cut off a body like that.
+    ///
+    /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
+    /// `Content-Length` or are chunked need no such alert.
+    public var acceptsBodiesWithoutTLSCloseNotify = false
+
     /// What the connection has to be beyond that; nil where nothing is asked for.
     package var security: ConnectionSecurity?
 
