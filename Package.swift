@@ -486,7 +486,7 @@ let package = Package(
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "TestServers",
+                "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl", "TestServers",
             ]
         ),
         .testTarget(

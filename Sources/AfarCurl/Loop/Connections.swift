@@ -60,6 +60,11 @@ struct Connections {
         return true
     }
 
+    func hasEnded(_ socket: Int32) -> Bool {
+        guard contains(socket), case .ended = connections[Int(socket)]?.use else { return false }
+        return true
+    }
+
     func isUsed(_ socket: Int32, by user: ObjectIdentifier) -> Bool {
         guard contains(socket), case .inUse(let first, let others) = connections[Int(socket)]?.use else { return false }
         return first == user || others.contains(user)

@@ -476,13 +476,16 @@ final class CurlLoop: @unchecked Sendable {
     private func releaseHandle(of transfer: Transfer, isDone: Bool) {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         if let socket = transfer.socket {
+            if transfer.state.fault?.code == .timedOut { pool.timedOut(socket) }
             pool.freed(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
         if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
             transfer.lookup = .none
             lookupLimiter.abandon(slot)
-        } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd {
+        } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd,
+            transfer.socket.map({ pool.hasEnded($0) }) != true
+        {
             handle.discard()
         } else {
             return closeHandle(of: transfer)

@@ -19,6 +19,8 @@ final class CurlPool {
     @exclusivity(unchecked) private var connections = Connections()
     /// Sockets with unsolicited data: whose peer sent something, or closed, while no request was under way.
     @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
+    /// Sockets of shared connections that take no more requests, because one timed out there.
+    @exclusivity(unchecked) private var unresponsive: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
     /// Handles whose transfers have gone and whose look-ups run on.
@@ -157,6 +159,7 @@ final class CurlPool {
 
     private func closes(_ socket: Int32) {
         socketsWithUnsolicitedData.remove(socket)
+        unresponsive.remove(socket)
         interests.forget(socket)
         connections.close(socket)
     }
@@ -176,7 +179,23 @@ final class CurlPool {
         guard connections.release(socket, by: ObjectIdentifier(transfer), at: now), connections.isIdle(socket) else {
             return
         }
+        if unresponsive.contains(socket) { return end([socket]) }
         justFreed.append(socket)
+    }
+
+    /// A request on a connection has timed out. Requests that share the connection continue, but it takes no more.
+    func timedOut(_ socket: Int32) {
+        if connections.isShared(socket) { unresponsive.insert(socket) }
+    }
+
+    /// Whether a connection was shut down, so that libcurl has yet to close it.
+    func hasEnded(_ socket: Int32) -> Bool { connections.hasEnded(socket) }
+
+    /// Whether the next request may not go out on a kept connection.
+    ///
+    /// - Parameter tls: The connection's TLS; nil without.
+    func isUnfit(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
+        unresponsive.contains(socket) || hasUnsolicitedData(socket, tls)
     }
 
     /// A request goes out on a connection.
@@ -236,9 +255,7 @@ final class CurlPool {
     /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
     /// connection that was freed after it was last asked, or of whose last transfer's end is yet to be heard: there it is
     /// asked now. Bytes that OpenSSL has read are no longer in the kernel.
-    ///
-    /// - Parameter tls: The connection's TLS; nil without.
-    func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
+    private func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
         // The frames of HTTP/2 say what they belong to.
         guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }

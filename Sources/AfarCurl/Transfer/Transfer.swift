@@ -219,7 +219,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         let isKept = handle?.long(CURLINFO_NUM_CONNECTS) == 0
         let isOfAnotherVersion = plan.version == .http2 && !isShared
         if let socket, let handle, !hasStartedOver, isKept,
-            isOfAnotherVersion || pool?.hasUnsolicitedData(socket, connection) == true
+            isOfAnotherVersion || pool?.isUnfit(socket, connection) == true
         {
             mustStartOver = true
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)

@@ -21,6 +21,9 @@ public struct ExchangeOptions: Sendable {
         case http1
         /// HTTP/2 (RFC 9113) over TLS where the server agrees to that (ALPN, RFC 7301), HTTP/1.1 otherwise, and for requests that the
         /// transport's HTTP/2 is not fit for.
+        ///
+        /// The HTTP/2 of libcurl below 8.1 has faults that Afar can't correct. For example, a body without a length that is broken off
+        /// can be a success. The guide to networking lists them.
         case http2
         /// HTTP/2 and nothing else, without TLS too, for servers that are known to speak it.
         case http2PriorKnowledge
