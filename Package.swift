@@ -292,7 +292,10 @@ let package = Package(
         ),
         .testTarget(
             name: "AfarURLSessionTests",
-            dependencies: ["AfarURLSession", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
+            dependencies: [
+                "AfarURLSession", "AfarCore", "AfarTestServer", "TestServers",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .testTarget(
             name: "AfarLoggingTests",
@@ -461,7 +464,9 @@ let package = Package(
             ]
         ),
         .target(
-            name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers",
+            name: "TestServers",
+            dependencies: ["AfarTestServer", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            path: "Tests/TestServers",
             exclude: ["websocket-server.py"]
         ),
         .executableTarget(
@@ -481,7 +486,7 @@ let package = Package(
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "TestServers",
+                "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl", "TestServers",
             ]
         ),
         .testTarget(

@@ -56,6 +56,9 @@ extension URLSessionTransport {
         /// Bytes that a server sends over a kept connection before anything was asked are taken for the next answer: the
         /// library does not look.
         case unsolicitedBytes
+        /// A body without a length is complete when the server closes the TCP connection without a TLS alert, whatever
+        /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify`` says: the library does not report it.
+        case bodyWithoutCloseNotify
         /// Accept, Accept-Language, User-Agent, Connection and (without a body, beyond GET and HEAD) Content-Length: 0
         /// are sent unless the request sets these fields.
         case impliedFields

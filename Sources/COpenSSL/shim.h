@@ -195,6 +195,12 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
 static inline int afar_new_settings_place(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
+// A place in each connection for an object that is released with it; below 0 when memory ran out.
+static inline int afar_new_connection_place(CRYPTO_EX_free *release) {
+    return SSL_get_ex_new_index(0, NULL, NULL, NULL, release);
+}
+// The end of the TCP connection is no error, with or without an alert before it.
+static inline void afar_ignore_unexpected_end(SSL *ssl) { SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF); }
 // A place in each connection for a mark of ours; below 0 when there is none.
 static inline int afar_new_mark(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
 

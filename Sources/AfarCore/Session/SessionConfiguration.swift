@@ -38,6 +38,12 @@ public struct SessionConfiguration: Sendable {
     /// The lowest TLS version accepted. The default is 1.2, which over `URLSessionTransport` on Linux the system's OpenSSL has
     /// to ensure; 1.3 fails each request there.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
+    /// Whether a body without a length is complete when the server closes the TCP connection without a TLS alert (`close_notify`,
+    /// RFC 9112, section 9.8). Some servers close so, but anyone on the network can cut off a body like that.
+    ///
+    /// The default is false: over libcurl, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that
+    /// have a `Content-Length` or are chunked need no such alert.
+    public var acceptsBodiesWithoutTLSCloseNotify = false
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil. A transport takes
     /// it when it is made, as it does the next four: give a transport of your own its configuration by
     /// `CurlTransport(configuration: .init(configuration))`. Over one that cannot do that, each request fails.
@@ -177,6 +183,7 @@ public struct SessionConfiguration: Sendable {
         options.connectTimeout = timeoutIntervalForConnect
         options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
         options.decodesContent = decodesContent
+        options.acceptsBodiesWithoutTLSCloseNotify = acceptsBodiesWithoutTLSCloseNotify
         options.decompressionLimit = decompressionLimit
         options.maximumHeadBytes = maximumResponseHeadSize
         options.defaultFields = DefaultFields(try defaultFields(for: transport))

@@ -36,6 +36,8 @@ struct Connections {
         var name: Name?
         /// Whether several requests may use it at once.
         var isShared = false
+        /// Nil without TLS.
+        var tls: TLSConnection?
     }
 
     /// By their sockets.
@@ -58,12 +60,19 @@ struct Connections {
         return true
     }
 
+    func hasEnded(_ socket: Int32) -> Bool {
+        guard contains(socket), case .ended = connections[Int(socket)]?.use else { return false }
+        return true
+    }
+
     func isUsed(_ socket: Int32, by user: ObjectIdentifier) -> Bool {
         guard contains(socket), case .inUse(let first, let others) = connections[Int(socket)]?.use else { return false }
         return first == user || others.contains(user)
     }
 
     func isShared(_ socket: Int32) -> Bool { contains(socket) && connections[Int(socket)]?.isShared == true }
+
+    func tls(of socket: Int32) -> TLSConnection? { contains(socket) ? connections[Int(socket)]?.tls : nil }
 
     /// The sockets of those that several requests may use, and some do.
     var sharedInUse: [Int32] {
@@ -76,8 +85,9 @@ struct Connections {
     }
 
     /// A request goes out on a connection.
-    mutating func take(_ socket: Int32, by user: ObjectIdentifier, isShared: Bool) {
+    mutating func take(_ socket: Int32, by user: ObjectIdentifier, isShared: Bool, tls: TLSConnection? = nil) {
         guard contains(socket), let use = connections[Int(socket)]?.use else { return }
+        connections[Int(socket)]?.tls = tls
         if isShared, connections[Int(socket)]?.isShared == false { connections[Int(socket)]?.isShared = true }
         guard !isUsed(socket, by: user) else { return }
         if isShared, case .inUse(let first, let others) = use {

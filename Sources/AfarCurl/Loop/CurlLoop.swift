@@ -334,7 +334,7 @@ final class CurlLoop: @unchecked Sendable {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         transfer.handle = nil
         transfer.isAdded = false
-        pool.close(handle)
+        pool.release(handle)
         pools.transferEnded(in: pool, at: now)
     }
 
@@ -447,7 +447,7 @@ final class CurlLoop: @unchecked Sendable {
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return setAside(transfer, code: code, phase: phase)
         }
-        if code == CURLE_OK, transfer.state.fault == nil { transfer.attempt(transfer.checkEnd) }
+        if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
         guard transfer.state.finish() else { return }
         // Before the end is reported: the next exchange may have the same control.
         transfer.exchange.control.attach(nil)
@@ -477,13 +477,16 @@ final class CurlLoop: @unchecked Sendable {
     private func releaseHandle(of transfer: Transfer, isDone: Bool) {
         guard let handle = transfer.handle, let pool = transfer.pool else { return }
         if let socket = transfer.socket {
+            if transfer.state.fault?.code == .timedOut { pool.timedOut(socket) }
             pool.freed(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
         if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
             transfer.lookup = .none
             lookupLimiter.abandon(slot)
-        } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd {
+        } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd,
+            transfer.socket.map({ pool.hasEnded($0) }) != true
+        {
             handle.discard()
         } else {
             return closeHandle(of: transfer)

@@ -19,6 +19,8 @@ final class CurlPool {
     @exclusivity(unchecked) private var connections = Connections()
     /// Sockets with unsolicited data: whose peer sent something, or closed, while no request was under way.
     @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
+    /// Sockets of shared connections that take no more requests, because one timed out there.
+    @exclusivity(unchecked) private var unresponsive: Set<Int32> = []
     /// Sockets whose transfers have ended since the kernel was last asked.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
     /// Handles whose transfers have gone and whose look-ups run on.
@@ -89,7 +91,7 @@ final class CurlPool {
     }
 
     /// Takes a handle away from libcurl, if it was added, and frees it.
-    func close(_ handle: EasyHandle) {
+    func release(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.raw)
         handlesInUse -= 1
         handle.transfer = nil
@@ -108,7 +110,7 @@ final class CurlPool {
     func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
-        close(handle)
+        release(handle)
         return handle
     }
 
@@ -157,6 +159,7 @@ final class CurlPool {
 
     private func closes(_ socket: Int32) {
         socketsWithUnsolicitedData.remove(socket)
+        unresponsive.remove(socket)
         interests.forget(socket)
         connections.close(socket)
     }
@@ -176,14 +179,32 @@ final class CurlPool {
         guard connections.release(socket, by: ObjectIdentifier(transfer), at: now), connections.isIdle(socket) else {
             return
         }
+        if unresponsive.contains(socket) { return end([socket]) }
         justFreed.append(socket)
+    }
+
+    /// A request on a connection has timed out. Requests that share the connection continue, but it takes no more.
+    func timedOut(_ socket: Int32) {
+        if connections.isShared(socket) { unresponsive.insert(socket) }
+    }
+
+    /// Whether a connection was shut down, so that libcurl has yet to close it.
+    func hasEnded(_ socket: Int32) -> Bool { connections.hasEnded(socket) }
+
+    /// Whether the next request may not go out on a kept connection.
+    ///
+    /// - Parameter tls: The connection's TLS; nil without.
+    func isUnfit(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
+        unresponsive.contains(socket) || hasUnsolicitedData(socket, tls)
     }
 
     /// A request goes out on a connection.
     ///
-    /// - Parameter isShared: Whether others may use it at the same time.
-    func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool) {
-        connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared)
+    /// - Parameters:
+    ///   - isShared: Whether others may use it at the same time.
+    ///   - tls: The connection's TLS; nil without.
+    func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool, tls: TLSConnection?) {
+        connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared, tls: tls)
         if isShared, !CurlLibrary.shared.pausesStreams, watchdog == nil {
             watchdog = StreamWatchdog(at: MonotonicClock.now)
         }
@@ -233,13 +254,20 @@ final class CurlPool {
 
     /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
     /// connection that was freed after it was last asked, or of whose last transfer's end is yet to be heard: there it is
-    /// asked now.
-    func hasUnsolicitedData(_ socket: Int32) -> Bool {
+    /// asked now. Bytes that OpenSSL has read are no longer in the kernel.
+    private func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
         // The frames of HTTP/2 say what they belong to.
         guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
-        guard justFreed.contains(socket) || !connections.isIdle(socket) else { return false }
-        return !Self.hasNothingToRead(socket)
+        let mustAsk = justFreed.contains(socket) || !connections.isIdle(socket)
+        guard tls?.hasPendingData == true || mustAsk && !Self.hasNothingToRead(socket) else { return false }
+        return tls?.hasUnsolicitedData(on: socket) ?? true
+    }
+
+    /// Whether only session tickets and key updates of TLS have arrived on an idle connection.
+    private func hasOnlyTickets(_ socket: Int32) -> Bool {
+        guard connections.isIdle(socket), !connections.isShared(socket) else { return false }
+        return connections.tls(of: socket)?.hasUnsolicitedData(on: socket) == false
     }
 
     /// Whether a connection stands, and no byte and no end has come over it.
@@ -282,6 +310,7 @@ final class CurlPool {
         guard interests.isWatched(socket) else { return }
         // libcurl may have read the answer since the kernel told of it.
         if bits == CURL_CSELECT_IN, !interests.isWanted(socket), Self.hasNothingToRead(socket) { return }
+        guard interests.isWanted(socket) || !hasOnlyTickets(socket) else { return }
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
             // A server may have settings to tell at any time. If it has closed, libcurl sees that before the next request.
@@ -358,7 +387,7 @@ final class CurlPool {
 
     /// Closes everything. No transfer may be running.
     func shutDown() {
-        for handle in abandoned { close(handle) }
+        for handle in abandoned { release(handle) }
         abandoned = []
         if let sweeper {
             if isSweeping { curl_multi_remove_handle(multi, sweeper) }

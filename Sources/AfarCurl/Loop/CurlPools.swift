@@ -146,9 +146,10 @@ struct CurlPools {
         if nextSweep == .max { nextSweep = now + idleLimit }
     }
 
-    /// A transfer is over, and may have been the only reason for its pool.
+    /// A transfer has ended. Its pool, or its connection, may have no other use.
     mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
-        if pool.purpose != Purpose(), pool.isUnused, pool.isEmpty { nextSweep = min(nextSweep, now + Self.second) }
+        let isNeedless = pool.purpose != Purpose() && pool.isUnused && pool.isEmpty
+        if isNeedless || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
     }
 
     /// libcurl counts whole seconds, and closes what has been kept for more.

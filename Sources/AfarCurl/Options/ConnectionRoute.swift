@@ -84,6 +84,8 @@ struct ConnectionRoute: Equatable {
             try options.set(CURLOPT_PROXYPASSWORD, credential.password)
         }
         guard proxy.kind == .https else { return }
+        // Bytes that belong to no request may wait in the TLS connection to the proxy, which libcurl does not show.
+        try options.set(CURLOPT_FORBID_REUSE, 1)
         try options.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
         try options.set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
         try options.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)

@@ -26,6 +26,8 @@ package struct ResponseReader {
     private(set) var head: ResponseHead?
     /// The body's declared length, after the checks.
     package private(set) var contentLength: Int64?
+    /// Whether the end of the connection ends the body (RFC 9112, section 6.3); valid after the head.
+    private(set) var bodyEndsWithConnection = false
     /// Whether the body is encoded, once the head is there.
     private(set) var hasContentEncoding = false
 
@@ -85,6 +87,7 @@ package struct ResponseReader {
             return .informational(complete)
         }
         contentLength = framing.isPlain ? framing.contentLength : try declaredLength(of: complete)
+        bodyEndsWithConnection = contentLength == nil && (framing.isPlain || !complete.isChunked)
         hasContentEncoding =
             framing.isPlain ? framing.hasContentEncoding : complete.value(for: .contentEncoding) != nil
         head = complete
@@ -135,5 +138,16 @@ package struct ResponseReader {
 
     private static func quoted(_ bytes: some Collection<UInt8>) -> String {
         "\"" + String(decoding: bytes.prefix(60), as: UTF8.self).filter { !$0.isNewline } + "\""
+    }
+}
+
+extension ResponseHead {
+    /// Whether one of the transfer codings is chunked.
+    fileprivate var isChunked: Bool {
+        values(for: .transferEncoding).contains { value in
+            value.split(separator: ",").contains { coding in
+                coding.trimmingCharacters(in: .whitespaces).asciiLowercased == "chunked"
+            }
+        }
     }
 }

@@ -5,10 +5,15 @@ import Foundation
 #if canImport(COpenSSL)
     import COpenSSL
 
-    /// OpenSSL's side of a transfer's connection. To be used inside a callback of libcurl's only.
+    /// OpenSSL's side of a connection, which lives until the connection's socket is closed.
     struct TLSConnection {
         /// Where a connection has under what it was found to be good.
         private static let mark = afar_new_mark()
+
+        /// Where a connection has its ``TLSEnding``.
+        private static let endingPlace = afar_new_connection_place { _, object, _, _, _, _ in
+            if let object { Unmanaged<TLSEnding>.fromOpaque(object).release() }
+        }
 
         private let ssl: OpaquePointer
 
@@ -36,6 +41,50 @@ import Foundation
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+        }
+
+        /// How the server ends the connection, noted from the first call on; nil when memory ran out.
+        ///
+        /// From then on, OpenSSL doesn't report an end without an alert as an error: some versions of libcurl ignore that error, and
+        /// others fail every transfer.
+        var ending: TLSEnding? {
+            guard Self.endingPlace >= 0 else { return nil }
+            if let object = SSL_get_ex_data(ssl, Self.endingPlace) {
+                return Unmanaged<TLSEnding>.fromOpaque(object).takeUnretainedValue()
+            }
+            let ending = TLSEnding()
+            let object = Unmanaged.passRetained(ending)
+            guard SSL_set_ex_data(ssl, Self.endingPlace, object.toOpaque()) == 1 else {
+                object.release()
+                return nil
+            }
+            afar_ignore_unexpected_end(ssl)
+            SSL_set_info_callback(ssl) { ssl, event, value in
+                guard event == SSL_CB_READ | SSL_CB_ALERT, value & 0xFF == SSL_AD_CLOSE_NOTIFY, let ssl,
+                    let object = SSL_get_ex_data(ssl, TLSConnection.endingPlace)
+                else { return }
+                Unmanaged<TLSEnding>.fromOpaque(object).takeUnretainedValue().isAnnounced = true
+            }
+            return ending
+        }
+
+        /// Whether bytes wait inside OpenSSL.
+        var hasPendingData: Bool { SSL_has_pending(ssl) != 0 }
+
+        /// Whether data, an alert or the end of the connection has arrived. Session tickets and key updates are processed here and
+        /// don't count.
+        func hasUnsolicitedData(on socket: Int32) -> Bool {
+            // libcurl's own BIO works only inside libcurl.
+            guard let own = SSL_get_rbio(ssl), own == SSL_get_wbio(ssl), let bio = BIO_new_socket(socket, BIO_NOCLOSE),
+                BIO_up_ref(own) == 1
+            else { return true }
+            SSL_set_bio(ssl, bio, bio)
+            ERR_clear_error()
+            var byte: UInt8 = 0
+            let error = SSL_get_error(ssl, SSL_peek(ssl, &byte, 1))
+            SSL_set_bio(ssl, own, own)
+            ERR_clear_error()
+            return error != SSL_ERROR_WANT_READ
         }
 
         /// What was agreed on in the handshake.
@@ -96,8 +145,17 @@ import Foundation
         init?(_ handle: EasyHandle) { return nil }
         var agreement: Agreement? { nil }
         var speaksHTTP2: Bool { false }
+        var ending: TLSEnding? { nil }
+        var hasPendingData: Bool { false }
+        func hasUnsolicitedData(on socket: Int32) -> Bool { true }
         func isTrusted(under security: ConnectionSecurity) -> Bool { false }
         func setTrusted(under security: ConnectionSecurity) {}
         var presentedChain: PresentedChain { PresentedChain(certificates: [], stapledOCSPResponse: nil) }
     }
 #endif
+
+/// How a server ends a TLS connection. libcurl frees the connection before it reports the end of a transfer, but not this.
+final class TLSEnding {
+    /// Whether the server has sent close_notify.
+    @exclusivity(unchecked) var isAnnounced = false
+}

@@ -79,6 +79,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var agreement: TLSConnection.Agreement?
     /// Whether other transfers use the connection at the same time.
     @exclusivity(unchecked) private var isOnSharedConnection = false
+    /// How the server ends the TLS connection; nil without TLS, and over HTTP/2, where streams have ends of their own.
+    @exclusivity(unchecked) private var ending: TLSEnding?
     /// Why no socket could be opened.
     @exclusivity(unchecked) private(set) var socketError: Int32?
     /// What is done with the response, as far as that is known.
@@ -192,6 +194,20 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return decoding?.encodedByteCount ?? sink.byteCount < length
     }
 
+    /// Whether the body ends where the TCP connection does, although the server did not end the TLS connection (RFC 9112,
+    /// section 9.8).
+    private var isTruncated: Bool {
+        guard let ending, !ending.isAnnounced, !exchange.options.acceptsBodiesWithoutTLSCloseNotify,
+            plan.method != .head, let status = reader.head?.status, status != 204, status != 304
+        else { return false }
+        return reader.bodyEndsWithConnection
+    }
+
+    /// The TLS connection to a proxy that a request without TLS goes through.
+    private var proxyConnection: TLSConnection? {
+        plan.route?.proxy?.kind == .https ? handle.flatMap { TLSConnection($0) } : nil
+    }
+
     /// Decides, before the first byte of the request, whether the connection that libcurl has chosen is fit for it.
     ///
     /// Bytes that came over a kept connection while nobody had asked are no answer to this request, and libcurl would
@@ -203,7 +219,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         let isKept = handle?.long(CURLINFO_NUM_CONNECTS) == 0
         let isOfAnotherVersion = plan.version == .http2 && !isShared
         if let socket, let handle, !hasStartedOver, isKept,
-            isOfAnotherVersion || pool?.hasUnsolicitedData(socket) == true
+            isOfAnotherVersion || pool?.isUnfit(socket, connection) == true
         {
             mustStartOver = true
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
@@ -216,8 +232,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             return false
         }
         if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
-        if let socket { pool?.taken(socket, by: self, isShared: isShared) }
+        if let socket { pool?.taken(socket, by: self, isShared: isShared, tls: connection) }
         isOnSharedConnection = isShared
+        ending = isShared ? nil : (connection ?? proxyConnection)?.ending
         sendCount += 1
         startPump.take()?()
         connectionEstablished()
@@ -442,10 +459,14 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Checks that the body is complete, where libcurl says that it is.
-    func checkEnd() throws(Fault) {
-        guard !isDiscarded else { return }
+    /// Throws when a body is incomplete that libcurl takes for complete.
+    func checkBody() throws(Fault) {
         if isCutOff { throw Fault(.bodyIncomplete, "the stream ended before the body was whole") }
+        if isTruncated {
+            throw Fault(
+                .bodyIncomplete,
+                "the server closed the TCP connection without a TLS alert (close_notify), so the body may be cut off")
+        }
         try decoding?.finish()
     }
 

@@ -21,6 +21,9 @@ public struct ExchangeOptions: Sendable {
         case http1
         /// HTTP/2 (RFC 9113) over TLS where the server agrees to that (ALPN, RFC 7301), HTTP/1.1 otherwise, and for requests that the
         /// transport's HTTP/2 is not fit for.
+        ///
+        /// The HTTP/2 of libcurl below 8.1 has faults that Afar can't correct. For example, a body without a length that is broken off
+        /// can be a success. The guide to networking lists them.
         case http2
         /// HTTP/2 and nothing else, without TLS too, for servers that are known to speak it.
         case http2PriorKnowledge
@@ -61,6 +64,13 @@ public struct ExchangeOptions: Sendable {
 
     /// The lowest TLS version accepted. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
+
+    /// Whether a body without a length is complete when the server closes the TCP connection without a TLS alert (`close_notify`,
+    /// RFC 9112, section 9.8). Some servers close so, but anyone on the network can cut off a body like that.
+    ///
+    /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
+    /// `Content-Length` or are chunked need no such alert.
+    public var acceptsBodiesWithoutTLSCloseNotify = false
 
     /// What the connection has to be beyond that; nil where nothing is asked for.
     package var security: ConnectionSecurity?

@@ -51,7 +51,7 @@ import Testing
             let made = pools.pool(ofGroup: 0, for: security)
             let pool = try #require(made)
             let handle = try #require(pool.makeHandle())
-            pool.close(handle)
+            pool.release(handle)
             pools.transferEnded(in: pool, at: 1)
         }
         #expect(Array(pools.all).count == 11 && pools.nextSweep < .max)

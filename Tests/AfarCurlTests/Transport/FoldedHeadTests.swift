@@ -30,9 +30,9 @@ extension TransportTests {
 
         @Test(arguments: [" x: y", "\tx: y", " ", "  \(String(repeating: "b", count: 5_000))"], [false, true])
         func aResponseAfterAnother(_ line: String, isToAnotherHost: Bool) async throws {
-            let script: [RawServer.Step] = [.loop([.respond(Self.ok), .respond(Self.folded(line))])]
-            try await withRawServer(script) { server in
-                try await withRawServer([.respond(Self.folded(line))]) { other in
+            let folded = RawServer.Step.respond(Self.folded(line))
+            try await withRawServer([.loop([.respond(Self.ok)] + (isToAnotherHost ? [] : [folded]))]) { server in
+                try await withRawServer([.loop([folded])]) { other in
                     for _ in 0..<20 {
                         try await expectGood(server.url)
                         try await expectRefusal(of: Exchange(isToAnotherHost ? other.url : server.url))
@@ -54,7 +54,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl sends a request again by itself when a kept connection has closed.
+        /// libcurl resends a request when a kept connection has closed.
         @Test func aResponseToARequestThatWasSentAgain() async throws {
             try await withRawServer([.respond(Self.ok), .receiveHead, .close], [.respond(Self.folded())]) { server in
                 try await expectGood(server.url)
@@ -106,10 +106,10 @@ extension TransportTests {
             }
         }
 
-        @Test(arguments: ["HTTP/1.1 200 OK\r\n x: y\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n x: y\r\n\r\n"])
+        @Test(arguments: ["", "HTTP/1.1 200 OK\r\nA: b\r\n\r\n"])
         func aResponseOfAProxy(_ answer: String) async throws {
             try await withRawServer([.loop([.respond(Self.ok)])]) { server in
-                try await withRawServer([.respond(answer), .close]) { proxy in
+                try await withRawServer([.respond(answer + Self.folded()), .close]) { proxy in
                     try await expectGood(server.url)
                     let url = try #require(URL(string: "https://localhost:\(server.port)/"))
                     let proxies = ProxySettings(try Proxy("http://127.0.0.1:\(proxy.port)"))

@@ -1,0 +1,206 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import AfarTransport
+import CLibcurl
+import Foundation
+import TestServers
+import Testing
+
+/// Servers of HTTP/2 that pause between frames, so that libcurl processes each frame by itself.
+@Suite(.timeLimit(.minutes(2))) struct HTTP2PauseTests {
+    /// A version of libcurl, in the form of `version_num`.
+    private static let version = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee.version_num ?? 0
+    private static let pause = RawServer.Step.wait(0.03)
+    private static let ok: [UInt8] = [0x88]
+    private static let begin: [RawServer.Step] = [.receiveHead, frames(Frame(4)), pause]
+
+    private static func frames(_ frames: Frame...) -> RawServer.Step { .send(Data(frames.flatMap(\.bytes))) }
+
+    private let certificates: TestCertificates
+
+    init() throws { certificates = try TestCertificates.shared.get() }
+
+    private func session(timeout: TimeInterval = 5) -> Session {
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        configuration.httpVersion = .http2
+        configuration.timeoutIntervalForRequest = timeout
+        return Session(configuration: configuration)
+    }
+
+    private func response(_ session: Session, _ relay: TLSRelay) async -> DataResponse<Data, AFError> {
+        await session.request(relay.url).serializingData(emptyResponseCodes: [200]).response
+    }
+
+    /// Runs what fails with this libcurl, if its version is below `fixed`.
+    private func withFault(_ reason: Comment, below fixed: UInt32 = .max, _ body: () async throws -> Void) async throws
+    {
+        try await withKnownIssue(reason, isIntermittent: true) {
+            try await body()
+        } when: {
+            Self.version < fixed
+        }
+    }
+
+    // MARK: Bodies that are broken off
+
+    @Test(
+        arguments: [
+            ("the connection closes", [.close]),
+            ("the stream is reset with NO_ERROR", [frames(.reset(1, 0))]),
+            ("the server goes away and closes", [frames(.goAway(last: 1, 0)), pause, .close]),
+            ("the connection fails", [frames(.goAway(last: 1, 1)), pause, .close]),
+            ("the stream fails", [frames(.reset(1, 2))]),
+        ] as [(String, [RawServer.Step])])
+    func aBodyThatIsBrokenOffFails(_ end: (name: String, steps: [RawServer.Step])) async throws {
+        let script =
+            Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo")), Self.pause] + end.steps
+        let server = try await RawServer.start(script)
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session()
+        try await withFault("libcurl takes the end of a connection or stream for the end of a body without a length") {
+            #expect(await response(session, relay).error != nil)
+        }
+    }
+
+    @Test(arguments: [[frames(.reset(1, 0))], [frames(.data("", ends: true))], [.close]] as [[RawServer.Step]])
+    func aBodyShorterThanItsLengthFails(_ end: [RawServer.Step]) async throws {
+        let head = Frame.headers(Self.ok + Frame.field("content-length", "3"))
+        let script = Self.begin + [Self.frames(head), Self.pause, Self.frames(.data("bo")), Self.pause] + end
+        let server = try await RawServer.start(script)
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session()
+        #expect(await response(session, relay).error != nil)
+    }
+
+    // MARK: Responses that are complete
+
+    @Test func aHeadAndABodyJustPastABufferEnd() async throws {
+        let field = String(repeating: "x", count: 400)
+        let head = Self.ok + Frame.field("a", field) + Frame.field("b", field)
+        let body = String(repeating: "b", count: 15_600)
+        let script = Self.begin + [Self.frames(.headers(head), .data(body, ends: true))]
+        let server = try await RawServer.start(script)
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session(timeout: 1)
+        try await withFault("libcurl forgets what it has in its buffer after a head") {
+            #expect(await response(session, relay).value?.count == 15_600)
+        }
+    }
+
+    // MARK: Requests that were not processed
+
+    @Test(
+        arguments: [
+            ("GOAWAY", [frames(.goAway(last: 0, 0)), pause, .close]),
+            (
+                "REFUSED_STREAM",
+                [
+                    frames(.reset(1, 7)), .wait(0.2), frames(Frame(1, flags: 5, stream: 3, ok)),
+                ]
+            ),
+        ] as [(String, [RawServer.Step])])
+    func aRequestThatWasNotProcessedIsSentAgain(_ refusal: (name: String, steps: [RawServer.Step])) async throws {
+        let server = try await RawServer.start(scripts: [
+            Self.begin + refusal.steps, Self.begin + [Self.frames(.headers(Self.ok, ends: true))],
+        ])
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session()
+        try await withFault("libcurl fails a request that the server declares unprocessed") {
+            #expect(await response(session, relay).error == nil)
+        }
+    }
+
+    // MARK: Connections that are silent
+
+    private static let answer = begin + [frames(.headers(ok, ends: true))]
+
+    @Test func aConnectionOnWhichARequestTimedOutIsNotUsedAgain() async throws {
+        let server = try await RawServer.start(scripts: [Self.answer, Self.answer])
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session(timeout: 0.5)
+        #expect(await response(session, relay).error == nil)
+        #expect(await response(session, relay).error?.transportError?.code == .timedOut)
+        try await server.peerClosed(0)
+        #expect(await response(session, relay).error == nil)
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test func aTimeoutAmidABodyEndsTheConnectionToo() async throws {
+        let half = Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo"))]
+        let server = try await RawServer.start(scripts: [half, Self.answer])
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session(timeout: 0.5)
+        #expect(await response(session, relay).error?.transportError?.code == .timedOut)
+        try await server.peerClosed(0)
+        #expect(await response(session, relay).error == nil)
+        #expect(server.connectionCount == 2)
+    }
+
+    /// Requests that are under way there continue.
+    @Test func othersOfTheConnectionContinue() async throws {
+        let gate = RawServer.Gate()
+        let slow =
+            Self.begin + [.mark("begun"), .hold(gate), Self.frames(.headers(Self.ok, ends: true)), .mark("answered")]
+        let server = try await RawServer.start(scripts: [slow, Self.answer, Self.answer])
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session(timeout: 20)
+        async let first = response(session, relay)
+        try await server.reached("begun")
+        let impatient = session.request(relay.url).options { $0.totalTimeout = 0.3 }
+        #expect(await impatient.serializingData().response.error?.transportError?.code == .timedOut)
+        #expect(await response(session, relay).error == nil)
+        #expect(server.connectionCount == 2)
+        gate.open()
+        #expect(await first.error == nil)
+        try await server.peerClosed(0)
+    }
+
+    @Test func anAbandonedStreamIsGivenUp() async throws {
+        let half = Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo")), .mark("half")]
+        let server = try await RawServer.start(scripts: [half, Self.answer])
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        let session = session(timeout: 0.5)
+        let request = session.request(relay.url).onHTTPResponse { _ in .cancel }
+        #expect(await request.serializingData().response.error != nil)
+        try await withFault("before 8.17, the rest of a response is read for as long as it takes", below: 0x08_11_00) {
+            try await Task.sleep(for: .seconds(2))
+            let reset = Data(Frame.reset(1, 0).bytes.prefix(9))
+            #expect(server.received(by: 0).range(of: reset) != nil)
+        }
+    }
+
+    // MARK: Windows
+
+    @Test func uploadsThatWaitForAWindowTakeNoProcessorTime() async throws {
+        let server = try await RawServer.start(Self.begin + [.waitForever])
+        let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
+        var configuration = SessionConfiguration.default
+        configuration.certificateBundle = certificates.authority
+        configuration.httpVersion = .http2
+        configuration.timeoutIntervalForRequest = 2
+        var settings = CurlTransport.Configuration(configuration)
+        settings.maximumThreads = 1
+        let transport = CurlTransport(configuration: settings)
+        let session = Session(configuration: configuration, transport: transport)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    _ = await session.upload(Data(count: 60_000), to: relay.url).serializingData().response
+                }
+            }
+        }
+        let seconds = try await withTaskExecutorPreference(transport.taskExecutor) { Self.threadTime() }
+        try await withFault("libcurl waits for the socket while the server's window is full", below: 0x08_00_00) {
+            #expect(seconds < 0.5)
+        }
+    }
+
+    /// The processor time of the current thread, in seconds.
+    private static func threadTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
