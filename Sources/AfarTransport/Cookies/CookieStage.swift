@@ -61,7 +61,8 @@ package struct CookieStage: ExchangeStage {
             let (url, now) = (CookieURL(hop.exchange), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
             // Each is created after the one before it, so that they are sent in the order of arrival (section 5.8.3).
-            let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap { index, cookie in
+            let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap {
+                index, cookie in
                 rules.cookie(
                     from: cookie.text, isLatin1: cookie.isLatin1, of: url,
                     now: now.addingTimeInterval(Double(index) * 0.000_001))
