@@ -29,7 +29,14 @@ package final class ConnectionSecurity: Sendable {
         var accepted = LeastRecentlyUsed<ContinuousClock.Instant>()
         /// The requests that wait for a decision that is being made.
         var questions: [String: [Deferred<Decision>]] = [:]
+
+        mutating func accepts(_ chain: PresentedChain) -> Bool {
+            accepted.value(for: chain.id).map { $0 > .now } ?? false
+        }
     }
+
+    /// What a request does about a chain that it has met.
+    private enum Role { case none, decides, waits }
 
     /// What the client shows when the server asks who it is.
     package let identity: ClientIdentity?
@@ -44,7 +51,7 @@ package final class ConnectionSecurity: Sendable {
 
     /// Whether it was decided that a host that presents this is the right one. If not, the request must not be sent.
     package func accepts(_ chain: PresentedChain) -> Bool {
-        state.withLock { state in state.accepted.value(for: chain.id).map { $0 > .now } ?? false }
+        state.withLock { $0.accepts(chain) }
     }
 
     /// Has it decided whether a host is the right one.
@@ -89,18 +96,23 @@ package final class ConnectionSecurity: Sendable {
     ///
     /// - Parameter decide: Decides; what it returns is the trust that was accepted.
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
-        // It may have been decided since the question was put.
-        while !accepts(chain) {
+        while true {
             let answer = Deferred<Decision>()
-            let mustWait = state.withLock { state in
+            // All at once: the chain may have been accepted since the connection was made.
+            let role = state.withLock { state -> Role in
+                if state.accepts(chain) { return .none }
                 guard state.questions[chain.id] != nil else {
                     state.questions[chain.id] = []
-                    return false
+                    return .decides
                 }
                 state.questions[chain.id]?.append(answer)
-                return true
+                return .waits
             }
-            guard mustWait else { return end(await decide(), about: chain) }
+            switch role {
+            case .none: return .accepted
+            case .decides: return end(await decide(), about: chain)
+            case .waits: break
+            }
             let decision = await withTaskCancellationHandler {
                 await answer.value
             } onCancel: {
@@ -111,7 +123,6 @@ package final class ConnectionSecurity: Sendable {
             state.withLock { $0.questions[chain.id]?.removeAll { $0 === answer } }
             return decision
         }
-        return .accepted
     }
 
     private func end(_ result: Result<ServerTrust, any Error>, about chain: PresentedChain) -> Decision {
