@@ -280,7 +280,7 @@ static inline void afar_xml_entity_declaration(
     void *context, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id, xmlChar *content
 ) {}
 
-// libxml2 accepts a notation without an identifier (XML 1.0, production 82).
+// libxml2's parser leaves it to this handler to refuse a notation without an identifier (XML 1.0, production 82).
 static inline void afar_xml_notation_declaration(
     void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id
 ) {
