@@ -84,7 +84,8 @@ import Testing
         #expect(server.lastRequest(path: "/gzip")?.headers["Accept-Encoding"]?.contains("gzip") == true)
         let decoded = raw.request(server.url("/gzip")).options { $0.decodesContent = true }
         #expect(try await decoded.serializingJSON().value is [String: Any])
-        let once = Session().request(server.url("/gzip")).options { $0.decodesContent = false }
+        let session = Session()
+        let once = session.request(server.url("/gzip")).options { $0.decodesContent = false }
         #expect(try await once.serializingData().value.prefix(2) == gzip)
         await server.stop()
     }

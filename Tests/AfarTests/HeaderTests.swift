@@ -63,12 +63,11 @@ import Testing
         let server = try await RawServer.start([
             .receiveHead, .send(redirect), .receiveHead, .send(answer), .waitForever,
         ])
-        let request = TransportKind.curl.session().download(
-            server.url, to: DownloadRequest.suggestedDownloadDestination(for: .cachesDirectory))
-        let response = await request.serializingDownloadedFileURL().response
-        #expect(response.response?.headers["Content-Disposition"] == "attachment; filename=\"café.txt\"")
-        #expect(response.fileURL?.lastPathComponent == "café.txt")
-        if let file = response.fileURL { try FileManager.default.removeItem(at: file) }
+        let session = TransportKind.curl.session()
+        let response = await session.request(server.url).serializingData(emptyResponseCodes: [200]).response
+        let disposition = try #require(response.response?.headers["Content-Disposition"])
+        #expect(disposition == "attachment; filename=\"café.txt\"")
+        #expect(ContentDisposition(disposition).fileName == "café.txt")
         let received = server.received(by: 0)
         #expect(received.range(of: Data("\r\n\r\nGET /caf%E9 HTTP/1.1\r\n".utf8)) != nil)
         #expect(received.range(of: Data("\r\nCookie: name=andr".utf8) + e + Data("\r\n".utf8)) != nil)
