@@ -7,7 +7,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Servers of HTTP/2 that pause between frames, so that libcurl processes each frame by itself.
+/// HTTP/2 servers that pause between frames, so that libcurl processes one frame at a time.
 @Suite(.timeLimit(.minutes(2))) struct HTTP2PauseTests {
     /// A version of libcurl, in the form of `version_num`.
     private static let version = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee.version_num ?? 0
