@@ -292,10 +292,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AfarURLSessionTests",
-            dependencies: [
-                "AfarURLSession", "AfarCore", "AfarTestServer", "TestServers",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
+            dependencies: ["AfarURLSession", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
         ),
         .testTarget(
             name: "AfarLoggingTests",

@@ -7,7 +7,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Servers of HTTP/2 that pause between frames, so that libcurl processes each frame by itself.
+/// HTTP/2 servers that pause between frames, so that libcurl processes one frame at a time.
 @Suite(.timeLimit(.minutes(2))) struct HTTP2PauseTests {
     /// A version of libcurl, in the form of `version_num`.
     private static let version = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee.version_num ?? 0
@@ -21,16 +21,16 @@ import Testing
 
     init() throws { certificates = try TestCertificates.shared.get() }
 
-    private func session(timeout: TimeInterval = 5) -> Session {
+    private func session(timeout: TimeInterval = 5, isSecure: Bool = true) -> Session {
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = certificates.authority
-        configuration.httpVersion = .http2
+        configuration.httpVersion = isSecure ? .http2 : .http2PriorKnowledge
         configuration.timeoutIntervalForRequest = timeout
         return Session(configuration: configuration)
     }
 
-    private func response(_ session: Session, _ relay: TLSRelay) async -> DataResponse<Data, AFError> {
-        await session.request(relay.url).serializingData(emptyResponseCodes: [200]).response
+    private func response(_ session: Session, _ url: URL) async -> DataResponse<Data, AFError> {
+        await session.request(url).serializingData(emptyResponseCodes: [200]).response
     }
 
     /// Runs what fails with this libcurl, if its version is below `fixed`.
@@ -52,15 +52,17 @@ import Testing
             ("the server goes away and closes", [frames(.goAway(last: 1, 0)), pause, .close]),
             ("the connection fails", [frames(.goAway(last: 1, 1)), pause, .close]),
             ("the stream fails", [frames(.reset(1, 2))]),
-        ] as [(String, [RawServer.Step])])
-    func aBodyThatIsBrokenOffFails(_ end: (name: String, steps: [RawServer.Step])) async throws {
+            ("the server breaks the rules", [frames(Frame(6, [1, 2, 3])), pause, .close]),
+            ("the server breaks the rules of the stream", [frames(Frame(8, stream: 1, [0, 0, 0, 0])), pause, .close]),
+        ] as [(String, [RawServer.Step])], [true, false])
+    func aBodyThatIsBrokenOffFails(_ end: (name: String, steps: [RawServer.Step]), isSecure: Bool) async throws {
         let script =
             Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo")), Self.pause] + end.steps
         let server = try await RawServer.start(script)
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
-        let session = session()
+        let session = session(isSecure: isSecure)
         try await withFault("libcurl takes the end of a connection or stream for the end of a body without a length") {
-            #expect(await response(session, relay).error != nil)
+            #expect(await response(session, isSecure ? relay.url : server.url).error != nil)
         }
     }
 
@@ -71,21 +73,21 @@ import Testing
         let server = try await RawServer.start(script)
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session()
-        #expect(await response(session, relay).error != nil)
+        #expect(await response(session, relay.url).error != nil)
     }
 
     // MARK: Responses that are complete
 
-    @Test func aHeadAndABodyJustPastABufferEnd() async throws {
+    @Test(arguments: [true, false]) func aHeadAndABodyJustPastABufferEnd(isSecure: Bool) async throws {
         let field = String(repeating: "x", count: 400)
         let head = Self.ok + Frame.field("a", field) + Frame.field("b", field)
         let body = String(repeating: "b", count: 15_600)
         let script = Self.begin + [Self.frames(.headers(head), .data(body, ends: true))]
         let server = try await RawServer.start(script)
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
-        let session = session(timeout: 1)
+        let session = session(timeout: 1, isSecure: isSecure)
         try await withFault("libcurl forgets what it has in its buffer after a head") {
-            #expect(await response(session, relay).value?.count == 15_600)
+            #expect(await response(session, isSecure ? relay.url : server.url).value?.count == 15_600)
         }
     }
 
@@ -108,7 +110,7 @@ import Testing
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session()
         try await withFault("libcurl fails a request that the server declares unprocessed") {
-            #expect(await response(session, relay).error == nil)
+            #expect(await response(session, relay.url).error == nil)
         }
     }
 
@@ -120,10 +122,10 @@ import Testing
         let server = try await RawServer.start(scripts: [Self.answer, Self.answer])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session(timeout: 0.5)
-        #expect(await response(session, relay).error == nil)
-        #expect(await response(session, relay).error?.transportError?.code == .timedOut)
+        #expect(await response(session, relay.url).error == nil)
+        #expect(await response(session, relay.url).error?.transportError?.code == .timedOut)
         try await server.peerClosed(0)
-        #expect(await response(session, relay).error == nil)
+        #expect(await response(session, relay.url).error == nil)
         #expect(server.connectionCount == 2)
     }
 
@@ -132,9 +134,9 @@ import Testing
         let server = try await RawServer.start(scripts: [half, Self.answer])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session(timeout: 0.5)
-        #expect(await response(session, relay).error?.transportError?.code == .timedOut)
+        #expect(await response(session, relay.url).error?.transportError?.code == .timedOut)
         try await server.peerClosed(0)
-        #expect(await response(session, relay).error == nil)
+        #expect(await response(session, relay.url).error == nil)
         #expect(server.connectionCount == 2)
     }
 
@@ -146,11 +148,11 @@ import Testing
         let server = try await RawServer.start(scripts: [slow, Self.answer, Self.answer])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session(timeout: 20)
-        async let first = response(session, relay)
+        async let first = response(session, relay.url)
         try await server.reached("begun")
         let impatient = session.request(relay.url).options { $0.totalTimeout = 0.3 }
         #expect(await impatient.serializingData().response.error?.transportError?.code == .timedOut)
-        #expect(await response(session, relay).error == nil)
+        #expect(await response(session, relay.url).error == nil)
         #expect(server.connectionCount == 2)
         gate.open()
         #expect(await first.error == nil)

@@ -89,6 +89,17 @@ struct ResponseReaderTests {
         #expect(fault("HTTP/1.1 200 OK\r\nA: b\r\n\r\n\(line)\r\nB: c\r\n\r\n")?.code == .malformedResponse)
     }
 
+    @Test(arguments: [
+        ("", true), ("Content-Length: 2\r\n", false), ("Content-Length: 2,2\r\n", false),
+        ("Transfer-Encoding: chunked\r\n", false), ("Transfer-Encoding: gzip, Chunked\r\n", false),
+        ("Transfer-Encoding: identity\r\n", true), ("X-Long: a\r\n b\r\n", true),
+    ])
+    func bodiesWithoutALengthEndWithTheConnection(_ fields: String, _ endsWithConnection: Bool) throws {
+        var reader = reader()
+        try reader.receive(text: "HTTP/1.1 200 OK\r\n\(fields)\r\n")
+        #expect(reader.bodyEndsWithConnection == endsWithConnection)
+    }
+
     @Test func bytesThatAreNoTextDoNotHurt() throws {
         var reader = reader()
         for line in [Array("HTTP/1.1 200 OK\r\n".utf8), [0x58, 0x3A, 0xFF, 0xFE, 0x00, 0x0D, 0x0A], [0x0D, 0x0A]] {
