@@ -67,7 +67,7 @@ import Testing
         let response = await session.request(server.url).serializingData(emptyResponseCodes: [200]).response
         let disposition = try #require(response.response?.headers["Content-Disposition"])
         #expect(disposition == "attachment; filename=\"café.txt\"")
-        #expect(ContentDisposition(disposition).fileName == "café.txt")
+        #expect(ContentDisposition(disposition).fileNames == ["café.txt"])
         let received = server.received(by: 0)
         #expect(received.range(of: Data("\r\n\r\nGET /caf%E9 HTTP/1.1\r\n".utf8)) != nil)
         #expect(received.range(of: Data("\r\nCookie: name=andr".utf8) + e + Data("\r\n".utf8)) != nil)
