@@ -25,6 +25,8 @@ import Testing
         #expect(await Output.has("text/csv: text\nBuy tea\n"))
         try await EncodingSamples.compressed()
         #expect(await Output.has("Sent less than 200 bytes"))
+        try await EncodingSamples.raw()
+        #expect(await Output.has(where: { $0.hasPrefix("gzip: ") }))
         #expect(try wireForms() == Self.guideForms)
     }
 

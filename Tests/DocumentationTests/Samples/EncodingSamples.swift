@@ -96,4 +96,12 @@ enum EncodingSamples {
         _ = try await request.serializingString().value
         print("Sent \(request.request?.httpBody?.count ?? 0 < 200 ? "less" : "more") than 200 bytes")
     }
+
+    static func raw() async throws {
+        let response = await AF.request("https://api.example.com/gzip")
+            .options { $0.decodesContent = false }
+            .serializingData()
+            .response
+        print("\(response.response?.headers["Content-Encoding"] ?? "no coding"): \(response.data?.count ?? 0) bytes")
+    }
 }
