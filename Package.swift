@@ -65,7 +65,7 @@ let systemLibraries: [Target] = [
 
 let libraries: [Target] = [
     .library("AfarTrust", [.onLinux("COpenSSL")]),
-    .library("AfarTransport", ["AfarTrust", .httpTypes]),
+    .library("AfarTransport", ["AfarTrust", "CZlib", .httpTypes]),
     .library("AfarPublicSuffix", ["AfarTransport", .onLinux("CLibpsl")]),
     .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),
     .library("AfarCore", ["AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
@@ -101,7 +101,7 @@ let libraries: [Target] = [
 
 let plugins: [Target] = [
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes], packageAccess: false),
-    .plugin("AfarDiskCache", ["AfarTransport", .httpTypes, .grdb]),
+    .plugin("AfarDiskCache", ["AfarTransport", "CZlib", .httpTypes, .grdb]),
     .plugin(
         "AfarImage",
         ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
@@ -140,12 +140,12 @@ let programs: [Target] = [
 
 let tests: [Target] = [
     .target(
-        name: "TestServers", dependencies: ["AfarTestServer"], path: "Tests/TestServers",
+        name: "TestServers", dependencies: ["AfarTestServer", .onLinux("COpenSSL")], path: "Tests/TestServers",
         exclude: ["websocket-server.py"]),
     .tests("AfarTrust", ["TestServers"]),
-    .tests("AfarTransport", ["AfarCore", "AfarTesting", "CookieProbe", "TestServers", .httpTypes]),
+    .tests("AfarTransport", ["AfarCore", "AfarTesting", "CookieProbe", "CZlib", "TestServers", .httpTypes]),
     .tests("AfarPublicSuffix", ["AfarTransport"]),
-    .tests("AfarWebSocket", [.httpTypes]),
+    .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
@@ -197,7 +197,9 @@ let tests: [Target] = [
     .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
     .testTarget(
         name: "NetworkTests",
-        dependencies: ["Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "TestServers"]),
+        dependencies: [
+            "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl", "TestServers",
+        ]),
     .testTarget(
         name: "DocumentationTests",
         dependencies: [
