@@ -15,6 +15,7 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 # connections open that a test waits to see closed. They are started without `swift test`, which makes four processes for
 # each target and has been seen to wait for ever.
 TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
+TEST_CHECKS := Tests/Rules/check Tests/Site/check Tests/Consumer/check Tests/PluginConsumers/check
 SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the Debian packages among $(1) that are missing, and says so. Servers among them are not started as services: what
@@ -45,7 +46,7 @@ BINARY = $(shell $(SWIFT) build $(TRAITS) -c release --show-bin-path)/afar
 # The path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help run install test fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
+.PHONY: help run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
@@ -64,14 +65,19 @@ install: build-packages ## Installs the tool with its manual and completions (PR
 	    $(AS_OWNER) install -D -m 644 /dev/stdin "$(PREFIX)/share/$$share"; \
 	done
 
-test: test-packages lint ## Checks the format, then runs all tests.
+test: test-packages lint ## Checks the format and the wording, then runs all tests. One target: TEST_TARGETS=AfarCoreTests.
 	$(SWIFT) build $(TRAITS) --build-tests
-	@set -e; tests="$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest"; for target in $(TEST_TARGETS); do \
-	  echo "== $$target"; timeout 1200 "$$tests" --testing-library swift-testing --filter "^$$target\."; done
-	Tests/Rules/check
-	Tests/Site/check
-	Tests/Consumer/check
-	Tests/PluginConsumers/check
+	@Tests/run --bundle "$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest" --jobs 2 \
+	  $(TEST_CHECKS:%=--check %) $(TEST_TARGETS)
+
+check: test-packages ## Checks what has changed since a commit (SINCE=origin/main): format, wording, tests of what depends on it.
+	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tests/check $(SINCE)
+
+nightly: ## Runs everything that takes hours: fuzzers, sanitizers, soak, other libcurl versions, Autobahn, docs, API breakage.
+	@SWIFT="$(SWIFT)" Tests/nightly
+
+api-breakage: ## Compares the public API with the last release.
+	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tests/APIBreakage/check
 
 fuzz: build-packages ## Feeds 100,000 changed inputs to each parser (AFAR_FUZZ=1000, ARGS="json" for less).
 	$(SWIFT) build $(TRAITS) -c release --product AfarFuzz
@@ -132,8 +138,10 @@ docs: build-packages ## Builds the reference and the guides as a site in .build/
 	$(call install,python3)
 	SWIFT="$(SWIFT)" Docs/Site/build --base "$(BASE)"
 
-lint: ## Checks the format of all Swift files.
+lint: ## Checks the format of all Swift files, and the wording of comments, guides and messages.
+	$(call install,python3)
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)
+	@Tests/Prose/check
 
 format: ## Formats all Swift files.
 	$(SWIFT) format --in-place --recursive $(SWIFT_FILES)

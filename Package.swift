@@ -6,34 +6,11 @@ let package = Package(
     name: "Afar",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "Afar", targets: ["Afar"]),
-        .library(name: "AfarCore", targets: ["AfarCore"]),
-        .library(name: "AfarTransport", targets: ["AfarTransport"]),
-        .library(name: "AfarTrust", targets: ["AfarTrust"]),
-        .library(name: "AfarPublicSuffix", targets: ["AfarPublicSuffix"]),
-        .library(name: "AfarSerializers", targets: ["AfarSerializers"]),
-        .library(name: "AfarCompression", targets: ["AfarCompression"]),
-        .library(name: "AfarCurl", targets: ["AfarCurl"]),
-        .library(name: "AfarXML", targets: ["AfarXML"]),
-        .library(name: "AfarURLSession", targets: ["AfarURLSession"]),
-        .library(name: "AfarLogging", targets: ["AfarLogging"]),
-        .library(name: "AfarReachability", targets: ["AfarReachability"]),
-        .library(name: "AfarHAR", targets: ["AfarHAR"]),
-        .library(name: "AfarTesting", targets: ["AfarTesting"]),
-        .library(name: "AfarConformance", targets: ["AfarConformance"]),
-        .library(name: "AfarTestServer", targets: ["AfarTestServer"]),
-        .library(name: "AfarDiskCache", targets: ["AfarDiskCache"]),
-        .library(name: "AfarJSON", targets: ["AfarJSON"]),
-        .library(name: "AfarYAML", targets: ["AfarYAML"]),
-        .library(name: "AfarImage", targets: ["AfarImage"]),
-        .library(name: "AfarCSV", targets: ["AfarCSV"]),
-        .library(name: "AfarProtobuf", targets: ["AfarProtobuf"]),
-        .library(name: "AfarNetworkActivity", targets: ["AfarNetworkActivity"]),
-        .library(name: "AfarMetrics", targets: ["AfarMetrics"]),
-        .library(name: "AfarPublishers", targets: ["AfarPublishers"]),
-        .library(name: "AfarTracing", targets: ["AfarTracing"]),
-        .executable(name: "afar", targets: ["AfarCLI"]),
-    ],
+        "Afar", "AfarCore", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers", "AfarCompression",
+        "AfarCurl", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR", "AfarTesting",
+        "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML", "AfarImage", "AfarCSV",
+        "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
+    ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
         .trait(name: "DiskCache", description: "AfarDiskCache: a cache on disk, in SQLite (brings GRDB)."),
         .trait(name: "Logging", description: "AfarLogging: requests are logged with swift-log (brings that)."),
@@ -65,489 +42,250 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
-    targets: [
-        .systemLibrary(
-            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
-        ),
-        .target(
-            name: "AfarTrust", dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]
-        ),
-        .target(
-            name: "AfarTransport",
-            dependencies: ["AfarTrust", "CZlib", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
-        .target(
-            name: "AfarPublicSuffix",
-            dependencies: ["AfarTransport", .target(name: "CLibpsl", condition: .when(platforms: [.linux]))]
-        ),
-        .systemLibrary(
-            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
-        ),
-        .target(
-            name: "AfarWebSocket",
-            dependencies: [
-                "AfarTransport", "CZlib", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .systemLibrary(name: "CStack"),
-        .target(
-            name: "AfarCore",
-            dependencies: [
-                "AfarTransport", "AfarWebSocket", "CStack", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .target(name: "AfarCharsets"),
-        .target(
-            name: "AfarSerializers",
-            dependencies: ["AfarCore", "AfarCharsets", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .target(name: "AfarCompression", dependencies: ["AfarCore", "CZlib"]),
-        .systemLibrary(
-            name: "CLibxml2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
-        ),
-        .target(
-            name: "AfarXML",
-            dependencies: [
-                "AfarCore", "AfarSerializers", "CLibxml2", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .systemLibrary(
-            name: "CLibcurl",
-            pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
-        ),
-        .target(
-            name: "AfarCurl",
-            dependencies: [
-                "AfarTransport", "AfarTrust", "CLibcurl",
-                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .target(
-            name: "AfarURLSession",
-            dependencies: ["AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .target(
-            name: "AfarLogging",
-            dependencies: [
-                "AfarCore",
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-            ]
-        ),
-        .systemLibrary(name: "CNetlink"),
-        .target(
-            name: "AfarReachability",
-            dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]
-        ),
-        .target(
-            name: "AfarHAR",
-            dependencies: ["AfarCore", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .target(
-            name: "AfarTesting",
-            dependencies: [
-                "AfarHAR", "AfarCore", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .target(name: "AfarTestServer"),
-        .target(
-            name: "AfarConformance",
-            dependencies: [
-                "AfarTransport", "AfarTestServer", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .target(
-            name: "AfarYAML",
-            dependencies: [
-                "AfarCore", "AfarSerializers",
-                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
-            ],
-            path: "Plugins/AfarYAML"
-        ),
-        .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
-        .systemLibrary(
-            name: "CTurboJPEG", pkgConfig: "libturbojpeg",
-            providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
-        ),
-        // The module map links libwebp, libwebpdemux and libwebpmux; their headers lie in one folder.
-        .systemLibrary(
-            name: "CWebP", pkgConfig: "libwebpmux", providers: [.apt(["libwebp-dev"]), .brew(["webp"])]
-        ),
-        .systemLibrary(
-            name: "CPixman", pkgConfig: "pixman-1", providers: [.apt(["libpixman-1-dev"]), .brew(["pixman"])]
-        ),
-        .target(
-            name: "AfarImage",
-            dependencies: [
-                "AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            path: "Plugins/AfarImage"
-        ),
-        .target(
-            name: "CJSONDocument",
-            cxxSettings: [
-                // Debian's library was built with it, and its header lays out a structure otherwise without it. pkg-config
-                // says so too, but the package manager warns of that and leaves it out.
-                .define("SIMDJSON_THREADS_ENABLED", to: "1"),
-                .enableWarning("all"), .treatAllWarnings(as: .error),
-            ],
-            linkerSettings: [.linkedLibrary("simdjson")]
-        ),
-        .target(
-            name: "AfarJSON",
-            dependencies: ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"],
-            path: "Plugins/AfarJSON"
-        ),
-        .target(
-            name: "AfarCSV",
-            dependencies: [
-                "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            path: "Plugins/AfarCSV",
-            packageAccess: false
-        ),
-        .target(
-            name: "AfarProtobuf",
-            dependencies: [
-                "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
-            ],
-            path: "Plugins/AfarProtobuf",
-            packageAccess: false
-        ),
-        .target(
-            name: "AfarMetrics",
-            dependencies: [
-                "AfarCore", "AfarTransport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
-            ],
-            path: "Plugins/AfarMetrics"
-        ),
-        .target(
-            name: "AfarPublishers",
-            dependencies: [
-                "AfarCore", "AfarSerializers", "AfarTransport",
-                .product(
-                    name: "OpenCombine", package: "OpenCombine",
-                    condition: .when(platforms: [.linux], traits: ["Publishers"])),
-            ],
-            path: "Plugins/AfarPublishers"
-        ),
-        .target(
-            name: "AfarTracing",
-            dependencies: [
-                "AfarCore", "AfarTransport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
-            ],
-            path: "Plugins/AfarTracing"
-        ),
-        .target(
-            name: "AfarDiskCache",
-            dependencies: [
-                "AfarTransport", "CZlib", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"])),
-            ],
-            path: "Plugins/AfarDiskCache"
-        ),
-        .target(name: "AfarNetworkActivity", dependencies: ["AfarCore"], path: "Plugins/AfarNetworkActivity"),
-        .target(
-            name: "Afar",
-            dependencies: [
-                "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
-                "AfarURLSession",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-            ]
-        ),
-        .executableTarget(
-            name: "AfarCLI",
-            dependencies: [
-                "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(
-                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-            ]
-        ),
-        .testTarget(name: "AfarTrustTests", dependencies: ["AfarTrust", "TestServers"]),
-        .testTarget(
-            name: "AfarTransportTests",
-            dependencies: [
-                "AfarTransport", "AfarCore", "AfarTesting", "CZlib", "CookieProbe", "TestServers",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .executableTarget(name: "CookieProbe", dependencies: ["AfarTransport"], path: "Tests/CookieProbe"),
-        .testTarget(name: "AfarPublicSuffixTests", dependencies: ["AfarPublicSuffix", "AfarTransport"]),
-        .testTarget(
-            name: "AfarWebSocketTests",
-            dependencies: ["AfarWebSocket", "AfarTransport", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .testTarget(
-            name: "AfarCoreTests",
-            dependencies: ["AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .testTarget(
-            name: "AfarURLSessionTests",
-            dependencies: ["AfarURLSession", "AfarCore", .product(name: "HTTPTypes", package: "swift-http-types")]
-        ),
-        .testTarget(
-            name: "AfarLoggingTests",
-            dependencies: [
-                "AfarLogging", "AfarCore", "AfarTesting",
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-            ]
-        ),
-        .testTarget(
-            name: "AfarConformanceTests",
-            dependencies: [
-                "AfarConformance", "AfarCore", "AfarTesting", "AfarTestServer", "AfarURLSession",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarHARTests",
-            dependencies: [
-                "AfarHAR", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            exclude: ["browser.har", "har-1.2.schema.json"]
-        ),
-        .testTarget(
-            name: "AfarTestingTests",
-            dependencies: [
-                "AfarTesting", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarReachabilityTests",
-            dependencies: [
-                "AfarReachability", "ReachabilityProbe",
-                .target(name: "CNetlink", condition: .when(platforms: [.linux])),
-            ]
-        ),
-        .testTarget(name: "AfarCharsetsTests", dependencies: ["AfarCharsets"]),
-        .testTarget(
-            name: "AfarSerializersTests",
-            dependencies: [
-                "AfarSerializers", "AfarCore", "AfarTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarXMLTests",
-            dependencies: [
-                "AfarXML", "AfarCore", "AfarSerializers", "AfarTesting", "CLibxml2",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .executableTarget(
-            name: "ReachabilityProbe", dependencies: ["AfarReachability"], path: "Tests/ReachabilityProbe"
-        ),
-        .executableTarget(
-            name: "AfarFuzz",
-            dependencies: [
-                "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
-                .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
-                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
-            ],
-            path: "Tests/Fuzz"
-        ),
-        .testTarget(
-            name: "FuzzTests",
-            dependencies: [
-                "AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarCompressionTests",
-            dependencies: [
-                "AfarCompression", "AfarCore", "AfarSerializers", "AfarTesting", "CZlib",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarYAMLTests",
-            dependencies: [
-                "AfarYAML", "AfarCore", "AfarSerializers", "AfarTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
-            ]
-        ),
-        .testTarget(
-            name: "AfarImageTests",
-            dependencies: [
-                "AfarImage", "AfarCore", "AfarTesting", "AfarTestServer", "AfarTransport",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            exclude: ["fixtures.py", "references.py"]
-        ),
-        .testTarget(
-            name: "AfarJSONTests",
-            dependencies: [
-                "AfarJSON", "AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarCSVTests",
-            dependencies: [
-                "AfarCSV", "AfarCore", "AfarSerializers", "AfarTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(
-            name: "AfarProtobufTests",
-            dependencies: [
-                "AfarProtobuf", "AfarCore", "AfarTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
-            ]
-        ),
-        .testTarget(
-            name: "AfarMetricsTests",
-            dependencies: [
-                "AfarMetrics", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
-                "AfarTesting", "AfarTestServer",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
-            ]
-        ),
-        .testTarget(
-            name: "AfarPublishersTests",
-            dependencies: [
-                "AfarPublishers", "AfarCore", "AfarSerializers",
-                .product(name: "HTTPTypes", package: "swift-http-types"), "AfarTesting",
-                .product(
-                    name: "OpenCombine", package: "OpenCombine",
-                    condition: .when(platforms: [.linux], traits: ["Publishers"])),
-            ]
-        ),
-        .testTarget(
-            name: "AfarTracingTests",
-            dependencies: [
-                "AfarTracing", "AfarCore", "AfarSerializers", .product(name: "HTTPTypes", package: "swift-http-types"),
-                "AfarTesting", "AfarTestServer",
-                .target(name: "AfarCurl", condition: .when(platforms: [.linux])),
-                .product(
-                    name: "InMemoryTracing", package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Tracing"])),
-            ]
-        ),
-        .testTarget(
-            name: "AfarNetworkActivityTests",
-            dependencies: ["AfarNetworkActivity", "AfarCore", "AfarSerializers", "AfarTesting"]
-        ),
-        .executableTarget(
-            name: "DiskCacheProbe",
-            dependencies: ["AfarDiskCache", .product(name: "HTTPTypes", package: "swift-http-types")],
-            path: "Tests/DiskCacheProbe"),
-        .testTarget(
-            name: "AfarDiskCacheTests",
-            dependencies: [
-                "Afar", "AfarDiskCache", "AfarTestServer", "DiskCacheProbe", "TestServers",
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["DiskCache"])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .target(
-            name: "TestServers",
-            dependencies: ["AfarTestServer", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
-            path: "Tests/TestServers",
-            exclude: ["websocket-server.py"]
-        ),
-        .executableTarget(
-            name: "AutobahnProbe", dependencies: ["Afar"], path: "Tests/Autobahn",
-            exclude: ["run", "requirements.txt"]),
-        .executableTarget(
-            name: "FaultProbe", dependencies: ["Afar", "AfarCore", "AfarTestServer"], path: "Tests/FaultProbe"),
-        .testTarget(name: "FaultTests", dependencies: ["FaultProbe"]),
-        .executableTarget(name: "SessionProbe", dependencies: ["Afar"], path: "Tests/SessionProbe"),
-        .testTarget(
-            name: "AfarTests",
-            dependencies: ["Afar", "AfarTestServer", "SessionProbe", "TestServers"],
-            exclude: ["Guarantees/README.md"]
-        ),
-        .executableTarget(name: "AuthenticationProbe", dependencies: ["Afar"], path: "Tests/AuthenticationProbe"),
-        .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
-        .testTarget(
-            name: "NetworkTests",
-            dependencies: [
-                "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl", "TestServers",
-            ]
-        ),
-        .testTarget(
-            name: "DocumentationTests",
-            dependencies: [
-                "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarJSON",
-                "AfarLogging",
-                "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing",
-                "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML",
-                .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
-                .product(
-                    name: "OpenCombine", package: "OpenCombine",
-                    condition: .when(platforms: [.linux], traits: ["Publishers"])),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-                .product(name: "Yams", package: "Yams", condition: .when(traits: ["YAML"])),
-            ],
-            exclude: ["Samples/Recordings"]
-        ),
-        .testTarget(
-            name: "SourceCompatibilityTests",
-            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"],
-            exclude: ["README.md"]
-        ),
-        // The same files (the folder is a symbolic link) in the language mode that most apps are built in.
-        .testTarget(
-            name: "SourceCompatibilityMode5Tests",
-            dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"],
-            exclude: ["README.md"],
-            swiftSettings: [.swiftLanguageMode(.v5)]
-        ),
-        .testTarget(
-            name: "AfarCurlTests",
-            dependencies: [
-                "AfarCurl", "AfarCore", "AfarTestServer", "AfarTesting", "CLibcurl",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
-        ),
-        .testTarget(name: "AfarTestServerTests", dependencies: ["AfarTestServer"]),
-        .testTarget(
-            name: "AfarCLITests",
-            dependencies: [
-                "AfarCLI", "Afar", "AfarImage", "AfarTestServer", "TestServers",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(
-                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-            ]
-        ),
-    ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
 
-let sharedSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
+// MARK: - Targets
+
+let systemLibraries: [Target] = [
+    .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
+    .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", apt: "libpsl-dev", brew: "libpsl"),
+    .systemLibrary(name: "CLibxml2", pkgConfig: "libxml-2.0", apt: "libxml2-dev", brew: "libxml2"),
+    .systemLibrary(name: "CSpng", pkgConfig: "spng", apt: "libspng-dev", brew: "libspng"),
+    .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
+    // The module map links libwebp, libwebpdemux and libwebpmux. Their headers are in one folder.
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebpmux", apt: "libwebp-dev", brew: "webp"),
+    .systemLibrary(name: "CPixman", pkgConfig: "pixman-1", apt: "libpixman-1-dev", brew: "pixman"),
+    .systemLibrary(name: "CNetlink"),
+    .systemLibrary(name: "CStack"),
 ]
 
-// Most people's code is built without the features above, and stands for itself.
-let plainSettings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let libraries: [Target] = [
+    .library("AfarTrust", [.onLinux("COpenSSL")]),
+    .library("AfarTransport", ["AfarTrust", "CZlib", .httpTypes]),
+    .library("AfarPublicSuffix", ["AfarTransport", .onLinux("CLibpsl")]),
+    .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),
+    .library("AfarCore", ["AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
+    .library("AfarCharsets"),
+    .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
+    .library("AfarCompression", ["AfarCore", "CZlib"]),
+    .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
+    .library("AfarCurl", ["AfarTransport", "AfarTrust", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
+    .library("AfarURLSession", ["AfarTransport", .httpTypes]),
+    .library("AfarLogging", ["AfarCore", .swiftLog]),
+    .library("AfarReachability", [.onLinux("CNetlink")]),
+    .library("AfarHAR", ["AfarCore", "AfarTransport", .httpTypes]),
+    .library("AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .httpTypes]),
+    .library("AfarTestServer"),
+    .library("AfarConformance", ["AfarTransport", "AfarTestServer", .httpTypes]),
+    .library(
+        "Afar",
+        [
+            "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
+            "AfarURLSession", .onLinux("AfarCurl"),
+        ]),
+    .target(
+        name: "CJSONDocument",
+        cxxSettings: [
+            // Debian builds simdjson with this definition, which changes the layout of a structure in its header. pkg-config
+            // has it too, but SwiftPM warns about it and ignores it.
+            .define("SIMDJSON_THREADS_ENABLED", to: "1"),
+            .enableWarning("all"), .treatAllWarnings(as: .error),
+        ],
+        linkerSettings: [.linkedLibrary("simdjson")]
+    ),
+]
+
+let plugins: [Target] = [
+    .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes], packageAccess: false),
+    .plugin("AfarDiskCache", ["AfarTransport", "CZlib", .httpTypes, .grdb]),
+    .plugin(
+        "AfarImage",
+        ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
+    .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"]),
+    .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
+    .plugin("AfarNetworkActivity", ["AfarCore"]),
+    .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf], packageAccess: false),
+    .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
+    .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
+    .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
+]
+
+let programs: [Target] = [
+    .executableTarget(
+        name: "AfarCLI",
+        dependencies: [
+            "Afar", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarNetworkActivity", "AfarTestServer", "AfarXML",
+            .httpTypes, .argumentParser,
+        ]),
+    .program(
+        "AfarFuzz",
+        [
+            "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML", .onLinux("AfarCurl"),
+            .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
+            .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
+            .swiftProtobuf, .httpTypes, .yams,
+        ], path: "Tests/Fuzz"),
+    .program("AuthenticationProbe", ["Afar"]),
+    .program("AutobahnProbe", ["Afar"], path: "Tests/Autobahn", exclude: ["run", "requirements.txt"]),
+    .program("CookieProbe", ["AfarTransport"]),
+    .program("DiskCacheProbe", ["AfarDiskCache", .httpTypes]),
+    .program("FaultProbe", ["Afar", "AfarCore", "AfarTestServer"]),
+    .program("ReachabilityProbe", ["AfarReachability"]),
+    .program("SessionProbe", ["Afar"]),
+]
+
+let tests: [Target] = [
+    .target(
+        name: "TestServers", dependencies: ["AfarTestServer", .onLinux("COpenSSL")], path: "Tests/TestServers",
+        exclude: ["websocket-server.py"]),
+    .tests("AfarTrust", ["TestServers"]),
+    .tests("AfarTransport", ["AfarCore", "AfarTesting", "CookieProbe", "CZlib", "TestServers", .httpTypes]),
+    .tests("AfarPublicSuffix", ["AfarTransport"]),
+    .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
+    .tests("AfarCore", ["AfarTesting", .httpTypes]),
+    .tests("AfarURLSession", ["AfarCore", .httpTypes]),
+    .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
+    .tests(
+        "AfarConformance",
+        ["AfarCore", "AfarTesting", "AfarTestServer", "AfarURLSession", .onLinux("AfarCurl"), .httpTypes]),
+    .tests(
+        "AfarHAR",
+        ["AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes],
+        exclude: ["browser.har", "har-1.2.schema.json"]),
+    .tests("AfarTesting", ["AfarCore", "AfarSerializers", .httpTypes]),
+    .tests("AfarReachability", ["ReachabilityProbe", .onLinux("CNetlink")]),
+    .tests("AfarCharsets"),
+    .tests("AfarSerializers", ["AfarCore", "AfarTesting", .httpTypes]),
+    .tests("AfarXML", ["AfarCore", "AfarSerializers", "AfarTesting", "CLibxml2", .httpTypes]),
+    .tests("AfarCompression", ["AfarCore", "AfarSerializers", "AfarTesting", "CZlib", .httpTypes]),
+    .tests("AfarYAML", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes, .yams]),
+    .tests(
+        "AfarImage",
+        ["AfarCore", "AfarTesting", "AfarTestServer", "AfarTransport", .onLinux("AfarCurl"), .httpTypes],
+        exclude: ["fixtures.py", "references.py"]),
+    .tests("AfarJSON", ["AfarCore", "AfarSerializers", "AfarTesting", "AfarTransport", .httpTypes]),
+    .tests("AfarCSV", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
+    .tests("AfarProtobuf", ["AfarCore", "AfarTesting", .httpTypes, .swiftProtobuf]),
+    .tests(
+        "AfarMetrics",
+        [
+            "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes,
+            .metrics("MetricsTestKit"),
+        ]),
+    .tests("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTesting", .httpTypes, .openCombine]),
+    .tests(
+        "AfarTracing",
+        [
+            "AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes,
+            .tracing("InMemoryTracing"),
+        ]),
+    .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
+    .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
+    .tests("AfarCurl", ["AfarCore", "AfarTestServer", "AfarTesting", "CLibcurl", .httpTypes]),
+    .tests("AfarTestServer"),
+    .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
+    .tests(
+        "AfarCLI", ["Afar", "AfarImage", "AfarTestServer", "TestServers", .httpTypes, .argumentParser]),
+    .testTarget(
+        name: "FuzzTests",
+        dependencies: ["AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
+    .testTarget(name: "FaultTests", dependencies: ["FaultProbe"]),
+    .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
+    .testTarget(
+        name: "NetworkTests",
+        dependencies: [
+            "Afar", "AfarTestServer", "AfarTransport", "AfarTrust", "AfarURLSession", "CLibcurl", "TestServers",
+        ]),
+    .testTarget(
+        name: "DocumentationTests",
+        dependencies: [
+            "Afar", "AfarConformance", "AfarCore", "AfarDiskCache", "AfarHAR", "AfarImage", "AfarJSON", "AfarLogging",
+            "AfarMetrics", "AfarNetworkActivity", "AfarPublishers", "AfarTesting", "AfarTestServer", "AfarTracing",
+            "AfarXML", "AfarCSV", "AfarProtobuf", "AfarYAML", .swiftProtobuf, .openCombine, .httpTypes, .swiftLog,
+            .yams,
+        ],
+        exclude: ["Samples/Recordings"]),
+    .testTarget(
+        name: "SourceCompatibilityTests",
+        dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"]),
+    // The same files, by a symbolic link, in the language mode of most apps.
+    .testTarget(
+        name: "SourceCompatibilityMode5Tests",
+        dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"],
+        swiftSettings: [.swiftLanguageMode(.v5)]),
+]
+
+package.targets = systemLibraries + libraries + plugins + programs + tests
 
 for target in package.targets where target.type != .system {
-    let settings = target.name.hasPrefix("SourceCompatibility") ? plainSettings : sharedSettings
+    var settings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+    // The source of Alamofire's users must compile without these features.
+    if !target.name.hasPrefix("SourceCompatibility") {
+        settings += [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
+    }
     target.swiftSettings = (target.swiftSettings ?? []) + settings
+}
+
+// MARK: - Kinds of targets
+
+extension Target {
+    static func systemLibrary(name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+        .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+    }
+
+    static func library(_ name: String, _ dependencies: [Dependency] = []) -> Target {
+        .target(name: name, dependencies: dependencies)
+    }
+
+    /// A library that users add when they need it.
+    static func plugin(_ name: String, _ dependencies: [Dependency], packageAccess: Bool = true) -> Target {
+        .target(name: name, dependencies: dependencies, path: "Plugins/\(name)", packageAccess: packageAccess)
+    }
+
+    /// A program that tests start.
+    static func program(
+        _ name: String, _ dependencies: [Dependency], path: String? = nil, exclude: [String] = []
+    ) -> Target {
+        .executableTarget(name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", exclude: exclude)
+    }
+
+    /// The tests of a module.
+    static func tests(_ module: String, _ dependencies: [Dependency] = [], exclude: [String] = []) -> Target {
+        .testTarget(
+            name: "\(module)Tests", dependencies: [.target(name: module)] + dependencies, exclude: exclude)
+    }
+}
+
+extension Target.Dependency {
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser", trait: "Tool")
+    static let grdb = product(name: "GRDB", package: "GRDB.swift", trait: "DiskCache")
+    static let swiftLog = product(name: "Logging", package: "swift-log", trait: "Logging")
+    static let swiftProtobuf = product(name: "SwiftProtobuf", package: "swift-protobuf", trait: "Protobuf")
+    static let yams = product(name: "Yams", package: "Yams", trait: "YAML")
+    static let openCombine = product(
+        name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux], traits: ["Publishers"]))
+
+    static func metrics(_ product: String) -> Self {
+        .product(name: product, package: "swift-metrics", trait: "Metrics")
+    }
+
+    static func tracing(_ product: String) -> Self {
+        .product(name: product, package: "swift-distributed-tracing", trait: "Tracing")
+    }
+
+    static func onLinux(_ target: String) -> Self { .target(name: target, condition: .when(platforms: [.linux])) }
+
+    /// A product of a package that clients resolve only with the trait.
+    private static func product(name: String, package: String, trait: String) -> Self {
+        .product(name: name, package: package, condition: .when(traits: [trait]))
+    }
 }

@@ -44,20 +44,21 @@ class Guide:
         return self.lines[start:end]
 
     def rows(self, column):
-        """The cells of the first table that has this column, a list for each row, without the head."""
-        for index, line in enumerate(self.lines):
-            if line.startswith("|") and column in cells(line):
-                rows = []
-                for row in self.lines[index + 2:]:
-                    if not row.startswith("|"):
-                        break
-                    rows.append(cells(row))
-                return rows
-        raise Faults(f"{self.path}: there is no table with the column {column}")
+        """The cells of all tables that have this column, a list for each row, without the heads."""
+        rows, previous, isWanted = [], "", False
+        for line in self.lines:
+            if line.startswith("|") and not previous.startswith("|"):
+                isWanted = column in cells(line)
+            elif line.startswith("|") and isWanted and not line.startswith("| ---"):
+                rows.append(cells(line))
+            previous = line
+        if not rows:
+            raise Faults(f"{self.path}: no table has the column {column}")
+        return rows
 
 
 class Guides:
-    """All pages: README.md first, then those that its list 'Read on' names, in that order."""
+    """All pages: README.md first, then those that its list 'Documentation' names, in that order."""
 
     def __init__(self, root):
         self.root = root
@@ -67,12 +68,12 @@ class Guides:
         self.entry = Guide(root, pathlib.Path("README.md"), CATALOG)
         self.summaries = {}
         order = []
-        for item in self._items(self.entry.section("Read on")):
+        for item in self._items(self.entry.section("Documentation")):
             targets = [pathlib.Path(match[3].split("#")[0]) for match in LINK.finditer(item)]
             order += [target for target in targets if target in names and target not in order]
             if match := re.fullmatch(r"\[[^\]]*\]\([^)]*\): (.+)", item):
                 self.summaries[targets[0]] = plain_links(match[1][0].upper() + match[1][1:])
-        missing = [f"README.md: 'Read on' does not name {path}" for path in paths if path not in order]
+        missing = [f"README.md: 'Documentation' does not name {path}" for path in paths if path not in order]
         if missing:
             raise Faults("\n".join(missing))
         self.guides = [Guide(root, path, names[path]) for path in order]
@@ -151,7 +152,7 @@ class Article:
         for number, line in enumerate([*self.guide.lines, ""], 1):
             fence = FENCE.match(line)
             if not fenced and line.startswith("## "):
-                skipped = self.guide is self.guides.entry and line == "## Read on"
+                skipped = self.guide is self.guides.entry and line == "## Documentation"
             if skipped:
                 continue
             if not (fenced or fence or line.startswith("#") or not line):

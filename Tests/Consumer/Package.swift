@@ -25,6 +25,7 @@ let package = Package(
         ),
         .executableTarget(name: "AppConsumer", dependencies: [.product(name: "Afar", package: "Afar")]),
         .target(name: "OldMonitor", dependencies: [.product(name: "Afar", package: "Afar")]),
+        .executableTarget(name: "ReadMe", dependencies: [.product(name: "Afar", package: "Afar")]),
         .target(name: "Weather", dependencies: [.product(name: "Afar", package: "Afar")]),
         .testTarget(
             name: "WeatherTests", dependencies: ["Weather", .product(name: "AfarTesting", package: "Afar")],

@@ -42,10 +42,13 @@ import Testing
         #expect(!Code(["()", ""]).stands(in: source))
     }
 
-    /// The lines of the files with samples.
+    /// The lines of the files with samples. The README's first sample is a program of the package that uses Afar.
     private static let sources: [[String]] = {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Samples")
-        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let folders = ["DocumentationTests/Samples", "Consumer/Sources/ReadMe"].map { tests.appending(path: $0) }
+        let files = folders.flatMap {
+            (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? []
+        }
         return files.filter { $0.pathExtension == "swift" }.compactMap { file in
             try? String(contentsOf: file, encoding: .utf8)
                 .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
