@@ -67,7 +67,7 @@ install: build-packages ## Installs the tool with its manual and completions (PR
 
 test: test-packages lint ## Checks the format and the wording, then runs all tests. One target: TEST_TARGETS=AfarCoreTests.
 	$(SWIFT) build $(TRAITS) --build-tests
-	@Tests/run --bundle "$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest" --jobs 2 \
+	@Tests/run --bundle "$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest" --jobs 1 \
 	  $(TEST_CHECKS:%=--check %) $(TEST_TARGETS)
 
 check: test-packages ## Checks what has changed since a commit (SINCE=origin/main): format, wording, tests of what depends on it.
