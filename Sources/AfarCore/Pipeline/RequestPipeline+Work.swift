@@ -161,8 +161,8 @@ extension RequestPipeline {
         return restartRequired ? .restartRequired : .completed(hasFailed: true, retriers: retrierCount)
     }
 
-    /// How many may be asked about the failure. A retry that could not even begin would not fare better the next time, and
-    /// a handler that was added to a finished request doesn't send it again.
+    /// How many retriers decide on the failure. None do if a retry could not begin, because another would fail as well, and
+    /// none for a handler that was added to a finished request, which isn't sent again.
     private var retrierCount: Int {
         if case .requestRetryFailed = failure { return 0 }
         if request.isFinished { return 0 }

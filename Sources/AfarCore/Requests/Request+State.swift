@@ -116,7 +116,7 @@ extension Request {
         /// Whether anything is still open: the request was not ended from outside and is not over.
         var isActive: Bool { end == nil && state != .finished }
 
-        /// The network work is over. A request without handlers is finished: a cancel comes too late.
+        /// Finishes a request without handlers when its network work has ended. A cancel comes too late then.
         mutating func finishWithoutHandlers() {
             if handlers.isEmpty { _ = move(to: .finished) }
         }

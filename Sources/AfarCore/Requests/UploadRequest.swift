@@ -129,7 +129,7 @@ private struct NoFileURL: LocalizedError {
     }
 }
 
-/// The body is asked for before it has been made, or when that failed.
+/// The body doesn't exist yet, or could not be made.
 struct BodyNotMade: LocalizedError {
     var errorDescription: String? { "The body has not been made." }
 }

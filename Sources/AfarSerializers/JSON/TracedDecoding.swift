@@ -18,7 +18,7 @@ struct TracedDecoding<Value: Decodable>: Decodable {
     }
 }
 
-/// A type that `JSONDecoder` decodes by itself. Its own `init(from:)` would ignore the decoder's strategies.
+/// A type with special treatment in `JSONDecoder`. Its own `init(from:)` would ignore the decoder's strategies.
 private protocol JSONLeaf {}
 
 extension Bool: JSONLeaf {}
