@@ -172,14 +172,16 @@ import Testing
     @Test(arguments: TransportKind.all(with: .suspension))
     func aRequestInFlightIsSuspendedAndResumed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        let progressed = Deferred<Void>()
+        let (isFirst, isSuspended) = (Locked(true), Deferred<Bool>())
         let session = kind.session()
         let request = session.request(server.url("/drip?bytes=20&seconds=1"))
-        request.downloadProgress(queue: DispatchQueue(label: "progress")) { _ in progressed.fulfil(()) }
+        request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
+            guard isFirst.withLock({ Swift.exchange(&$0, with: false) }), let request else { return }
+            request.suspend()
+            isSuspended.fulfil(request.isSuspended)
+        }
         let task = request.serializingData()
-        await progressed.value
-        request.suspend()
-        #expect(request.isSuspended)
+        #expect(await isSuspended.value)
         request.resume()
         #expect(await task.response.value?.count == 20)
         await server.stop()
