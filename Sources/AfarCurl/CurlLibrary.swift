@@ -16,8 +16,9 @@ struct CurlLibrary {
     let speaksHTTP3: Bool
     /// Whether a stream of HTTP/2 may stand still without the others of its connection: not before 8.17.
     let pausesStreams: Bool
-    /// Whether bodies of any length can be sent over HTTP/2: before 8.0, libcurl spins when the server's window is full.
-    let sendsLongBodiesOverHTTP2: Bool
+    /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the
+    /// body was sent. Before 8.0, it also spins when the server's window is full.
+    let sendsBodiesOverHTTP2: Bool
     /// Whether connections of HTTP/2 without TLS can be used again: not before 8.0.
     let reusesPlainHTTP2: Bool
     /// Whether it speaks NTLM and, by GSS-API, Negotiate.
@@ -40,7 +41,7 @@ struct CurlLibrary {
             isOnOpenSSL = false
             sharesOpenSSL = false
             (speaksHTTP2, speaksHTTP3, pausesStreams) = (false, false, false)
-            (sendsLongBodiesOverHTTP2, reusesPlainHTTP2) = (false, false)
+            (sendsBodiesOverHTTP2, reusesPlainHTTP2) = (false, false)
             return
         }
         version = String(cString: info.version)
@@ -54,7 +55,7 @@ struct CurlLibrary {
         speaksHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
         speaksHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
         pausesStreams = info.version_num >= 0x08_11_00
-        sendsLongBodiesOverHTTP2 = info.version_num >= 0x08_00_00
+        sendsBodiesOverHTTP2 = info.version_num >= 0x08_01_00
         reusesPlainHTTP2 = info.version_num >= 0x08_00_00
     }
 

@@ -145,7 +145,15 @@ public final class ReplayTransport: Transport {
         return entries[index]
     }
 
+    /// `HTTPFields` holds no more than 65,535, and traps beyond.
+    private static let largestFieldCount = 65_000
+
     private func deliver(_ entry: HAR.Entry, _ data: Data, to exchange: Exchange) async throws -> TransportResponse {
+        guard entry.response.headers.count <= Self.largestFieldCount else {
+            throw TransportError(
+                .headTooLarge, phase: .receiving, url: exchange.url,
+                message: "the recorded response has more than \(Self.largestFieldCount) fields")
+        }
         var fields = HTTPFields()
         for field in entry.response.headers {
             guard let name = HTTPField.Name(field.name) else { continue }

@@ -128,6 +128,15 @@ import Testing
         #expect(try HAR(contentsOf: file.url).entries.first?.request.body?.text == "a=b%20c")
     }
 
+    @Test func aResponseWithTooManyFieldsIsRefused() async throws {
+        var archive = try await archive(of: [exchange("/")])
+        archive.entries[0].response.headers = Array(
+            repeating: try #require(archive.entries[0].response.headers.first), count: 70_000)
+        let transport = ReplayTransport(archive)
+        let error = await #expect(throws: TransportError.self) { try await transport.send(exchange("/")) }
+        #expect(error?.code == .headTooLarge)
+    }
+
     @Test func responsesWithoutABodyAreReplayed() async throws {
         let text = """
             {"log":{"entries":[

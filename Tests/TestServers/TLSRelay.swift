@@ -14,6 +14,9 @@
         /// What a script sends to change the server's key and to request the same of the client. TLS 1.3 only.
         public static let keyUpdate = "\0update\0"
 
+        /// What a script sends for the beginning of a record whose end never comes.
+        public static let halfRecord = "\0half\0"
+
         /// `https://localhost:` and the relay's port, with the path `/`.
         public let url: URL
         private let listener: Int32
@@ -97,7 +100,8 @@
 
     /// One connection through the relay, on a thread of its own.
     private final class Connection: @unchecked Sendable {
-        private static let commands = [TLSRelay.closeNotify, TLSRelay.ticket, TLSRelay.keyUpdate].map { Array($0.utf8) }
+        private static let commands = [TLSRelay.closeNotify, TLSRelay.ticket, TLSRelay.keyUpdate, TLSRelay.halfRecord]
+            .map { Array($0.utf8) }
 
         private let (client, server): (Int32, Int32)
         private let ssl: OpaquePointer
@@ -173,10 +177,14 @@
                 case Self.commands[0]: SSL_shutdown(ssl)
                 case Self.commands[1]:
                     guard SSL_new_session_ticket(ssl) == 1, perform({ SSL_do_handshake(ssl) }) else { return false }
-                default:
+                case Self.commands[2]:
                     guard SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1, perform({ SSL_do_handshake(ssl) }) else {
                         return false
                     }
+                default:
+                    // 50 bytes of application data are announced (RFC 8446, section 5.1).
+                    let start: [UInt8] = [23, 3, 3, 0, 50, 1, 2, 3]
+                    guard Foundation.write(client, start, start.count) == start.count else { return false }
                 }
                 rest = rest.dropFirst(command.count)
             }

@@ -8,19 +8,28 @@ public struct TestCertificates: Sendable {
         public let output: String
     }
 
-    /// Made once for the process, and left in the temporary directory.
+    /// Made once a day, and again when the script changes.
     public static let shared = Result { try TestCertificates() }
 
     /// Where the files are.
     public let folder: URL
 
     private init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "afar-certificates-\(UUID().uuidString)")
-        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Certificates/make")
-        let said = folder.appendingPathExtension("log")
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let script = tests.appending(path: "Certificates/make")
+        let changeDate = try script.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
+        let version = Int(changeDate?.timeIntervalSince1970 ?? 0)
+        let day = Int(Date().timeIntervalSince1970 / 86_400)
+        folder = tests.deletingLastPathComponent().appending(path: ".build/certificates/\(day)-\(version)")
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        let new = folder.appendingPathExtension(UUID().uuidString)
+        let said = new.appendingPathExtension("log")
         let text = { (try? String(contentsOf: said, encoding: .utf8)) ?? "" }
-        guard try ChildProcess([script.path, folder.path], output: said).wait() else { throw Failure(output: text()) }
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
+        guard try ChildProcess([script.path, new.path], output: said).wait() else { throw Failure(output: text()) }
+        // Another process may have been faster.
+        guard rename(new.path, folder.path) != 0 else { return }
+        try FileManager.default.removeItem(at: new)
     }
 
     /// The authority that has signed the good ones.

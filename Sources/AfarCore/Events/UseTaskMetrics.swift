@@ -2,8 +2,16 @@
 /// are never called. Replace that type by ``TaskMetrics``.
 ///
 /// A protocol's requirement passes its result builder on to the methods that implement it, and the methods of this one
-/// are deprecated. A loop or another statement that result builders don't support is an error that names this type. The
-/// compiler is silent about a body with a `return`, and about a method in another extension than the conformance.
+/// are deprecated.
+///
+/// Statements that result builders don't support are errors that name this type: `break`, `continue`, `fallthrough`, `guard`,
+/// `while`, `repeat`, `do` with `catch`, `defer`, and local types, type aliases and functions.
+///
+/// The compiler reports nothing about:
+/// - a body with a `return` outside closures, whatever else it contains
+/// - a body that is empty or only declares constants and variables
+/// - a method outside the type or extension that declares the conformance, such as one in a subclass of
+///   ``ClosureEventMonitor``
 @resultBuilder
 public enum UseTaskMetrics {
     /// An empty method isn't worth a warning.

@@ -1,7 +1,9 @@
 import Foundation
 
 extension HTTPHeader {
-    /// The `Accept-Encoding` of every request that has none: the encodings that are decoded everywhere.
+    /// The `Accept-Encoding` in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`, which both transports decode everywhere.
+    ///
+    /// A session whose configuration has this value sends the codings that its transport decodes instead.
     public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
     /// The `Accept-Language` of every request that has none: the user's first six languages, best first.

@@ -88,8 +88,11 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// The headers of every request that doesn't set them itself: `Accept-Encoding`, `Accept-Language` if the user's languages
-    /// are known, and `User-Agent`.
+    /// The headers of a session's requests by default: `Accept-Encoding`, `Accept-Language` if the user's languages are known,
+    /// and `User-Agent`. A request's own headers replace them.
+    ///
+    /// `Accept-Encoding` is ``HTTPHeader/defaultAcceptEncoding`` here. A session whose configuration has this value sends the
+    /// codings that its transport decodes, such as `br, zstd, gzip, deflate`.
     public static let `default`: HTTPHeaders =
         PreferredLanguages.current.isEmpty
         ? [.defaultAcceptEncoding, .defaultUserAgent]

@@ -72,9 +72,12 @@ public struct SessionConfiguration: Sendable {
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
     /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
     ///
-    /// If it is false, bodies are delivered as they arrived. `Accept-Encoding` is sent all the same: set it to `identity` for a
-    /// body without a content coding. A body with a coding that isn't known, or with a part of a coded body (status 206), is
-    /// never decoded. Over `URLSessionTransport`, which always decodes, a coded response fails if this is false.
+    /// If it is false, bodies are delivered as they arrived. Over libcurl, `Accept-Encoding` is still sent: set it to `identity` for
+    /// a body without a content coding. A body with a coding that isn't known, or with a part of a coded body (status 206), is
+    /// never decoded.
+    ///
+    /// Over `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this is false, requests
+    /// without an `Accept-Encoding` of their own send `identity`, and a coded response fails.
     public var decodesContent = true
     /// When a compressed body has grown so much by being decoded that its request fails, with
     /// ``TransportError/Code-swift.struct/responseTooLarge``: whether it is in memory, in a file or a stream. The default is

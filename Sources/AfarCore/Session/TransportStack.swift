@@ -52,7 +52,8 @@ final class TransportStack: Sendable {
             stages.append(
                 CacheStage(
                     store, revalidation: CacheRevalidation(through: innerStages, over: sender),
-                    coalesces: configuration.coalescesRequests, sensitiveHeaders: configuration.sensitiveHeaders))
+                    coalesces: configuration.coalescesRequests, sensitiveHeaders: configuration.sensitiveHeaders,
+                    security: security))
         } else if let cookieStage = configuration.cookieStage() {
             stages.append(cookieStage)
         }

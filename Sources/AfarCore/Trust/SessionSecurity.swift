@@ -34,10 +34,14 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     var hasRequirements: Bool { manager != nil || identity != nil || !identities.isEmpty }
 
+    func clientIdentity(forHost host: String, hasLeftOrigin: Bool) -> ClientIdentity? {
+        identities[HostName(host)] ?? (hasLeftOrigin ? nil : identity)
+    }
+
     func security(
         forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
     ) -> Reply<Result<ConnectionSecurity?, any Error>> {
-        let identity = identities[HostName(host)] ?? (hasLeftOrigin ? nil : identity)
+        let identity = clientIdentity(forHost: host, hasLeftOrigin: hasLeftOrigin)
         let fallback = isDecided ? Self.standard : nil
         guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
         // A subclass is somebody else's code.

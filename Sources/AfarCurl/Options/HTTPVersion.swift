@@ -12,9 +12,6 @@ enum HTTPVersion: Equatable {
     case http2Alone
     case http3
 
-    /// The longest body that every libcurl can send over HTTP/2.
-    private static let longestBody: Int64 = 64 * 1024
-
     init(_ hop: Hop, isSecure: Bool) {
         let library = CurlLibrary.shared
         switch hop.exchange.options.httpVersion {
@@ -33,12 +30,7 @@ enum HTTPVersion: Equatable {
         // The messages of Negotiate and NTLM are a connection's.
         guard context.isEmpty || context[ConnectionAuthenticationKey.self] == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
-        guard !library.sendsLongBodiesOverHTTP2 else { return true }
-        switch hop.exchange.body {
-        case .none: return true
-        case .data(let data): return data.count <= longestBody
-        case .file, .stream: return false
-        }
+        return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone
     }
 
     /// Whether many requests may share a connection.

@@ -9,10 +9,17 @@ struct FramingFields {
     private(set) var isPlain = true
     private(set) var contentLength: Int64?
     private(set) var hasContentEncoding = false
+    /// Whether a line that begins with white space may continue the last one. libcurl ignores how a field continues that says where
+    /// the body ends.
+    private(set) var mayContinue = true
 
     mutating func note(_ line: UnsafeRawBufferPointer) {
+        guard line.first != 0x20, line.first != 0x09 else {
+            isPlain = false
+            return
+        }
+        mayContinue = true
         switch line.first {
-        case 0x20, 0x09: isPlain = false
         case UInt8(ascii: "c"), UInt8(ascii: "C"):
             guard Self.names(line, "content-length:") else {
                 if Self.names(line, "content-encoding:") { hasContentEncoding = true }
@@ -21,8 +28,11 @@ struct FramingFields {
             let length = Self.number(in: line.dropFirst("content-length:".utf8.count))
             if length == nil || contentLength != nil { isPlain = false }
             contentLength = length
+            mayContinue = false
         case UInt8(ascii: "t"), UInt8(ascii: "T"):
-            if Self.names(line, "transfer-encoding:") { isPlain = false }
+            guard Self.names(line, "transfer-encoding:") else { return }
+            isPlain = false
+            mayContinue = false
         default: break
         }
     }

@@ -48,8 +48,10 @@ package struct ResponseReader {
         if !isBlank {
             if lines.isEmpty { lines.reserveCapacity(512) }
             let isFolded = line.first == 0x20 || line.first == 0x09
-            guard !isFolded || fieldCount > (head == nil ? 1 : 0) else {
-                throw Fault(.malformedResponse, "the first field begins with white space")
+            guard !isFolded || fieldCount > (head == nil ? 1 : 0) && framing.mayContinue else {
+                throw Fault(
+                    .malformedResponse,
+                    "a line begins with white space, but may not continue the line before it (RFC 9112, section 5.2)")
             }
             lines.append(contentsOf: line)
             if !isFolded { fieldCount += 1 }
@@ -87,7 +89,8 @@ package struct ResponseReader {
             return .informational(complete)
         }
         contentLength = framing.isPlain ? framing.contentLength : try declaredLength(of: complete)
-        bodyEndsWithConnection = contentLength == nil && (framing.isPlain || !complete.isChunked)
+        let isChunked = framing.isPlain ? false : try endsWithChunk(complete)
+        bodyEndsWithConnection = contentLength == nil && !isChunked
         hasContentEncoding =
             framing.isPlain ? framing.hasContentEncoding : complete.value(for: .contentEncoding) != nil
         head = complete
@@ -129,6 +132,20 @@ package struct ResponseReader {
         return head.values(for: .transferEncoding).isEmpty ? length : nil
     }
 
+    /// Whether the end of a body is marked by chunks. Other codings must not be sent, since the request doesn't accept them in a `TE`
+    /// field (RFC 9112, sections 6.1 and 7.4).
+    private func endsWithChunk(_ head: ResponseHead) throws(Fault) -> Bool {
+        let values = head.values(for: .transferEncoding)
+        let codings = values.flatMap { $0.asciiLowercased.split(separator: ",") }.map(Self.trimmed)
+            .filter { !$0.isEmpty && $0 != "identity" }
+        guard codings.isEmpty || codings == ["chunked"] else {
+            throw Fault(
+                .malformedResponse,
+                "the response has a Transfer-Encoding other than chunked: \(values.joined(separator: ", "))")
+        }
+        return !codings.isEmpty
+    }
+
     private static func trimmed(_ text: Substring) -> Substring {
         var text = text
         while text.first == " " || text.first == "\t" { text.removeFirst() }
@@ -138,16 +155,5 @@ package struct ResponseReader {
 
     private static func quoted(_ bytes: some Collection<UInt8>) -> String {
         "\"" + String(decoding: bytes.prefix(60), as: UTF8.self).filter { !$0.isNewline } + "\""
-    }
-}
-
-extension ResponseHead {
-    /// Whether one of the transfer codings is chunked.
-    fileprivate var isChunked: Bool {
-        values(for: .transferEncoding).contains { value in
-            value.split(separator: ",").contains { coding in
-                coding.trimmingCharacters(in: .whitespaces).asciiLowercased == "chunked"
-            }
-        }
     }
 }

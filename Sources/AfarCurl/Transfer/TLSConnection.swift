@@ -71,8 +71,8 @@ import Foundation
         /// Whether bytes wait inside OpenSSL.
         var hasPendingData: Bool { SSL_has_pending(ssl) != 0 }
 
-        /// Whether data, an alert or the end of the connection has arrived. Session tickets and key updates are processed here and
-        /// don't count.
+        /// Whether data, an alert, the beginning of a record or the end of the connection has arrived. Session tickets and key updates
+        /// are processed here and don't count.
         func hasUnsolicitedData(on socket: Int32) -> Bool {
             // libcurl's own BIO works only inside libcurl.
             guard let own = SSL_get_rbio(ssl), own == SSL_get_wbio(ssl), let bio = BIO_new_socket(socket, BIO_NOCLOSE),
@@ -82,9 +82,10 @@ import Foundation
             ERR_clear_error()
             var byte: UInt8 = 0
             let error = SSL_get_error(ssl, SSL_peek(ssl, &byte, 1))
+            let isInRecord = SSL_has_pending(ssl) != 0
             SSL_set_bio(ssl, own, own)
             ERR_clear_error()
-            return error != SSL_ERROR_WANT_READ
+            return error != SSL_ERROR_WANT_READ || isInRecord
         }
 
         /// What was agreed on in the handshake.

@@ -9,6 +9,8 @@ extension Transfer {
                 decoding.wasRefused(body, rest: rest)
                 return false
             }
+            // It doesn't yield to the loop, which would end it.
+            if mustBeReadToItsEnd, let fault = interruption { throw fault }
             try writePiece(decoding.decode(&rest))
         }
         decoding.wasTaken(body)

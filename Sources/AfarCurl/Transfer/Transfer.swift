@@ -2,6 +2,7 @@ import AfarTransport
 import CLibcurl
 import Foundation
 import HTTPTypes
+import Synchronization
 
 /// One exchange on its way through libcurl. Made on the caller's thread, then owned by its loop's.
 final class Transfer: PreparedExchange, @unchecked Sendable {
@@ -45,6 +46,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Begins to read a streamed body, which can be read once: not before a connection may be used for it.
     @exclusivity(unchecked) var startPump: (() -> Void)?
     @exclusivity(unchecked) private var isResuming = false
+    private let isCancelled = Atomic(false)
     /// The loop's iteration in which the last of the body arrived, and when the first of that arrived.
     @exclusivity(unchecked) private var timeSlice: (number: UInt64, start: UInt64) = (0, 0)
 
@@ -138,7 +140,15 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         loop.post(.submit(self))
     }
 
-    func cancel() { loop.post(.cancel(self)) }
+    func cancel() {
+        isCancelled.store(true, ordering: .relaxed)
+        loop.post(.cancel(self))
+    }
+
+    /// Why the transfer must end now, although the loop has not come to that.
+    var interruption: Fault? {
+        isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: MonotonicClock.now)
+    }
 
     func takeCompletion() -> Completion? {
         defer { completion = nil }

@@ -1,3 +1,4 @@
+package import AfarTrust
 import Foundation
 package import HTTPTypes
 
@@ -17,13 +18,18 @@ package struct CacheRequest: Sendable {
     /// The origin that the caller's `Host` field names; nil without one, or if it is that of the URL. It is part of the target
     /// URI (RFC 9110, section 7.1). It doesn't replace the URL's host, since another server may have answered there.
     package let otherHost: String?
+    private let client: ClientIdentity?
     private let own: HTTPFields
     private let defaults: DefaultFields
     private let sensitiveHeaders: SensitiveHeaders
     private let hasStoredCookies: Bool
 
-    package init(_ exchange: Exchange, sensitiveHeaders: SensitiveHeaders = SensitiveHeaders()) {
+    /// - Parameter client: Who the client is to the server, if it is asked for a certificate.
+    package init(
+        _ exchange: Exchange, sensitiveHeaders: SensitiveHeaders = SensitiveHeaders(), client: ClientIdentity? = nil
+    ) {
         self.sensitiveHeaders = sensitiveHeaders
+        self.client = client
         method = exchange.request.method
         url = Origin(exchange.request).text + (exchange.request.path ?? "")
         hasBody = !exchange.body.isNone
@@ -62,8 +68,11 @@ package struct CacheRequest: Sendable {
     /// What two requests have in common that are alike in all that could tell their responses apart.
     package var identity: String {
         let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        return ([url] + fields).joined(separator: "\n")
+        return ([url, clientCertificateDigest ?? ""] + fields).joined(separator: "\n")
     }
+
+    /// The digest of the certificate that the client shows when the server asks for one.
+    var clientCertificateDigest: String? { client.map { SHA256.hexDigest(of: $0.certificate.pemEncoded) } }
 
     /// The names of the fields with credentials, sorted. Cookies of a store aren't among them: they change all the time, and
     /// servers that vary by them send `Vary`. Cookies that the caller has set are.

@@ -12,8 +12,7 @@ package final class CacheRevalidation: Sendable {
     }
 
     /// Sends the request of a hop once more, unless the same is on its way.
-    func start(_ hop: Hop, _ cache: CacheStage) {
-        let identity = CacheRequest(hop.exchange).identity
+    func start(_ identity: String, _ hop: Hop, _ cache: CacheStage) {
         guard running.withLock({ $0.insert(identity).inserted }) else { return }
         var exchange = Exchange(
             request: hop.exchange.request, delivery: .collect(limit: Int64(CacheStage.longestBody)),
@@ -21,7 +20,9 @@ package final class CacheRevalidation: Sendable {
         exchange.context = hop.exchange.context
         exchange.context[CachePolicyKey.self] = .revalidate
         let stages: [any ExchangeStage] = [cache] + stages
-        let driver = HopDriver(Hop(exchange), through: stages, over: sender) { _ in (.take(), asking: nil) }
+        let driver = HopDriver(Hop(exchange, hasLeftOrigin: hop.hasLeftOrigin), through: stages, over: sender) { _ in
+            (.take(), asking: nil)
+        }
         driver.start { [self] event in take(event, of: driver, identity) }
     }
 

@@ -8,6 +8,7 @@ package struct CacheStage: ExchangeStage {
     private let invalidations = CacheInvalidations()
     private let fetches: CoalescedFetches?
     private let sensitiveHeaders: SensitiveHeaders
+    private let security: (any ConnectionSecurityProvider)?
 
     /// The most bytes of a body that are kept.
     static let longestBody = 16 * 1024 * 1024
@@ -16,14 +17,16 @@ package struct CacheStage: ExchangeStage {
     ///   - revalidation: How the server is asked beside a request; nil to answer with nothing stale.
     ///   - coalesces: Whether requests wait for what others like them fetch.
     ///   - sensitiveHeaders: The names of headers that are credentials, besides those that their names show to be.
+    ///   - security: Who the client is to each host: a response to one client isn't used for another.
     package init(
         _ store: any CacheStore, revalidation: CacheRevalidation?, coalesces: Bool = false,
-        sensitiveHeaders: Set<String> = []
+        sensitiveHeaders: Set<String> = [], security: (any ConnectionSecurityProvider)? = nil
     ) {
         self.store = store
         self.revalidation = revalidation
         fetches = coalesces ? CoalescedFetches() : nil
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
+        self.security = security
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
@@ -32,7 +35,7 @@ package struct CacheStage: ExchangeStage {
         // Behind the same URL is another server, perhaps.
         let network = hop.exchange.options.networkBox?.settings
         guard network?.unixSocket == nil, network?.connectTo.isEmpty != false else { return nil }
-        return Run(hop.exchange, self)
+        return Run(hop, self)
     }
 
     /// The same cache, to ask the server.
@@ -69,9 +72,11 @@ package struct CacheStage: ExchangeStage {
 
         private var store: any CacheStore { stage.store }
 
-        init(_ exchange: Exchange, _ stage: CacheStage) {
-            request = CacheRequest(exchange, sensitiveHeaders: stage.sensitiveHeaders)
-            let context = exchange.context
+        init(_ hop: Hop, _ stage: CacheStage) {
+            request = CacheRequest(
+                hop.exchange, sensitiveHeaders: stage.sensitiveHeaders, client: stage.security?.clientIdentity(for: hop)
+            )
+            let context = hop.exchange.context
             policy = context.isEmpty ? .standard : context[CachePolicyKey.self]
             handler = context.isEmpty ? nil : context[CacheHandlerKey.self]
             self.stage = stage
@@ -127,7 +132,7 @@ package struct CacheStage: ExchangeStage {
             case .use(let response): return .answer(stored(response, for: hop, at: now))
             case .useAndRevalidate(let response):
                 guard let revalidation = stage.revalidation else { return validation(of: response, hop) }
-                revalidation.start(hop, stage.forRevalidation)
+                revalidation.start(request.identity, hop, stage.forRevalidation)
                 return .answer(stored(response, for: hop, at: now))
             case .validate(let response): return validation(of: response, hop)
             case .send:

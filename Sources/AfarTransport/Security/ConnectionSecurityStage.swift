@@ -1,10 +1,17 @@
-import AfarTrust
+package import AfarTrust
 import HTTPTypes
 
 /// Knows who the client is to a host, and who decides on its certificates.
 package protocol ConnectionSecurityProvider: Sendable {
     /// Whether there is anything to know.
     var hasRequirements: Bool { get }
+
+    /// Who the client is to a host.
+    ///
+    /// - Parameters:
+    ///   - host: The name or the address, in lower case, without port.
+    ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
+    func clientIdentity(forHost host: String, hasLeftOrigin: Bool) -> ClientIdentity?
 
     /// - Parameters:
     ///   - host: The name or the address, in lower case, without port.
@@ -14,6 +21,14 @@ package protocol ConnectionSecurityProvider: Sendable {
     func security(
         forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
     ) -> Reply<Result<ConnectionSecurity?, any Error>>
+}
+
+extension ConnectionSecurityProvider {
+    /// Who the client is in a request; nil without TLS.
+    func clientIdentity(for hop: Hop) -> ClientIdentity? {
+        guard hop.exchange.request.scheme == "https" else { return nil }
+        return clientIdentity(forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin)
+    }
 }
 
 /// Has each request sent over connections that are secured as its host requires.

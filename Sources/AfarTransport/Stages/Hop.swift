@@ -22,8 +22,8 @@ public final class Hop: @unchecked Sendable {
     private let deadline: ContinuousClock.Instant
 
     /// The first hop. The time of its total timeout begins now.
-    package init(_ exchange: consuming Exchange) {
-        (reason, redirectCount, hasLeftOrigin) = (nil, 0, false)
+    package init(_ exchange: consuming Exchange, hasLeftOrigin: Bool = false) {
+        (reason, redirectCount, self.hasLeftOrigin) = (nil, 0, hasLeftOrigin)
         totalTimeout = exchange.options.totalTimeout
         (observer, verdict) = (exchange.observer, exchange.verdict)
         deadline = .now + Duration(timeout: totalTimeout)

@@ -90,8 +90,27 @@ struct ResponseReaderTests {
     }
 
     @Test(arguments: [
+        "Content-Length: 2\r\n 3", "Content-Length:\r\n 2", "Transfer-Encoding:\r\n chunked",
+        "Transfer-Encoding: chunked\r\n\t, gzip",
+    ])
+    func aFieldThatSaysWhereTheBodyEndsIsNotContinued(_ field: String) throws {
+        #expect(fault("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n")?.code == .malformedResponse)
+        #expect(fault("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\(field)\r\n\r\n")?.code == .malformedResponse)
+        var reader = reader()
+        try reader.receive(text: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nA: b\r\n c\r\n\r\n")
+        #expect(reader.contentLength == 2)
+    }
+
+    @Test(arguments: ["gzip", "gzip, chunked", "chunked, gzip", "chunked, chunked", "chunked;a=b", "chunks"])
+    func otherTransferCodingsAreRefused(_ codings: String) {
+        let fault = fault("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\n")
+        #expect(fault?.code == .malformedResponse)
+        #expect(fault?.message.contains(codings) == true)
+    }
+
+    @Test(arguments: [
         ("", true), ("Content-Length: 2\r\n", false), ("Content-Length: 2,2\r\n", false),
-        ("Transfer-Encoding: chunked\r\n", false), ("Transfer-Encoding: gzip, Chunked\r\n", false),
+        ("Transfer-Encoding: chunked\r\n", false), ("Transfer-Encoding: Chunked, identity\r\n", false),
         ("Transfer-Encoding: identity\r\n", true), ("X-Long: a\r\n b\r\n", true),
     ])
     func bodiesWithoutALengthEndWithTheConnection(_ fields: String, _ endsWithConnection: Bool) throws {

@@ -86,6 +86,72 @@ import Testing
         #expect(client(in: same) == "CN=client-a")
     }
 
+    private func cachingServer(_ control: String) async throws -> SecureServer {
+        try await SecureServer(
+            certificates, ["asking": .init("good", clients: .asked), "other": .init("good-p384")],
+            settings: "add_header Cache-Control \"\(control)\"; add_header ETag '\"1\"';")
+    }
+
+    @Test func aCachedResponseToOneIsNotUsedForAnother() async throws {
+        for control in ["max-age=60", "private, max-age=60", "public, max-age=60"] {
+            let server = try await cachingServer(control)
+            let store = MemoryCacheStore()
+            var answers: [String] = []
+            for _ in 0..<2 {
+                for name in ["client-a", "client-b", nil] {
+                    let session = Session(
+                        configuration: try configuration {
+                            $0.clientIdentity = try name.map(identity)
+                            $0.cacheStore = store
+                        })
+                    answers.append(try await session.request(server.url("asking")).serializingString().value)
+                }
+            }
+            let isPublic = control.hasPrefix("public")
+            let clients = isPublic ? ["CN=client-a"] : ["CN=client-a", "CN=client-b", "none"]
+            #expect(Set(answers.map(client)) == Set(clients), "\(control)")
+            // The second ones come from the cache.
+            #expect(Array(answers[..<3]) == Array(answers[3...]), "\(control)")
+        }
+    }
+
+    @Test(arguments: ["max-age=60", "max-age=0, stale-while-revalidate=60"])
+    func aCachedResponseIsNotUsedAfterARedirectElsewhere(_ control: String) async throws {
+        /// Counts the responses that are stored.
+        final class Store: CacheStore {
+            let store = MemoryCacheStore()
+            let count = Locked(0)
+            func responses(for url: String) -> [CachedResponse] { store.responses(for: url) }
+            func store(_ response: CachedResponse) {
+                store.store(response)
+                count.withLock { $0 += 1 }
+            }
+            func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) {
+                store.update(response, inPlaceOf: old)
+                count.withLock { $0 += 1 }
+            }
+            func removeResponses(for url: String) { store.removeResponses(for: url) }
+            func removeAll() { store.removeAll() }
+        }
+        let server = try await cachingServer(control)
+        let store = Store()
+        let session = Session(
+            configuration: try configuration {
+                $0.clientIdentity = try identity("client-a")
+                $0.cacheStore = store
+            })
+        let url = try server.url("asking")
+        let redirecting = try server.url("other", path: "/to?\(url)")
+        for _ in 0..<2 {
+            let answer = try await session.request(redirecting).serializingString().value
+            #expect(client(in: answer) == "none")
+        }
+        // A revalidation in the background doesn't show the certificate either.
+        if control.contains("stale") { while store.count.withLock({ $0 }) < 2 { await Task.yield() } }
+        #expect(store.responses(for: url.absoluteString).allSatisfy { client(in: $0.text) == "none" })
+        #expect(client(in: try await session.request(url).serializingString().value) == "CN=client-a")
+    }
+
     @Test func aHostMayHaveItsOwn() async throws {
         let server = try await server()
         let session = Session(
@@ -211,4 +277,8 @@ import Testing
         #expect(counts.withLock { $0 } == (right: 10_000, wrong: 0))
         #expect(users.withLock { users in users.values.allSatisfy { $0.count == 1 } && users.count < 1_000 })
     }
+}
+
+extension CachedResponse {
+    fileprivate var text: String { String(decoding: body, as: UTF8.self) }
 }
