@@ -19,7 +19,7 @@ struct Download: AsyncParsableCommand {
     @OptionGroup var options: DownloadOptions
 
     func run() async throws {
-        var plan = try RequestPlan(.get, options.address, options.sending)
+        var plan = try RequestPlan(.get, options.address, options)
         if plan.headers["Accept-Encoding"] == nil {
             // A file is wanted as it is, and its length beforehand.
             plan.headers.add(name: "Accept-Encoding", value: "identity")

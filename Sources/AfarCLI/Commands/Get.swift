@@ -19,7 +19,7 @@ struct Get: MethodCommand {
     @OptionGroup var request: RequestOptions
 
     func run() async throws {
-        let plan = try RequestPlan(Self.method, request.address, request.sending, body)
+        let plan = try RequestPlan(Self.method, request.address, request, body)
         if let format = streaming.format {
             guard request.sending.retry == 0 else {
                 let option = format.isEvents ? "--sse" : "--stream"

@@ -11,7 +11,7 @@ protocol MethodCommand: AsyncParsableCommand {
 extension MethodCommand {
     func run() async throws {
         try await RequestRunner(
-            plan: RequestPlan(Self.method, request.address, request.sending, body), options: request
+            plan: RequestPlan(Self.method, request.address, request, body), options: request
         ).run()
     }
 }

@@ -6,7 +6,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-struct OpenWebSocket: AsyncParsableCommand {
+struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     static let configuration = CommandConfiguration(
         commandName: "ws",
         abstract: "Open a WebSocket: lines in, messages out.",
@@ -42,8 +42,12 @@ struct OpenWebSocket: AsyncParsableCommand {
     var maxMessage: Int = 16_777_216
 
     @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
 
     func validate() throws {
+        try checkSending()
         guard wait >= 0, wait <= 86_400 else {
             throw ValidationError("--wait is in seconds, from 0 to 86400 (a day).")
         }
@@ -59,8 +63,8 @@ struct OpenWebSocket: AsyncParsableCommand {
         var address = address
         // The library takes either; the options for hosts know https.
         address.url = address.url.replacing(/^[wW][sS]([sS]?):\/\//) { "http\($0.output.1.lowercased())://" }
-        let plan = try RequestPlan(.get, address, sending)
-        let session = try sending.makeSession(for: plan.url) { $0 }
+        let plan = try RequestPlan(.get, address, self)
+        let session = try makeSession(for: plan.url) { $0 }
         let socket = session.webSocketRequest(
             to: plan.url,
             configuration: .init(protocol: subprotocol, maximumMessageSize: maxMessage, pingInterval: ping),

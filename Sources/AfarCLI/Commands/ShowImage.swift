@@ -25,7 +25,7 @@ struct ShowImage: AsyncParsableCommand {
         if let file = ImageFile(existingAt: request.address.url) {
             return try StandardOutput.write(printer(for: file.path).output(of: file.read()))
         }
-        let plan = try RequestPlan(.get, request.address, request.sending)
+        let plan = try RequestPlan(.get, request.address, request)
         try await RequestRunner(plan: plan, options: request, printer: printer(for: plan.url)).run()
     }
 

@@ -21,7 +21,7 @@ struct ShowXML: AsyncParsableCommand {
     @OptionGroup var request: RequestOptions
 
     func run() async throws {
-        let plan = try RequestPlan(.get, request.address, request.sending)
+        let plan = try RequestPlan(.get, request.address, request)
         let printer = XMLPrinter(
             style: request.colors.style(for: .standardOutput), includesHead: request.output.include,
             readsHTML: document.html, query: try XPathQuery(document), charset: request.output.charset,

@@ -26,7 +26,7 @@ struct Upload: AsyncParsableCommand {
         guard method != .get, method != .head else {
             throw Failure(.usage, "A \(method.rawValue) has no body. Choose another --method, such as PUT.")
         }
-        var plan = try RequestPlan(method, request.address, request.sending)
+        var plan = try RequestPlan(method, request.address, request)
         let content = try UploadContent(upload, headers: plan.headers)
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
         try await UploadRunner(plan: plan, content: content, progress: progress, options: request).run()

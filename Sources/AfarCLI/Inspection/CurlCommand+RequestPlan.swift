@@ -4,8 +4,9 @@ import Foundation
 extension CurlCommand {
     /// What the tool would send.
     ///
-    /// - Parameter options: What curl is to do beside sending.
-    init(_ plan: RequestPlan, _ sending: SendingOptions, options: [String]) {
+    /// - Parameter more: What curl is to do beside sending.
+    init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
+        let sending = options.sending
         let body: Body? = plan.body.map { body in body.path.map { .file(path: $0) } ?? .data(body.bytes) }
         self.init(method: plan.method.rawValue, url: plan.url, headers: plan.headers, body: body)
         isDecoding = plan.headers["Accept-Encoding"] == nil
@@ -14,8 +15,8 @@ extension CurlCommand {
         let retries = sending.retry > 0 ? ["--retry", "\(sending.retry)", "--retry-connrefused"] : []
         let cookies = sending.cookieJar.map { ["--cookie", $0, "--cookie-jar", $0] } ?? []
         self.options =
-            timeout + retries + cookies + Self.options(sending.network) + Self.options(sending.security, for: plan.url)
-            + options
+            timeout + retries + cookies + Self.options(options.network) + Self.options(options.security, for: plan.url)
+            + more
     }
 
     private static func options(_ network: NetworkOptions) -> [String] {

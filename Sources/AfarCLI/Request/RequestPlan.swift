@@ -14,15 +14,16 @@ struct RequestPlan {
     var body: Body?
 
     init(
-        _ method: HTTPMethod, _ address: AddressArgument, _ options: SendingOptions, _ bodyOptions: BodyOptions? = nil
+        _ method: HTTPMethod, _ address: AddressArgument, _ options: some RequestSending,
+        _ bodyOptions: BodyOptions? = nil
     ) throws {
         self.method = method
         guard !address.isBlank else {
             throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
         }
-        let query = try options.query.map { try NamedValue($0, option: "--query") }
+        let query = try options.sending.query.map { try NamedValue($0, option: "--query") }
         url = URLText.complete(address.url, query: query)
-        headers = try HTTPHeaders(arguments: options.headers)
+        headers = try HTTPHeaders(arguments: options.sending.headers)
         if let authorization = try options.security.authorization() {
             guard headers["Authorization"] == nil else {
                 throw Failure(.usage, "Choose between -H 'Authorization: …' and --bearer or --auth basic.")

@@ -40,25 +40,34 @@ struct SendingOptions: ParsableArguments {
     @Option(help: "What carries the request.")
     var transport = TransportChoice.standard
 
-    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
-
-    @OptionGroup(title: "Network") var network: NetworkOptions
-
-    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
-
     func validate() throws {
-        if transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
-            throw ValidationError("--auth \(security.auth?.rawValue ?? "") is not for --transport urlsession.")
-        }
-        if cache != nil, !security.insecureHost.isEmpty {
-            throw ValidationError("--cache keeps nothing that --insecure-host lets through: choose one of them.")
-        }
         if let maxRedirects {
             guard maxRedirects >= 0, follow else {
                 throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")
             }
         }
         if let timeout { try TimeoutArgument.check(timeout) }
+    }
+}
+
+/// Options with which a request is sent. The groups aren't nested: in a debug build, ArgumentParser checks each level four times as
+/// often as the one above.
+protocol RequestSending {
+    var sending: SendingOptions { get }
+    var archive: ArchiveOptions { get }
+    var network: NetworkOptions { get }
+    var security: SecurityOptions { get }
+}
+
+extension RequestSending {
+    /// Checks options of different groups that exclude each other.
+    func checkSending() throws {
+        if sending.transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
+            throw ValidationError("--auth \(security.auth?.rawValue ?? "") is not for --transport urlsession.")
+        }
+        if sending.cache != nil, !security.insecureHost.isEmpty {
+            throw ValidationError("--cache keeps nothing that --insecure-host lets through: choose one of them.")
+        }
     }
 
     /// Makes the session that the request is sent with.
@@ -69,22 +78,25 @@ struct SendingOptions: ParsableArguments {
     func makeSession(for url: String, wrap: (any Transport) -> any Transport) throws -> Session {
         var configuration = SessionConfiguration.default
         configuration.headers.update(.userAgent("afar/\(AFInfo.version)"))
-        if let timeout {
+        if let timeout = sending.timeout {
             configuration.timeoutIntervalForResource = timeout
             configuration.timeoutIntervalForRequest = timeout
         }
-        if let maxRedirects { configuration.maximumRedirects = maxRedirects }
+        if let maxRedirects = sending.maxRedirects { configuration.maximumRedirects = maxRedirects }
         configuration.publicSuffixList = SystemPublicSuffixList.shared
-        if let cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
-        if let cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
+        if let cookieJar = sending.cookieJar { configuration.cookieStore = try CookieJarFile.open(cookieJar) }
+        if let cache = sending.cache { configuration.cacheStore = try CacheDirectory.open(cache, option: "--cache") }
         if let http = network.http { configuration.httpVersion = http.version }
         let base = try archive.replayed()
-        if base == nil { configuration.network = try network.settings(readsEnvironment: transport.isOnLibcurl) }
+        if base == nil {
+            configuration.network = try network.settings(readsEnvironment: sending.transport.isOnLibcurl)
+        }
         try security.apply(to: &configuration, url: url)
-        let carrier = try archive.recording(base ?? transport.makeTransport(for: configuration))
+        let carrier = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         return Session(
-            configuration: configuration, interceptor: Retries(limit: retry).policy,
-            serverTrustManager: try security.trustManager(for: url), redirectHandler: follow ? nil : .doNotFollow,
+            configuration: configuration, interceptor: Retries(limit: sending.retry).policy,
+            serverTrustManager: try security.trustManager(for: url),
+            redirectHandler: sending.follow ? nil : .doNotFollow,
             eventMonitors: try archive.monitors(), transport: wrap(carrier))
     }
 }

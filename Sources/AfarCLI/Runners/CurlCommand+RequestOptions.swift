@@ -8,6 +8,6 @@ extension CurlCommand {
             ("--include", options.output.include && plan.method != .head),
             ("--verbose", options.inspection.verbose),
         ]
-        self.init(plan, options.sending, options: choices.filter(\.1).map(\.0) + more)
+        self.init(plan, sentWith: options, more: choices.filter(\.1).map(\.0) + more)
     }
 }

@@ -38,7 +38,7 @@ struct DownloadRunner {
     private var curlCommand: CurlCommand {
         let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
         let continuation = options.file.resume ? ["--continue-at", "-"] : []
-        return CurlCommand(plan, options.sending, options: ["--fail"] + continuation + destination)
+        return CurlCommand(plan, sentWith: options, more: ["--fail"] + continuation + destination)
     }
 
     private func download(
@@ -47,7 +47,7 @@ struct DownloadRunner {
     ) async throws -> Outcome {
         let meter = options.progress.makeMeter(options.colors)
         let running = Locked<DownloadRequest?>(nil)
-        let session = try options.sending.makeSession(for: plan.url) { base in
+        let session = try options.makeSession(for: plan.url) { base in
             DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
                 guard let resumable, let request = running.withLock({ $0 }) else { return }
                 let next = request.resumableInFlight

@@ -12,7 +12,7 @@ struct RequestRunner {
         let inspector = Inspector(options.inspection, colors: options.colors)
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
         let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose)
-        let session = try options.sending.makeSession(for: plan.url) { inspector.watch($0) }
+        let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in

@@ -21,7 +21,7 @@ struct StreamRunner {
         if options.inspection.curl {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
-        let session = try options.sending.makeSession(for: plan.url) { inspector.watch($0) }
+        let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
         let output = StreamOutput(

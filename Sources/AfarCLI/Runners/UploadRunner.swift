@@ -15,7 +15,7 @@ struct UploadRunner {
         // A form may lie in a temporary file.
         let interruption = await Interruption()
         let meter = progress.makeMeter(options.colors)
-        let session = try options.sending.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
+        let session = try options.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
         // A request does not outlive its session.
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)

@@ -45,8 +45,8 @@ struct HelpTests {
         let titles = help.split(separator: "\n").filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") }
         #expect(
             titles == [
-                "EXAMPLES:", "ARGUMENTS:", "BODY (ONE KIND AT MOST):", "REQUEST:", "OUTPUT:", "LOOKING INSIDE:",
-                "OPTIONS:",
+                "EXAMPLES:", "ARGUMENTS:", "BODY (ONE KIND AT MOST):", "REQUEST:", "HTTP ARCHIVES:", "NETWORK:",
+                "TRUST AND IDENTITY:", "OUTPUT:", "LOOKING INSIDE:", "OPTIONS:",
             ])
     }
 }
