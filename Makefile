@@ -67,7 +67,7 @@ install: build-packages ## Installs the tool with its manual and completions (PR
 
 test: test-packages lint ## Checks the format and the wording, then runs all tests. One target: TEST_TARGETS=AfarCoreTests.
 	$(SWIFT) build $(TRAITS) --build-tests
-	@Tests/run --bundle "$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest" --jobs 1 \
+	@Tests/run --bundle "$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest" --jobs 2 \
 	  $(TEST_CHECKS:%=--check %) $(TEST_TARGETS)
 
 check: test-packages ## Checks what has changed since a commit (SINCE=origin/main): format, wording, tests of what depends on it.
@@ -117,7 +117,7 @@ bench-websockets: bench-packages ## Compares messages a second over one WebSocke
 autobahn: build-packages ## Has the WebSockets tested by Autobahn's fuzzing server (ARGS=--quick for less).
 	Tests/Autobahn/run $(ARGS)
 
-newer-libcurl: test-packages ## Runs the conformance suite, the faults and tests of HTTP/2 and TLS over the libcurl in PyPI's pycurl.
+newer-libcurl: test-packages ## Runs the conformance suite, the faults and the tests of the network over the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
 	Tests/NewerLibcurl/run
 

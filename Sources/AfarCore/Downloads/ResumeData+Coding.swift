@@ -69,9 +69,12 @@ extension ResumeData {
     }
 
     private static func checksum(of bytes: Data) -> String {
-        let value = ~bytes.reduce(~0 as UInt32) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ (sum >> 1) : sum >> 1 }
+        var sum = UInt32.max
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
         }
+        let value = ~sum
         return String(repeating: "0", count: value.leadingZeroBitCount / 4 - (value == 0 ? 1 : 0))
             + String(value, radix: 16)
     }

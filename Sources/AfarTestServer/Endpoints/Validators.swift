@@ -34,8 +34,7 @@ struct Validators: Sendable {
     }
 
     private func matches(_ tags: String, weakly: Bool) -> Bool {
-        tags.split(separator: ",").map(\.trimmingSpaces).contains { tag in
-            tag == "*" || tag == entityTag || (weakly && tag == "W/\(entityTag)")
-        }
+        let matching: Set<String> = weakly ? ["*", entityTag, "W/" + entityTag] : ["*", entityTag]
+        return tags.split(separator: ",").contains { matching.contains(String($0.trimmingSpaces)) }
     }
 }

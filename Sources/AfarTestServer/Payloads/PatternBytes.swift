@@ -22,5 +22,5 @@ public enum PatternBytes {
     }
 
     /// A block whose length is a multiple of 26.
-    private static let block = Data((0..<26 * 2520).map { UInt8(97 + $0 % 26) })
+    private static let block = Data(Array(repeating: UInt8(ascii: "a")...UInt8(ascii: "z"), count: 2520).joined())
 }

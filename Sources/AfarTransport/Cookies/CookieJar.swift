@@ -140,9 +140,12 @@ public struct CookieJar: Sendable {
     /// Removes cookies that were chosen before, but not those that have come in their places since. Returns which are gone.
     mutating func removeUnchanged(_ victims: [Cookie]) -> Set<Cookie.Identity> {
         let values = Dictionary(victims.map { ($0.identity, $0.value) }) { $1 }
-        let identities = Set(
-            victims.map(\.domain).flatMap { domains[$0] ?? [] }.filter { values[$0.identity] == $0.value }.map(
-                \.identity))
+        var identities: Set<Cookie.Identity> = []
+        for domain in Set(victims.map(\.domain)) {
+            for cookie in domains[domain] ?? [] where values[cookie.identity] == cookie.value {
+                identities.insert(cookie.identity)
+            }
+        }
         remove(identities)
         return identities
     }

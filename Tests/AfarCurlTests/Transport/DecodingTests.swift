@@ -247,7 +247,7 @@ extension TransportTests {
         @Test(arguments: [false, true])
         func aDenseBodyIsNoBomb(isChunked: Bool) async throws {
             try await withRawServer([.loop(Self.answer(Self.bomb, isChunked: isChunked))]) { server in
-                let limits = [
+                let limits: [DecompressionLimit?] = [
                     DecompressionLimit(size: 1_000_000, ratio: 1_050), DecompressionLimit(size: 200_000_000, ratio: 1),
                     nil,
                 ]
