@@ -117,7 +117,7 @@ bench-websockets: bench-packages ## Compares messages a second over one WebSocke
 autobahn: build-packages ## Has the WebSockets tested by Autobahn's fuzzing server (ARGS=--quick for less).
 	Tests/Autobahn/run $(ARGS)
 
-newer-libcurl: test-packages ## Runs the conformance suite, the faults and the tests of the network over the libcurl in PyPI's pycurl.
+newer-libcurl: test-packages ## Runs the conformance suite, the faults and tests of HTTP/2 and TLS over the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
 	Tests/NewerLibcurl/run
 

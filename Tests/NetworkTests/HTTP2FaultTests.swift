@@ -135,8 +135,12 @@ import Testing
             #expect(response.error == nil, "\(response)")
             #expect(response.response?.statusCode == 200)
         } else {
-            let code = try #require(cause?.code, "\(response) \(response.response as Any)")
-            #expect(fault.codes.contains(code), "\(cause as Any)")
+            try withKnownIssue("newer versions of nghttp2 drop fields with invalid values", isIntermittent: true) {
+                let code = try #require(cause?.code, "\(response) \(response.response as Any)")
+                #expect(fault.codes.contains(code), "\(cause as Any)")
+            } when: {
+                fault.name.contains("a line end in a value") && HTTP2PauseTests.version >= 0x08_01_00
+            }
         }
     }
 

@@ -206,7 +206,8 @@ import Testing
         let session = session(timeout: 0.5)
         let request = session.request(relay.url).onHTTPResponse { _ in .cancel }
         #expect(await request.serializingData().response.error != nil)
-        try await withFault("before 8.17, the rest of a response is read for as long as it takes", below: 0x08_11_00) {
+        // Since 8.17, the reset may wait until the connection is used again.
+        try await withFault("before 8.17, the rest of a response is read for as long as it takes") {
             try await Task.sleep(for: .seconds(2))
             let reset = Data(Frame.reset(1, 0).bytes.prefix(9))
             #expect(server.received(by: 0).range(of: reset) != nil)
