@@ -2,6 +2,9 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 TRAITS := --enable-all-traits
+# SwiftPM passes traits to the compiler in the order of a set. Unless hashing is deterministic, the order differs between runs, and
+# everything is built again.
+export SWIFT_DETERMINISTIC_HASHING := 1
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Libraries that the build needs, and programs that only the tests or the benchmarks need.

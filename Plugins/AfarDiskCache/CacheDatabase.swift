@@ -81,7 +81,7 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    private static let version = 2
+    private static let version = 3
 
     /// The total is kept by the database itself, since no process knows of the others.
     private static let schema = """
@@ -89,7 +89,7 @@ struct CacheDatabase: Sendable {
         DROP TABLE IF EXISTS total;
         CREATE TABLE response (
             url TEXT NOT NULL, variant TEXT NOT NULL, status INTEGER NOT NULL, fields TEXT NOT NULL, body BLOB, file TEXT,
-            bodyByteCount INTEGER NOT NULL, checksum INTEGER, byteCount INTEGER NOT NULL, requestDate REAL NOT NULL,
+            bodyByteCount INTEGER NOT NULL, checksum INTEGER NOT NULL, byteCount INTEGER NOT NULL, requestDate REAL NOT NULL,
             responseDate REAL NOT NULL, lastUse REAL NOT NULL, UNIQUE (url, variant)
         );
         CREATE INDEX responseByUse ON response (lastUse);

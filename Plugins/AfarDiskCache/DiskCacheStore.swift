@@ -76,9 +76,9 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Nil when the body is gone. Somebody else may have removed the response meanwhile.
+    /// Nil when the body is gone or damaged. Somebody else may have removed the response meanwhile.
     private func response(_ row: ResponseRow) throws -> CachedResponse? {
-        guard let body = try row.body ?? bodyInFile(of: row) else {
+        guard let body = try body(of: row) else {
             if let file = row.file { write { [bodies, database] in bodies.remove(try database.removeRow(of: file)) } }
             return nil
         }
@@ -88,9 +88,9 @@ public final class DiskCacheStore: CacheStore {
             requestDate: row.requestDate, responseDate: row.responseDate)
     }
 
-    private func bodyInFile(of row: ResponseRow) throws -> Data? {
-        guard let file = row.file, let checksum = row.checksum else { return nil }
-        return try bodies.read(file, byteCount: row.bodyByteCount, checksum: checksum)
+    private func body(of row: ResponseRow) throws -> Data? {
+        if let body = row.body { return BodyFiles.checksum(of: body) == row.checksum ? body : nil }
+        return try row.file.flatMap { try bodies.read($0, byteCount: row.bodyByteCount, checksum: row.checksum) }
     }
 
     private func noteUse(of url: String) {

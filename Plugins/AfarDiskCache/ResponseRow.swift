@@ -12,8 +12,8 @@ struct ResponseRow {
     let body: Data?
     let file: String?
     let bodyByteCount: Int
-    /// The checksum of a body that is in a file.
-    let checksum: Int?
+    /// The body's checksum.
+    let checksum: Int
     /// What it counts for in the store's capacity.
     let byteCount: Int
     let requestDate: Date
@@ -27,7 +27,7 @@ struct ResponseRow {
         body = file == nil ? response.body : nil
         self.file = file
         bodyByteCount = response.body.count
-        checksum = file == nil ? nil : BodyFiles.checksum(of: response.body)
+        checksum = BodyFiles.checksum(of: response.body)
         byteCount = response.byteCount
         requestDate = response.requestDate
         responseDate = response.responseDate
@@ -42,7 +42,7 @@ struct ResponseRow {
         body = Data.fromDatabaseValue(row[4])
         file = String.fromDatabaseValue(row[5])
         bodyByteCount = try row.value(at: 6)
-        checksum = Int.fromDatabaseValue(row[7])
+        checksum = try row.value(at: 7)
         byteCount = try row.value(at: 8)
         requestDate = Date(timeIntervalSince1970: try row.value(at: 9))
         responseDate = Date(timeIntervalSince1970: try row.value(at: 10))

@@ -150,6 +150,18 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "c").isEmpty && errors.withLock { $0 } == 3)
     }
 
+    @Test func aBodyThatHasChangedIsNotUsed() async throws {
+        let store = try store()
+        store.store(response("a", body: "right"))
+        await store.flush()
+        try change("UPDATE response SET body = CAST('wrong' AS BLOB)")
+        let next = try self.store()
+        #expect(next.responses(for: "a").isEmpty)
+        next.store(response("a", body: "right"))
+        await next.flush()
+        #expect(try self.store().responses(for: "a").map(\.body) == [Data("right".utf8)])
+    }
+
     @Test func damageIsFoundAndTheNextStoreIsANewOne() async throws {
         let errors = Locked(0)
         let damaged = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }

@@ -72,6 +72,41 @@ struct CachingTests {
         try await session.request(url, headers: headers).serializingString().value
     }
 
+    @Test func aRedirectThatIsFollowedReplacesAnOlderResponse() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/page") { _ in
+            counter.next() == 1
+                ? .text("page").adding("Cache-Control", "max-age=60, stale-if-error=60")
+                : ServerResponse(status: 302).adding("Location", "/login")
+        }
+        server.route("/login") { _ in .text("login") }
+        let session = session()
+        let url = server.url("/page")
+        #expect(try await text(session, url) == "page")
+        #expect(try await text(session, url, ["Cache-Control": "no-cache"]) == "login")
+        #expect(try await text(session, url) == "login")
+        await server.stop()
+    }
+
+    @Test func aRedirectThatStillHoldsIsKept() async throws {
+        let server = try await TestServer.start()
+        let counter = Counter()
+        server.route("/old") { _ in
+            counter.next() == 2
+                ? ServerResponse(status: 304).adding("ETag", "\"1\"").adding("Cache-Control", "max-age=60")
+                : ServerResponse(status: 301).adding("Location", "/new").adding("ETag", "\"1\"")
+                    .adding("Cache-Control", "max-age=0")
+        }
+        server.route("/new") { _ in .text("new") }
+        let session = session()
+        let plain = session.request(server.url("/old")).redirect(using: .doNotFollow)
+        #expect(await plain.serializingData().response.response?.statusCode == 301)
+        for _ in 0..<2 { #expect(try await text(session, server.url("/old")) == "new") }
+        #expect(counter.value == 2)
+        await server.stop()
+    }
+
     // MARK: Using and keeping
 
     @Test(arguments: TransportKind.allCases)

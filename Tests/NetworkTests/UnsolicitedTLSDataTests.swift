@@ -97,7 +97,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test(arguments: [true, false], ["evil", TLSRelay.closeNotify, TLSRelay.halfRecord])
+    @Test(arguments: [true, false], ["evil", TLSRelay.closeNotify, TLSRelay.halfRecord, TLSRelay.recordHeader])
     func aConnectionWithOtherDataIsClosedAtOnce(isTLS13: Bool, _ data: String) async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [

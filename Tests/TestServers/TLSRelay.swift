@@ -16,6 +16,8 @@
 
         /// What a script sends for the beginning of a record whose end never comes.
         public static let halfRecord = "\0half\0"
+        /// What a script sends for the header of such a record.
+        public static let recordHeader = "\0header\0"
 
         /// `https://localhost:` and the relay's port, with the path `/`.
         public let url: URL
@@ -100,8 +102,10 @@
 
     /// One connection through the relay, on a thread of its own.
     private final class Connection: @unchecked Sendable {
-        private static let commands = [TLSRelay.closeNotify, TLSRelay.ticket, TLSRelay.keyUpdate, TLSRelay.halfRecord]
-            .map { Array($0.utf8) }
+        private static let commands = [
+            TLSRelay.closeNotify, TLSRelay.ticket, TLSRelay.keyUpdate, TLSRelay.halfRecord, TLSRelay.recordHeader,
+        ]
+        .map { Array($0.utf8) }
 
         private let (client, server): (Int32, Int32)
         private let ssl: OpaquePointer
@@ -183,7 +187,7 @@
                     }
                 default:
                     // 50 bytes of application data are announced (RFC 8446, section 5.1).
-                    let start: [UInt8] = [23, 3, 3, 0, 50, 1, 2, 3]
+                    let start: [UInt8] = [23, 3, 3, 0, 50] + (command == Self.commands[3] ? [1, 2, 3] : [])
                     guard Foundation.write(client, start, start.count) == start.count else { return false }
                 }
                 rest = rest.dropFirst(command.count)

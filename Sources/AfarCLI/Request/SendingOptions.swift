@@ -68,6 +68,9 @@ extension RequestSending {
         if sending.cache != nil, !security.insecureHost.isEmpty {
             throw ValidationError("--cache keeps nothing that --insecure-host lets through: choose one of them.")
         }
+        if sending.cache != nil, archive.replay != nil {
+            throw ValidationError("--cache doesn't store what --replay answers with: choose one of them.")
+        }
     }
 
     /// Makes the session that the request is sent with.

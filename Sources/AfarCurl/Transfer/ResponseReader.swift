@@ -45,6 +45,10 @@ package struct ResponseReader {
             throw Fault(.headTooLarge, "the response's head exceeds \(maximumHeadBytes) bytes")
         }
         let isBlank = line.first == 0x0D || line.first == 0x0A
+        // libcurl takes any line that begins with CR for the end of the head.
+        guard line.first != 0x0D || line.count == 2 else {
+            throw Fault(.malformedResponse, "a line begins with CR, but isn't empty (RFC 9112, section 2.2)")
+        }
         if !isBlank {
             if lines.isEmpty { lines.reserveCapacity(512) }
             let isFolded = line.first == 0x20 || line.first == 0x09

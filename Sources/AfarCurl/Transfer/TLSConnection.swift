@@ -68,8 +68,10 @@ import Foundation
             return ending
         }
 
-        /// Whether bytes wait inside OpenSSL.
-        var hasPendingData: Bool { SSL_has_pending(ssl) != 0 }
+        /// Whether bytes wait inside OpenSSL, which doesn't count the header of a record whose content hasn't arrived.
+        var hasPendingData: Bool {
+            SSL_has_pending(ssl) != 0 || String(cString: SSL_rstate_string(ssl)) == "RB"
+        }
 
         /// Whether data, an alert, the beginning of a record or the end of the connection has arrived. Session tickets and key updates
         /// are processed here and don't count.
@@ -82,7 +84,7 @@ import Foundation
             ERR_clear_error()
             var byte: UInt8 = 0
             let error = SSL_get_error(ssl, SSL_peek(ssl, &byte, 1))
-            let isInRecord = SSL_has_pending(ssl) != 0
+            let isInRecord = hasPendingData
             SSL_set_bio(ssl, own, own)
             ERR_clear_error()
             return error != SSL_ERROR_WANT_READ || isInRecord

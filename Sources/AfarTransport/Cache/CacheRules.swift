@@ -131,6 +131,13 @@ package enum CacheRules {
         return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
+    /// What caches decide by, and what a body is. `Connection` must not name fields that are meant for all recipients (RFC 9110,
+    /// section 7.6.1).
+    private static let lasting: Set<String> = [
+        "age", "cache-control", "content-encoding", "content-language", "content-length", "content-location",
+        "content-range", "content-type", "date", "etag", "expires", "last-modified", "pragma", "vary",
+    ]
+
     /// The fields that are kept (section 3.1).
     private static func keptFields(_ fields: HTTPFields) -> HTTPFields {
         var connection: Set<String> = [
@@ -141,6 +148,7 @@ package enum CacheRules {
             var scanner = FieldScanner(value)
             while scanner.skipToElement() { connection.insert(scanner.element().asciiLowercased) }
         }
+        connection.subtract(lasting)
         var kept = HTTPFields()
         for field in fields where !connection.contains(field.name.canonicalName) { kept.append(field) }
         return kept

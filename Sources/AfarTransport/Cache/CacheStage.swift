@@ -232,6 +232,10 @@ package struct CacheStage: ExchangeStage {
 
         private func keepArrival(of hop: Hop, _ result: Result<TransportResponse, any Error>?) {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
+            if result == nil, let head = arrival?.head, head.status != 304, request.method == .get {
+                // A redirect that is followed, for example.
+                return forgetOlder(than: head)
+            }
             guard let (head, date) = arrival, case .success(let response) = result, response.head === head,
                 request.method == .get
             else { return }

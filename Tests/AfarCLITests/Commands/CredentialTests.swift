@@ -48,7 +48,8 @@ struct CredentialTests {
         ["--insecure-host", ""],
         ["--auth", "ntlm", "--user", "a:b", "--transport", "urlsession"], ["--passphrase-file", "/dev/null"],
         ["--cert", "a.p12", "--key", "k"],
-        ["--user", "a\u{7}:b", "--auth", "basic"],
+        ["--user", "a\u{7}:b", "--auth", "basic"], ["--cache", "/tmp", "--replay", "/dev/null"],
+        ["--cache", "/tmp", "--insecure-host", "localhost"],
     ])
     func whatDoesNotGoTogetherIsRefused(options: [String]) async throws {
         let outcome = try await Tool.run(["get", "https://localhost:1/"] + options)

@@ -101,6 +101,10 @@ struct ResponseReaderTests {
         #expect(reader.contentLength == 2)
     }
 
+    @Test(arguments: ["\rContent-Length: 5\r\n", "\r\r\n", "\rx\n"]) func onlyAnEmptyLineEndsTheHead(_ line: String) {
+        #expect(fault("HTTP/1.1 200 OK\r\nX: 1\r\n\(line)\r\n")?.code == .malformedResponse)
+    }
+
     @Test(arguments: ["gzip", "gzip, chunked", "chunked, gzip", "chunked, chunked", "chunked;a=b", "chunks"])
     func otherTransferCodingsAreRefused(_ codings: String) {
         let fault = fault("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\n")

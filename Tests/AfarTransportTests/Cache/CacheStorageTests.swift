@@ -93,6 +93,20 @@ struct CacheStorageTests {
         #expect(kept.body == Data("body".utf8) && kept.status == 200 && kept.url == CacheExchange.url)
     }
 
+    @Test func connectionDoesNotHideWhatCachesDecideBy() throws {
+        let connection = ("Connection", "close, Cache-Control, Vary, Age, Date, ETag, Expires, Content-Type")
+        let named = [connection, ("Age", "5"), ("ETag", "\"1\""), ("Vary", "A"), ("Content-Type", "a/b")]
+        #expect(
+            CacheExchange.kept([("Cache-Control", "no-store"), ("Last-Modified", CacheExchange.date)] + named) == nil)
+        let kept = try #require(CacheExchange.kept([fresh] + named, to: CacheExchange.request(.get, [("A", "1")])))
+        #expect(!CacheRules.matches(CacheExchange.request(.get, [("A", "2")]), kept))
+        #expect(kept.fields[.age] == "5" && kept.fields[.date] != nil && kept.fields[.contentType] == "a/b")
+        let head = CacheExchange.head(304, [connection, ("ETag", "\"2\"")])
+        #expect(
+            CacheRules.updated(kept, by: head, requestDate: CacheExchange.start, responseDate: CacheExchange.start)
+                == nil)
+    }
+
     // MARK: Vary
 
     private func kept(vary: String, _ texts: [(String, String)]) throws -> CachedResponse {
