@@ -27,6 +27,7 @@ struct DiskCacheProbe {
                 Self.print("stored")
             }
         }
+        await store.flush()
     }
 
     private static func print(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
