@@ -125,7 +125,7 @@ newer-libcurl: test-packages ## Runs the conformance suite, the faults and tests
 	Tests/NewerLibcurl/run
 
 memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which sees into libcurl too (takes minutes).
-	$(call install,valgrind gcc libc6-dev)
+	$(call install,valgrind gcc libc6-dev binutils)
 	SWIFT="$(SWIFT)" Tests/Memcheck/run
 
 soak: bench-packages ## Makes 1.6 million requests, a storm of them too, and looks for leaks (ARGS="--scale 0.01" for a look).
