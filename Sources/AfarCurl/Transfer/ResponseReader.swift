@@ -136,8 +136,8 @@ package struct ResponseReader {
         return head.values(for: .transferEncoding).isEmpty ? length : nil
     }
 
-    /// Whether the end of a body is marked by chunks. Other codings must not be sent, since the request doesn't accept them in a `TE`
-    /// field (RFC 9112, sections 6.1 and 7.4).
+    /// Whether a last chunk ends the body. A server may use another transfer coding only if the request lists it in `TE` (RFC 9112,
+    /// sections 6.1 and 7.4), and these requests list none.
     private func endsWithChunk(_ head: ResponseHead) throws(Fault) -> Bool {
         let values = head.values(for: .transferEncoding)
         let codings = values.flatMap { $0.asciiLowercased.split(separator: ",") }.map(Self.trimmed)

@@ -24,7 +24,7 @@ package struct CacheRequest: Sendable {
     private let sensitiveHeaders: SensitiveHeaders
     private let hasStoredCookies: Bool
 
-    /// - Parameter client: Who the client is to the server, if it is asked for a certificate.
+    /// - Parameter client: The certificate and key that the client presents if the server requests them.
     package init(
         _ exchange: Exchange, sensitiveHeaders: SensitiveHeaders = SensitiveHeaders(), client: ClientIdentity? = nil
     ) {

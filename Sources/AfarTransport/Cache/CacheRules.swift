@@ -155,16 +155,15 @@ package enum CacheRules {
     }
 
     /// The text that separates the responses to a URL: the fields that `Vary` names (section 4.1), the target of a caller's
-    /// `Host`, and unless the response is public, all credentials and the client's certificate. A response to one user isn't used for another.
+    /// `Host`, and unless the response is public, all credentials and the client's certificate. A response to one user isn't
+    /// used for another.
     package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
         var names = terms.varyingFields ?? []
+        var text = request.otherHost.map { "host: \($0)\n" } ?? ""
         if !terms.control.isPublic {
             for name in request.credentials where !names.contains(name) { names.append(name) }
-        }
-        var text = request.otherHost.map { "host: \($0)\n" } ?? ""
-        if !terms.control.isPublic, let certificate = request.clientCertificateDigest {
             // No field has such a name.
-            text += "client certificate: \(certificate)\n"
+            if let digest = request.clientCertificateDigest { text += "client certificate: \(digest)\n" }
         }
         for name in names {
             let values = request.values(name)

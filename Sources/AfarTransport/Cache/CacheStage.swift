@@ -232,13 +232,13 @@ package struct CacheStage: ExchangeStage {
 
         private func keepArrival(of hop: Hop, _ result: Result<TransportResponse, any Error>?) {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
-            if result == nil, let head = arrival?.head, head.status != 304, request.method == .get {
+            guard request.method == .get, let (head, date) = arrival else { return }
+            guard let result else {
                 // A redirect that is followed, for example.
-                return forgetOlder(than: head)
+                if head.status != 304 { forgetOlder(than: head) }
+                return
             }
-            guard let (head, date) = arrival, case .success(let response) = result, response.head === head,
-                request.method == .get
-            else { return }
+            guard case .success(let response) = result, response.head === head else { return }
             // Bodies that must not be kept are not copied first.
             let isKeepable =
                 (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
