@@ -140,7 +140,7 @@ let programs: [Target] = [
 
 let tests: [Target] = [
     .target(
-        name: "TestServers", dependencies: ["AfarTestServer", .onLinux("COpenSSL")], path: "Tests/TestServers",
+        name: "TestServers", dependencies: [.onLinux("COpenSSL")], path: "Tests/TestServers",
         exclude: ["websocket-server.py"]),
     .tests("AfarTrust", ["TestServers"]),
     .tests("AfarTransport", ["AfarCore", "AfarTesting", "CookieProbe", "CZlib", "TestServers", .httpTypes]),
@@ -185,7 +185,7 @@ let tests: [Target] = [
         ]),
     .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
     .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
-    .tests("AfarCurl", ["AfarCore", "AfarTestServer", "AfarTesting", "CLibcurl", .httpTypes]),
+    .tests("AfarCurl", ["AfarCore", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", .httpTypes]),
     .tests("AfarTestServer"),
     .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
     .tests(
@@ -194,7 +194,8 @@ let tests: [Target] = [
         name: "FuzzTests",
         dependencies: ["AfarFuzz", "AfarCLI", "AfarCore", "AfarSerializers", "AfarTesting", .httpTypes]),
     .testTarget(name: "FaultTests", dependencies: ["FaultProbe"]),
-    .testTarget(name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe"]),
+    .testTarget(
+        name: "AuthenticationTests", dependencies: ["Afar", "AfarTestServer", "AuthenticationProbe", "TestServers"]),
     .testTarget(
         name: "NetworkTests",
         dependencies: [

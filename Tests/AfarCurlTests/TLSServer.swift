@@ -1,5 +1,6 @@
-import AfarTestServer
 import Foundation
+import TestServers
+import Testing
 
 /// An HTTPS server for tests: OpenSSL's, with certificates of a private authority that are made when it starts.
 final class TLSServer {
@@ -16,9 +17,10 @@ final class TLSServer {
     let authority: URL
     let url: URL
     private let folder: URL
-    private let server: Process
-    private let output: Pipe
-    private let input: Pipe
+    private let port: ReservedPort
+    private let server = Process()
+    private let output = Pipe()
+    private let input = Pipe()
 
     /// - Parameter answer: What is sent on the first connection, as it is; nil for a page about the connection on each.
     init(_ certificate: Certificate, arguments: [String] = [], answer: String? = nil) async throws {
@@ -26,38 +28,22 @@ final class TLSServer {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         authority = folder.appending(path: "ca.pem")
         try Self.makeCertificates(certificate, in: folder)
-        // The port is given back just before the server takes it, so that another may be faster.
-        for _ in 0..<5 {
-            if let running = try await Self.start(in: folder, arguments: arguments, answers: answer != nil) {
-                (server, output, input, url) = running
-                if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
-                return
-            }
-        }
-        try? FileManager.default.removeItem(at: folder)
-        throw Failure(output: "the server did not start")
-    }
-
-    /// Nil when the server got no port.
-    private static func start(
-        in folder: URL, arguments: [String], answers: Bool
-    ) async throws -> (Process, output: Pipe, input: Pipe, URL)? {
-        let port = try ClosedPort().number
-        guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw Failure(output: "no URL") }
-        let (server, output, input) = (Process(), Pipe(), Pipe())
+        port = try ReservedPort()
+        url = try #require(URL(string: "https://127.0.0.1:\(port.number)/"))
         server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         server.arguments =
-            ["openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "cert.pem", "-key", "key.pem"]
-            + (answers ? [] : ["-www"]) + arguments
+            ["openssl", "s_server", "-accept", "127.0.0.1:\(port.number)", "-cert", "cert.pem", "-key", "key.pem"]
+            + (answer == nil ? ["-www"] : []) + arguments
         server.currentDirectoryURL = folder
-        server.standardInput = answers ? input : FileHandle.nullDevice
+        server.standardInput = answer == nil ? FileHandle.nullDevice : input
         server.standardOutput = output
         server.standardError = FileHandle.nullDevice
         try server.run()
-        if await said("ACCEPT", from: output.fileHandleForReading) != nil { return (server, output, input, url) }
-        kill(server.processIdentifier, SIGKILL)
-        server.waitUntilExit()
-        return nil
+        guard await Self.said("ACCEPT", from: output.fileHandleForReading) != nil else {
+            stop()
+            throw Failure(output: "the server did not start")
+        }
+        if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
     }
 
     /// The request that came, with more about its connection, of a server that was given its answer. To be called once.

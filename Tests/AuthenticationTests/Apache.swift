@@ -16,15 +16,13 @@ final class Apache {
         self.folder = folder
         for place in ["digest", "negotiate", "open"] { try folder.write("\(place)\n", to: "pages/\(place)/page") }
         try folder.write(digestUsers, to: "users")
-        let (process, port) = try ServerProcess.onFreePort { port in
+        process = try ServerProcess(
+            "/usr/sbin/apache2", ["-X", "-d", folder.path, "-f", "\(folder.path)/httpd.conf"], in: folder.url,
+            environment: environment
+        ) { port in
             try folder.write(Self.configuration(in: folder.path, port: port, keytab: keytab), to: "httpd.conf")
-            let process = try ServerProcess(
-                "/usr/sbin/apache2", ["-X", "-d", folder.path, "-f", "\(folder.path)/httpd.conf"], in: folder.url,
-                environment: environment, port: port)
-            return (process, port)
         }
-        self.process = process
-        url = try #require(URL(string: "http://localhost:\(port)/"))
+        url = try #require(URL(string: "http://localhost:\(process.port)/"))
     }
 
     private static func configuration(in folder: String, port: UInt16, keytab: URL?) -> String {

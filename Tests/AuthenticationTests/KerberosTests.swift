@@ -18,14 +18,10 @@ import Testing
                 "KRB5CCNAME": "FILE:\(folder.path)/ticket", "KRB5RCACHENAME": "none:",
             ]
             self.environment = environment
-            process = try ServerProcess.onFreePort { port in
+            process = try ServerProcess("/usr/sbin/krb5kdc", ["-n"], in: folder.url, environment: environment) { port in
                 try folder.write(Self.clientConfiguration(port), to: "krb5.conf")
                 try folder.write(Self.serverConfiguration(in: folder.path, port), to: "kdc.conf")
-                if !FileManager.default.fileExists(atPath: "\(folder.path)/database") {
-                    try Self.makeDatabase(in: folder.path, environment)
-                }
-                return try ServerProcess(
-                    "/usr/sbin/krb5kdc", ["-n"], in: folder.url, environment: environment, port: port)
+                try Self.makeDatabase(in: folder.path, environment)
             }
         }
 

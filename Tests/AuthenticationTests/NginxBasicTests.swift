@@ -14,17 +14,12 @@ import Testing
         let folder = try ServerFolder()
         try folder.write("ada:{PLAIN}love lace é\n", to: "users")
         try folder.write("basic\n", to: "pages/page")
-        let port: UInt16
-        (process, port) = try ServerProcess.onFreePort { port in
-            try folder.write(Self.configuration(in: folder.path, port: port), to: "nginx.conf")
-            let process = try ServerProcess(
-                "/usr/sbin/nginx", ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "stderr"],
-                in: folder.url,
-                port: port)
-            return (process, port)
-        }
+        process = try ServerProcess(
+            "/usr/sbin/nginx", ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "stderr"],
+            in: folder.url
+        ) { port in try folder.write(Self.configuration(in: folder.path, port: port), to: "nginx.conf") }
         self.folder = folder
-        url = "http://127.0.0.1:\(port)/page"
+        url = "http://127.0.0.1:\(process.port)/page"
     }
 
     private static func configuration(in folder: String, port: UInt16) -> String {

@@ -1,5 +1,5 @@
-import AfarTestServer
 import Foundation
+import TestServers
 
 /// A server of the system's packages, as a process of its own with its files in a folder that ends with it.
 final class ServerProcess {
@@ -7,12 +7,19 @@ final class ServerProcess {
         var output: String
     }
 
+    /// Where it listens.
+    let port: UInt16
     private let process: Process
+    private let reservedPort: ReservedPort
 
-    /// Returns when the server accepts connections.
+    /// Starts a server on a free port, for which `prepare` writes its configuration. Returns when the server accepts connections.
     init(
-        _ path: String, _ arguments: [String], in folder: URL, environment: [String: String] = [:], port: UInt16
+        _ path: String, _ arguments: [String], in folder: URL, environment: [String: String] = [:],
+        prepare: (UInt16) throws -> Void
     ) throws {
+        reservedPort = try ReservedPort()
+        port = reservedPort.number
+        try prepare(port)
         process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
@@ -26,37 +33,15 @@ final class ServerProcess {
         process.standardError = output
         try process.run()
         try output.close()
-        while !Self.accepts(port) {
+        while !reservedPort.acceptsConnections {
             guard process.isRunning else { throw Failure(output: try String(contentsOf: log, encoding: .utf8)) }
             poll(nil, 0, 10)
-        }
-    }
-
-    private static func accepts(_ port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
         }
     }
 
     deinit {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-    }
-
-    /// Starts a server on a free port. That is given back just before the server takes it, so another may be faster.
-    static func onFreePort<Server>(_ start: (UInt16) throws -> Server) throws -> Server {
-        for _ in 0..<4 {
-            if let server = try? start(try ClosedPort().number) { return server }
-        }
-        return try start(try ClosedPort().number)
     }
 
     /// Runs a program to its end, and returns what it has written.

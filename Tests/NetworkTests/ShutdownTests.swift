@@ -195,14 +195,14 @@ extension ShutdownTests {
                 return count
             }
             dates.withLock { $0.append(.now) }
-            return number == 1 ? .text("later", status: 429).adding("Retry-After", "6") : .text("done")
+            return number == 1 ? .text("later", status: 429).adding("Retry-After", "11") : .text("done")
         }
-        let session = Session(configuration: .default, interceptor: RateLimiter(requestsPerSecond: 0.2))
+        let session = Session(configuration: .default, interceptor: RateLimiter(requestsPerSecond: 0.1))
         let tasks = (0..<2).map { _ in session.request(server.url("/busy")).validate().serializingString() }
         for task in tasks { #expect(try await task.value == "done") }
         let times = dates.withLock { $0 }
         #expect(times.count == 3)
-        for time in times.dropFirst() { #expect(time - times[0] >= .seconds(6)) }
+        for time in times.dropFirst() { #expect(time - times[0] >= .seconds(11)) }
         await server.stop()
     }
 }

@@ -1,4 +1,3 @@
-import AfarTestServer
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -41,7 +40,7 @@ public final class SecureServer: Sendable {
     }
 
     private let folder: URL
-    private let ports: [String: UInt16]
+    private let ports: [String: ReservedPort]
     private let nginx: ChildProcess
 
     /// A port that answers without TLS.
@@ -53,18 +52,19 @@ public final class SecureServer: Sendable {
     public init(_ certificates: TestCertificates, _ sites: [String: Site], settings: String = "") async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afar-nginx-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // The ports are given back just before the server takes them, so that another may be faster.
-        for _ in 0..<5 {
-            let ports = try Self.freePorts(for: sites.keys + [Self.plainSite])
-            try Self.configuration(of: folder, certificates, sites, ports, settings)
-                .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
-            if let nginx = try await Self.start(in: folder) {
-                (self.ports, self.nginx) = (ports, nginx)
-                return
+        ports = try Dictionary(
+            uniqueKeysWithValues: (sites.keys + [Self.plainSite]).map { ($0, try ReservedPort()) })
+        try Self.configuration(of: folder, certificates, sites, ports.mapValues(\.number), settings)
+            .write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
+        nginx = try ChildProcess(
+            ["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"],
+            output: folder.appending(path: "error.log"))
+        while !ports.values.allSatisfy(\.acceptsConnections) {
+            guard nginx.isRunning else {
+                throw TestCertificates.Failure(output: "nginx did not start: \(nginx.said)")
             }
+            try await Task.sleep(for: .milliseconds(5))
         }
-        let log = (try? String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)) ?? ""
-        throw TestCertificates.Failure(output: "nginx did not start: \(log)")
     }
 
     deinit {
@@ -74,7 +74,7 @@ public final class SecureServer: Sendable {
 
     /// Where a site is.
     public func url(_ site: String, host: String = "localhost", path: String = "/") throws -> URL {
-        guard let port = ports[site], let url = URL(string: "https://\(host):\(port)\(path)") else {
+        guard let port = ports[site]?.number, let url = URL(string: "https://\(host):\(port)\(path)") else {
             throw TestCertificates.Failure(output: "no site \(site)")
         }
         return url
@@ -82,21 +82,16 @@ public final class SecureServer: Sendable {
 
     /// How many bytes of requests have come to a site until now.
     public func requestBytes(to site: String) async throws -> Int {
-        guard let plain = URL(string: "http://127.0.0.1:\(ports[Self.plainSite] ?? 0)/") else { return 0 }
+        guard let plain = URL(string: "http://127.0.0.1:\(ports[Self.plainSite]?.number ?? 0)/") else { return 0 }
         // It takes what has come in turns, one event after the other: what was there before the first of these is in its log
         // after the second.
         for _ in 0..<2 { _ = try await URLSession.shared.data(from: plain) }
         let log = try String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)
-        guard let port = ports[site] else { throw TestCertificates.Failure(output: "no site \(site)") }
+        guard let port = ports[site]?.number else { throw TestCertificates.Failure(output: "no site \(site)") }
         return log.split(separator: "\n").reduce(0) { sum, line in
             let words = line.split(separator: " ")
             return words.count == 2 && words[0] == "\(port)" ? sum + (Int(words[1]) ?? 0) : sum
         }
-    }
-
-    private static func freePorts(for names: some Sequence<String>) throws -> [String: UInt16] {
-        // Held until all are known, so that they differ.
-        try Dictionary(uniqueKeysWithValues: names.map { ($0, try ClosedPort()) }).mapValues(\.number)
     }
 
     private static func configuration(
@@ -139,17 +134,5 @@ public final class SecureServer: Sendable {
               \(servers.joined(separator: "\n"))
             }
             """
-    }
-
-    /// Nil when the server got no port.
-    private static func start(in folder: URL) async throws -> ChildProcess? {
-        let log = folder.appending(path: "error.log")
-        let nginx = try ChildProcess(["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], output: log)
-        // It says so when it has all its ports. Whether they answer would not tell: another may have been faster.
-        while !nginx.said.contains("using the \"") {
-            guard nginx.isRunning else { return nil }
-            await Task.yield()
-        }
-        return nginx
     }
 }

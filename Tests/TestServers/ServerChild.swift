@@ -1,4 +1,3 @@
-import AfarTestServer
 package import Foundation
 
 /// A server of the system's packages that runs as a child, with its files in a folder that ends with it.
@@ -6,7 +5,8 @@ package final class ServerChild: Sendable {
     /// Where its files are; its current directory is the test's.
     package let folder: URL
     /// Of 127.0.0.1.
-    package let port: UInt16
+    package var port: UInt16 { reservedPort.number }
+    private let reservedPort: ReservedPort
     private let child: ChildProcess
 
     /// Starts a server on a free port, and returns when it accepts connections there.
@@ -21,23 +21,16 @@ package final class ServerChild: Sendable {
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afar-\(name)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let log = folder.appending(path: "log")
-        // The port is given back just before the server takes it, so that another may be faster.
-        for _ in 0..<5 {
-            let port = try ClosedPort().number
-            try configuration(folder, port)
-                .write(to: folder.appending(path: "configuration"), atomically: true, encoding: .utf8)
-            let child = try ChildProcess(arguments(folder, port), output: log)
-            while child.isRunning {
-                if Self.accepts(port) {
-                    (self.port, self.child) = (port, child)
-                    return
-                }
-                await Task.yield()
+        reservedPort = try ReservedPort()
+        try configuration(folder, reservedPort.number)
+            .write(to: folder.appending(path: "configuration"), atomically: true, encoding: .utf8)
+        child = try ChildProcess(arguments(folder, reservedPort.number), output: folder.appending(path: "log"))
+        while !reservedPort.acceptsConnections {
+            guard child.isRunning else {
+                throw TestCertificates.Failure(output: "\(name) did not start: \(child.said)")
             }
+            try await Task.sleep(for: .milliseconds(5))
         }
-        let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-        throw TestCertificates.Failure(output: "\(name) did not start: \(said)")
     }
 
     deinit {
@@ -47,20 +40,6 @@ package final class ServerChild: Sendable {
 
     /// What it has said until now.
     package var said: String { child.said }
-
-    private static func accepts(_ port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-    }
 }
 
 extension ServerChild {
