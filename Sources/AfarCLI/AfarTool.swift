@@ -39,7 +39,8 @@ struct AfarTool: AsyncParsableCommand {
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
-            Get.self, Head.self, Post.self, Put.self, Patch.self, Delete.self, ShowXML.self, ShowImage.self,
+            Get.self, Head.self, BodyCommand<Post>.self, BodyCommand<Put>.self, BodyCommand<Patch>.self,
+            BodyCommand<Delete>.self, ShowXML.self, ShowImage.self,
             Download.self, Upload.self, OpenWebSocket.self, Connect.self, Reach.self, Trust.self, Cache.self,
             Serve.self, Demo.self,
         ])

@@ -1,7 +1,7 @@
 import Afar
 import ArgumentParser
 
-struct Download: AsyncParsableCommand {
+struct Download: AsyncParsableCommand, RequestSending {
     static let configuration = CommandConfiguration(
         abstract: "Put what is there into a file.",
         usage: "afar download <url> [-o <path>] [<options>]",
@@ -16,14 +16,24 @@ struct Download: AsyncParsableCommand {
             "afar download example.com/large.iso --resume",
         ])
 
-    @OptionGroup var options: DownloadOptions
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "File") var file: FileOptions
+    @OptionGroup(title: "Progress") var progress: ProgressOptions
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
+
+    func validate() throws { try checkSending() }
 
     func run() async throws {
-        var plan = try RequestPlan(.get, options.address, options)
+        var plan = try RequestPlan(.get, address, self)
         if plan.headers["Accept-Encoding"] == nil {
             // A file is wanted as it is, and its length beforehand.
             plan.headers.add(name: "Accept-Encoding", value: "identity")
         }
-        try await DownloadRunner(plan: plan, options: options).run()
+        try await DownloadRunner(plan: plan, options: self).run()
     }
 }

@@ -16,22 +16,29 @@ struct Get: MethodCommand {
     static let method = HTTPMethod.get
     @OptionGroup(visibility: .hidden) var body: BodyOptions
     @OptionGroup(title: "Streaming") var streaming: StreamingOptions
-    @OptionGroup var request: RequestOptions
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
 
     func run() async throws {
-        let plan = try RequestPlan(Self.method, request.address, request, body)
+        let plan = try RequestPlan(Self.method, address, self, body)
         if let format = streaming.format {
-            guard request.sending.retry == 0 else {
+            guard sending.retry == 0 else {
                 let option = format.isEvents ? "--sse" : "--stream"
                 throw Failure(
                     .usage, "What \(option) has printed cannot be taken back, so --retry does not go with it.")
             }
-            guard !format.isEvents || request.output.charset == nil else {
+            guard !format.isEvents || output.charset == nil else {
                 throw Failure(.usage, "Server-sent events are UTF-8, so --charset does not go with --sse.")
             }
-            try await StreamRunner(plan: plan, options: request, format: format).run()
+            try await StreamRunner(plan: plan, options: self, format: format).run()
         } else {
-            try await RequestRunner(plan: plan, options: request).run()
+            try await RequestRunner(plan: plan, options: self).run()
         }
     }
 }

@@ -11,5 +11,12 @@ struct Head: MethodCommand {
         ])
     static let method = HTTPMethod.head
     @OptionGroup(visibility: .hidden) var body: BodyOptions
-    @OptionGroup var request: RequestOptions
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
 }

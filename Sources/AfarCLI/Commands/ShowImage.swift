@@ -2,7 +2,7 @@ import Afar
 import ArgumentParser
 import Foundation
 
-struct ShowImage: AsyncParsableCommand {
+struct ShowImage: ResponseCommand {
     static let configuration = CommandConfiguration(
         commandName: "image",
         abstract: "Show an image in the terminal, or write it in another size or format.",
@@ -19,21 +19,28 @@ struct ShowImage: AsyncParsableCommand {
         ])
 
     @OptionGroup(title: "Image") var image: ImageOptions
-    @OptionGroup var request: RequestOptions
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
 
     func run() async throws {
-        if let file = ImageFile(existingAt: request.address.url) {
+        if let file = ImageFile(existingAt: address.url) {
             return try StandardOutput.write(printer(for: file.path).output(of: file.read()))
         }
-        let plan = try RequestPlan(.get, request.address, request)
-        try await RequestRunner(plan: plan, options: request, printer: printer(for: plan.url)).run()
+        let plan = try RequestPlan(.get, address, self)
+        try await RequestRunner(plan: plan, options: self, printer: printer(for: plan.url)).run()
     }
 
     private func printer(for name: String) throws -> ImagePrinter {
         let facts = OutputFacts.standardOutput
-        let style = request.colors.style(for: facts)
+        let style = colors.style(for: facts)
         return try ImagePrinter(
             options: image, canvas: image.output == nil ? TerminalCanvas(image, facts, style) : nil, style: style,
-            includesHead: request.output.include, name: name)
+            includesHead: output.include, name: name)
     }
 }

@@ -1,7 +1,7 @@
 import Afar
 import ArgumentParser
 
-struct ShowXML: AsyncParsableCommand {
+struct ShowXML: ResponseCommand {
     static let configuration = CommandConfiguration(
         commandName: "xml",
         abstract: "Fetch an XML document, and show it or a part of it.",
@@ -18,14 +18,21 @@ struct ShowXML: AsyncParsableCommand {
         ])
 
     @OptionGroup(title: "Document") var document: XMLOptions
-    @OptionGroup var request: RequestOptions
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
 
     func run() async throws {
-        let plan = try RequestPlan(.get, request.address, request)
+        let plan = try RequestPlan(.get, address, self)
         let printer = XMLPrinter(
-            style: request.colors.style(for: .standardOutput), includesHead: request.output.include,
-            readsHTML: document.html, query: try XPathQuery(document), charset: request.output.charset,
+            style: colors.style(for: .standardOutput), includesHead: output.include,
+            readsHTML: document.html, query: try XPathQuery(document), charset: output.charset,
             url: Redaction.standard.url(plan.url))
-        try await RequestRunner(plan: plan, options: request, printer: printer).run()
+        try await RequestRunner(plan: plan, options: self, printer: printer).run()
     }
 }

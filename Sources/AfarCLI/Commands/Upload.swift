@@ -1,7 +1,7 @@
 import Afar
 import ArgumentParser
 
-struct Upload: AsyncParsableCommand {
+struct Upload: ResponseCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a file, or a form of several parts.",
         usage: "afar upload <url> --file <path> | --part <part> ... [<options>]",
@@ -19,16 +19,23 @@ struct Upload: AsyncParsableCommand {
 
     @OptionGroup(title: "Upload") var upload: UploadOptions
     @OptionGroup(title: "Progress") var progress: ProgressOptions
-    @OptionGroup var request: RequestOptions
+    @OptionGroup var address: AddressArgument
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Looking inside") var inspection: InspectionOptions
+    @OptionGroup var colors: ColorOptions
 
     func run() async throws {
         let method = HTTPMethod(rawValue: upload.method.uppercased())
         guard method != .get, method != .head else {
             throw Failure(.usage, "A \(method.rawValue) has no body. Choose another --method, such as PUT.")
         }
-        var plan = try RequestPlan(method, request.address, request)
+        var plan = try RequestPlan(method, address, self)
         let content = try UploadContent(upload, headers: plan.headers)
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
-        try await UploadRunner(plan: plan, content: content, progress: progress, options: request).run()
+        try await UploadRunner(plan: plan, content: content, progress: progress, options: self).run()
     }
 }

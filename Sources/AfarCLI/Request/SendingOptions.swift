@@ -50,9 +50,11 @@ struct SendingOptions: ParsableArguments {
     }
 }
 
-/// Options with which a request is sent. The groups aren't nested: in a debug build, ArgumentParser checks each level four times as
-/// often as the one above.
-protocol RequestSending {
+/// A command that sends a request.
+///
+/// It has its groups of options itself, not in a group of groups: in a debug build, ArgumentParser checks each level of groups
+/// five times as often as the level above.
+protocol RequestSending: Sendable {
     var sending: SendingOptions { get }
     var archive: ArchiveOptions { get }
     var network: NetworkOptions { get }

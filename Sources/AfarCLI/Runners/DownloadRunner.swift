@@ -5,7 +5,7 @@ import HTTPTypes
 /// Makes one request and puts what it brings into a file.
 struct DownloadRunner {
     let plan: RequestPlan
-    let options: DownloadOptions
+    let options: Download
 
     func run() async throws {
         let inspector = Inspector(options.inspection, colors: options.colors)

@@ -4,7 +4,7 @@ import Foundation
 /// Makes one request and prints what comes of it.
 struct RequestRunner {
     let plan: RequestPlan
-    let options: RequestOptions
+    let options: any ResponseCommand
     /// Prints the response; nil for what prints any.
     var printer: (any BodyPrinter)?
 

@@ -4,7 +4,7 @@ import Foundation
 /// Prints a response as the options say, whatever request it came of.
 struct ResponseReport {
     let plan: RequestPlan
-    let options: RequestOptions
+    let options: any ResponseCommand
     let inspector: Inspector
     private let printer: any BodyPrinter
 
@@ -12,7 +12,7 @@ struct ResponseReport {
     private static let anyStatus = Set(100...999)
 
     /// - Parameter printer: What prints the response; nil for what prints any.
-    init(plan: RequestPlan, options: RequestOptions, inspector: Inspector, printer: (any BodyPrinter)? = nil) {
+    init(plan: RequestPlan, options: any ResponseCommand, inspector: Inspector, printer: (any BodyPrinter)? = nil) {
         self.plan = plan
         self.options = options
         self.inspector = inspector

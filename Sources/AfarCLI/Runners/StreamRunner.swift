@@ -5,10 +5,10 @@ import Foundation
 /// Makes one request and prints its body while it comes.
 struct StreamRunner {
     let plan: RequestPlan
-    let options: RequestOptions
+    let options: any ResponseCommand
     let format: StreamFormat
 
-    init(plan: RequestPlan, options: RequestOptions, format: StreamFormat) {
+    init(plan: RequestPlan, options: any ResponseCommand, format: StreamFormat) {
         var plan = plan
         if format.isEvents, plan.headers["Accept"] == nil { plan.headers.add(.accept("text/event-stream")) }
         self.plan = plan

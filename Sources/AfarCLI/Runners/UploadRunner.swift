@@ -7,7 +7,7 @@ struct UploadRunner {
     let plan: RequestPlan
     let content: UploadContent
     let progress: ProgressOptions
-    let options: RequestOptions
+    let options: any ResponseCommand
 
     func run() async throws {
         let inspector = Inspector(options.inspection, colors: options.colors)

@@ -41,7 +41,7 @@ struct HelpTests {
     }
 
     @Test func optionsAreGrouped() {
-        let help = Post.helpMessage()
+        let help = BodyCommand<Post>.helpMessage()
         let titles = help.split(separator: "\n").filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") }
         #expect(
             titles == [

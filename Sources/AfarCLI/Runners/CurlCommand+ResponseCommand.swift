@@ -2,7 +2,7 @@ import Afar
 
 extension CurlCommand {
     /// What the tool would send, and print of the response.
-    init(_ plan: RequestPlan, _ options: RequestOptions, more: [String] = []) {
+    init(_ plan: RequestPlan, _ options: any ResponseCommand, more: [String] = []) {
         let choices = [
             ("--fail-with-body", options.output.checkStatus),
             ("--include", options.output.include && plan.method != .head),
