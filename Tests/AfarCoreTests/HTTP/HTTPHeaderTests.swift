@@ -41,7 +41,7 @@ struct HTTPHeaderTests {
             name: "Sh\u{f6}p\r\nX-Evil: 1", version: "2.1", bundle: "org.example.Shop", build: "14",
             system: "Linux 6.1.0"
         )
-        #expect(text == "Sh_p_X-Evil: 1/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0")
+        #expect(text == "Sh_p_X-Evil: 1/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/\(AFInfo.version)")
     }
 
     @Test("a user agent leaves out what is unknown")
@@ -49,9 +49,9 @@ struct HTTPHeaderTests {
         func text(_ version: String?, _ bundle: String?, _ build: String?, _ system: String?) -> String {
             HTTPHeader.userAgentText(name: "shop", version: version, bundle: bundle, build: build, system: system)
         }
-        #expect(text(nil, nil, nil, "Linux 6.1.0") == "shop (Linux 6.1.0) Afar/0.1.0")
-        #expect(text("2.1", nil, "14", nil) == "shop/2.1 (build:14) Afar/0.1.0")
-        #expect(text(nil, nil, nil, nil) == "shop Afar/0.1.0")
+        #expect(text(nil, nil, nil, "Linux 6.1.0") == "shop (Linux 6.1.0) Afar/\(AFInfo.version)")
+        #expect(text("2.1", nil, "14", nil) == "shop/2.1 (build:14) Afar/\(AFInfo.version)")
+        #expect(text(nil, nil, nil, nil) == "shop Afar/\(AFInfo.version)")
         #expect(!HTTPHeader.defaultUserAgent.value.contains("Unknown"))
     }
 }
