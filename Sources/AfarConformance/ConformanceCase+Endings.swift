@@ -132,40 +132,6 @@ extension ConformanceCase {
         },
     ]
 
-    static let connections: [ConformanceCase] = [
-        ConformanceCase(.connections, "one connection serves one request after the other", needsSockets: true) {
-            trial in
-            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
-            for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
-            try expectEqual(server.connectionCount, 1)
-        },
-        ConformanceCase(.connections, "one that the server closes is not used again", needsSockets: true) { trial in
-            let (exchange, server) = try await trial.exchange(
-                with: [.respond("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close])
-            for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
-            try expectEqual(server.connectionCount, 3)
-        },
-        ConformanceCase(.connections, "one whose body was not taken whole is not used again", needsSockets: true) {
-            trial in
-            let (exchange, server) = try await trial.exchange(
-                with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .waitForever])
-            var refused = exchange
-            refused.verdict = { _ in .refuse(CancellationError()) }
-            for _ in 0..<2 { _ = try await trial.failure(refused, .cancelled) }
-            try expectEqual(server.connectionCount, 2)
-        },
-        ConformanceCase(.connections, "a body that was left is read, and its connection used again", needsSockets: true)
-        { trial in
-            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
-            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
-            var left = exchange
-            left.verdict = { _ in .discard(upTo: 1000) }
-            for _ in 0..<3 { _ = try await trial.send(left) }
-            try expectEqual(server.connectionCount, 1)
-        },
-    ]
-
     static let failures: [ConformanceCase] = [
         ConformanceCase(.failures, "a port where nobody listens", needsSockets: true) { trial in
             let (exchange, server) = try await trial.exchange(with: [])
@@ -231,7 +197,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceTrial {
-    fileprivate func expectCancellation(of exchange: Exchange, after delay: Duration) async throws {
+    func expectCancellation(of exchange: Exchange, after delay: Duration) async throws {
         let task = Task { try await send(exchange) }
         if delay > .zero { try await Task.sleep(for: delay) }
         task.cancel()

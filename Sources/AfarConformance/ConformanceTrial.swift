@@ -133,6 +133,7 @@ extension TransportResponse {
                 for try await chunk in stream { data += chunk }
                 return data
             case .file: throw ConformanceFailure(description: "expected a body in memory, and it is in a file")
+            case .connection: throw ConformanceFailure(description: "expected a body, and found a connection")
             }
         }
     }

@@ -50,6 +50,7 @@ public final class CurlTransport: CallbackTransport {
     }
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
+        if case .connection = hop.exchange.delivery { return try ConnectionExchange(hop, over: self) }
         try capabilities.check(hop.exchange)
         try tls.check(hop.exchange)
         let plan = try RequestPlan(hop)

@@ -14,8 +14,8 @@ import HTTPTypes
 /// Each hop of a redirect, each answer to a challenge and each retry is an entry of its own, in the order in which they were
 /// sent; a failure is kept with its code. Bodies in files and streamed ones are recorded as all others, up to 16 MiB each; of
 /// a streamed response, what was not read to its end is not kept. What a session calls
-/// ``SessionConfiguration/sensitiveHeaders`` a transport does not know: name it in the redaction. WebSockets and raw
-/// connections do not go over it.
+/// ``SessionConfiguration/sensitiveHeaders`` a transport does not know: name it in the redaction. Of WebSockets the
+/// opening request is recorded, of raw connections nothing.
 public struct RecordingTransport: Transport {
     static let longestBody = 16 * 1024 * 1024
 
@@ -43,6 +43,7 @@ public struct RecordingTransport: Transport {
 
     /// Has the transport below perform an exchange, and records it.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
+        guard exchange.request.method != .connect else { return try await base.send(exchange) }
         var exchange = exchange
         let sent = SentBody(&exchange)
         let file = FileNote(&exchange)
@@ -73,6 +74,7 @@ public struct RecordingTransport: Transport {
             recorder.change(number) { $0.response.take(data, type: $0.response.content.mimeType) }
         }
         switch response.body {
+        case .connection: break
         case .data(let data): keep(data.count <= Self.longestBody ? data : nil)
         case .file(let count):
             let isKept = count <= Self.longestBody

@@ -9,6 +9,12 @@ package struct WebSocketHandshake: Sendable {
         /// The subprotocol; nil for none.
         package var `protocol`: String?
         package var deflate: MessageDeflate?
+
+        /// Reads it from the fields of an answer that was checked.
+        package init(_ fields: HTTPFields) throws(WebSocketViolation) {
+            `protocol` = fields[.secWebSocketProtocol]
+            deflate = try .agreement(in: fields[values: .secWebSocketExtensions])
+        }
     }
 
     private let key: String
@@ -35,6 +41,7 @@ package struct WebSocketHandshake: Sendable {
     }
 
     /// Checks a server's answer of status 101.
+    @discardableResult
     package func agreement(in fields: HTTPFields) throws(WebSocketViolation) -> Agreement {
         let (upgrade, connection) = (fields[values: .upgrade], fields[values: .connection])
         guard FieldScanner.elements(of: upgrade).contains(where: { $0.lowercased() == "websocket" }),
@@ -48,7 +55,6 @@ package struct WebSocketHandshake: Sendable {
         guard chosen.count <= 1, chosen.allSatisfy(protocols.contains) else {
             throw .protocolError("the server chooses a subprotocol that was not offered")
         }
-        return Agreement(
-            protocol: chosen.first, deflate: try .agreement(in: fields[values: .secWebSocketExtensions]))
+        return try Agreement(fields)
     }
 }

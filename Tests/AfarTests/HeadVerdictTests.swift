@@ -35,6 +35,7 @@ import Testing
         case .data(let data): data
         case .file: try Data(contentsOf: try #require(file))
         case .stream(let stream): try await stream.reduce(Data(), +)
+        case .connection: Data()
         }
     }
 

@@ -44,6 +44,29 @@ import Testing
         #expect(try await messages.next() == nil)
     }
 
+    @Test func aTransportAroundAnotherCarriesThem() async throws {
+        let transport = Counting(base: CurlTransport())
+        let session = Session(configuration: .default, transport: transport)
+        let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
+        try await socket.send(.string("hello"))
+        var messages = socket.messages.makeAsyncIterator()
+        guard case .string("hello") = try await messages.next() else { Issue.record("no echo came"); return }
+        socket.close(sending: .normalClosure)
+        #expect(try await messages.next() == nil)
+        #expect(transport.count.withLock(\.self) == 1)
+    }
+
+    private struct Counting: Transport {
+        let base: any Transport
+        let count = Locked(0)
+        var capabilities: TransportCapabilities { base.capabilities }
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            count.withLock { $0 += 1 }
+            return try await base.send(exchange)
+        }
+    }
+
     @Test func eventsComeInOrder() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: String.self)
         let url = try await url("/echo")

@@ -32,7 +32,6 @@ public final class StreamRequest: Request, @unchecked Sendable {
     public let hostName: String
     /// The port that was asked for.
     public let port: Int
-    private let slot = ConnectionSlot<any Connection>()
     private let opening = Opening<any Connection>()
     private let stream = Locked(State())
     private let reading = CallbackLock()
@@ -52,20 +51,27 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     // MARK: The request
 
-    override func openDelivery() throws -> ResponseDelivery { .stream() }
+    override func openDelivery() throws -> ResponseDelivery { .connection }
 
     override func httpForm(of urlRequest: URLRequest) -> URLRequest {
         urlRequest.replacingScheme(StreamAddress.httpSchemes)
     }
 
-    override func route() throws -> Route {
-        Route(
-            stages: stack.connectionStages,
-            sender: .awaited(StreamTransport(base: try stack.transport.makingConnections(for: nil), slot: slot)))
+    override var stages: [any ExchangeStage] { stack.connectionStages }
+
+    override func complete(_ exchange: inout Exchange) throws { exchange.request.method = .connect }
+
+    override func receive(_ response: TransportResponse) throws {
+        try super.receive(response)
+        guard case .connection = response.body else {
+            throw failure(
+                after: TransportError(
+                    .unsupportedByTransport, phase: .awaitingResponse, url: response.head.url,
+                    message: "the \(stack.capabilities.name) transport has delivered no connection"))
+        }
     }
 
-    override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
-        guard let connection = slot.take() else { return }
+    override func use(_ connection: any Connection, after head: ResponseHead) async throws {
         defer {
             opening.close()
             connection.close()
@@ -83,7 +89,6 @@ public final class StreamRequest: Request, @unchecked Sendable {
         super.cleanUp()
         end.fulfil(.success(()))
         opening.end()
-        slot.end()
     }
 
     /// What has been read and written would be missing on another connection.
@@ -380,25 +385,6 @@ private struct StreamAddress: URLRequestConvertible {
         components.port = port
         guard let url = components.url else { throw invalid }
         return URLRequest(url: url)
-    }
-}
-
-/// Makes a connection, and leaves it to the request.
-private struct StreamTransport: Transport {
-    let base: any ConnectionTransport
-    let slot: ConnectionSlot<any Connection>
-
-    var capabilities: TransportCapabilities {
-        var capabilities = base.capabilities
-        capabilities.features.insert(.streamedDelivery)
-        return capabilities
-    }
-
-    func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let connection = try await base.connect(to: ConnectionTarget(exchange))
-        slot.put(connection, over: connection)
-        return TransportResponse(
-            openedBy: connection, head: ResponseHead(status: 101, httpVersion: "", url: exchange.url))
     }
 }
 

@@ -106,14 +106,12 @@ extension RequestPipeline {
         guard let urlRequest else { return }
         sendDate = Date()
         let hop: Hop
-        let route: Request.Route
         do {
             hop = try makeHop(for: urlRequest)
-            route = try request.route()
         } catch {
             return take(.ended(.failure(error)))
         }
-        let driver = HopDriver(hop, through: route.stages, over: route.sender, judge: request.judge)
+        let driver = HopDriver(hop, through: request.stages, over: request.stack.sender, judge: request.judge)
         self.driver = driver
         willRun(driver)
         driver.start { [self] event in take(event) }
@@ -156,12 +154,10 @@ extension RequestPipeline {
     }
 
     private func awaitBody(_ wait: Int) {
-        guard case .success(let response) = result, case .stream(let body) = response.body else {
-            return answer(wait)
-        }
+        guard case .success(let response) = result, result?.streams == true else { return answer(wait) }
         request.run { [self] in
             do {
-                result = .success(try await read(body, of: response))
+                result = .success(try await read(response))
             } catch {
                 result = .failure(error)
             }
@@ -169,8 +165,8 @@ extension RequestPipeline {
         }
     }
 
-    /// Hands a streamed body to the request, and waits for the end and what was measured up to it.
-    private func read(_ body: ResponseBodyStream, of response: TransportResponse) async throws -> TransportResponse {
+    /// Hands a streamed body or a connection to the request, and waits for the end and what was measured up to it.
+    private func read(_ response: TransportResponse) async throws -> TransportResponse {
         var response = response
         try request.receive(response)
         do {
@@ -178,13 +174,17 @@ extension RequestPipeline {
             try checkEnd()
             // A handler may take its time; what it does not want any more need not arrive meanwhile.
             try await withTaskCancellationHandler {
-                try await request.read(body, after: response.head)
-            } onCancel: {
-                body.cancel()
+                switch response.body {
+                case .data, .file: break
+                case .stream(let body): try await request.read(body, after: response.head)
+                case .connection(let connection): try await request.use(connection, after: response.head)
+                }
+            } onCancel: { [body = response.body] in
+                body.abandon()
             }
         } catch {
-            body.cancel()
-            let report = await body.report()
+            response.body.abandon()
+            let report = await response.finalReport
             guard var error = error as? TransportError else {
                 let attempt = AttemptReport(
                     start: sendDate, end: Date(), report: report, request: urlRequest, response: response.head)
@@ -194,16 +194,26 @@ extension RequestPipeline {
             error.report = report
             throw error
         }
-        response.report = await body.report()
+        response.report = await response.finalReport
         return response
     }
 }
 
 extension Result<TransportResponse, any Error> {
-    /// Whether the body is still to come.
+    /// Whether there is more to come than what was returned.
     fileprivate var streams: Bool {
-        guard case .success(let response) = self, case .stream = response.body else { return false }
-        return true
+        guard case .success(let response) = self else { return false }
+        return switch response.body {
+        case .data, .file: false
+        case .stream, .connection: true
+        }
+    }
+}
+
+extension TransportResponse {
+    /// What was measured up to the end of the body.
+    fileprivate var finalReport: TransportReport {
+        get async { if case .stream(let stream) = body { await stream.report() } else { report } }
     }
 }
 

@@ -145,8 +145,9 @@ extension RequestPipeline {
             let error = error.asAFError(or: .sessionTaskFailed(error: error))
             request.fail(with: error)
             failure = error
+            if error.isResponseValidationError { isNetworkError = false }
         }
-        request.didEndExchange(error: failure, isNetworkError: failure == nil || isNetworkError)
+        request.didEndExchange(error: failure, isNetworkError: isNetworkError)
         if let error = failure ?? end { throw error }
     }
 

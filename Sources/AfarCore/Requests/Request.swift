@@ -91,8 +91,8 @@ public class Request: @unchecked Sendable {
     /// Adds what this kind of request asks of an exchange.
     func complete(_ exchange: inout Exchange) throws {}
 
-    /// Who carries the request, and the stages that it passes on the way.
-    func route() throws -> Route { Route(stages: stack.stages, sender: stack.sender) }
+    /// The stages that the request passes on its way to the transport, outermost first.
+    var stages: [any ExchangeStage] { stack.stages }
 
     /// Decides about the response when its head has come.
     ///
@@ -118,6 +118,9 @@ public class Request: @unchecked Sendable {
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
+
+    /// Uses a connection until it is over. What it throws fails the attempt.
+    func use(_ connection: any Connection, after head: ResponseHead) async throws {}
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
@@ -203,15 +206,6 @@ public class Request: @unchecked Sendable {
     public func cancel() -> Self {
         cancel(because: .explicitlyCancelled)
         return self
-    }
-}
-
-extension Request {
-    /// The way of a request.
-    struct Route {
-        /// Outermost first.
-        let stages: [any ExchangeStage]
-        let sender: ExchangeSender
     }
 }
 

@@ -34,13 +34,10 @@ final class WebSocketChannel: Sendable {
     private final class Incoming: @unchecked Sendable {
         // Sendable because one task at a time reads.
         @exclusivity(unchecked) var reader: WebSocketReader
-        @exclusivity(unchecked) var unread: Data
+        @exclusivity(unchecked) var unread = Data()
         @exclusivity(unchecked) var violation: WebSocketViolation?
 
-        init(_ reader: WebSocketReader, unread: Data) {
-            self.reader = reader
-            self.unread = unread
-        }
+        init(_ reader: WebSocketReader) { self.reader = reader }
     }
 
     /// Touched by who has the lock for writing.
@@ -67,14 +64,17 @@ final class WebSocketChannel: Sendable {
     private let writing = CallbackLock()
     private let state = Locked(State())
 
-    init(_ socket: OpenedWebSocket, maximumMessageSize: Int, url: String) throws(WebSocketViolation) {
-        `protocol` = socket.agreement.protocol
-        self.url = url
-        connection = socket.connection
+    /// - Parameter head: The head with which the server agreed.
+    init(
+        over connection: any Connection, after head: ResponseHead, maximumMessageSize: Int
+    ) throws(WebSocketViolation) {
+        let agreement = try WebSocketHandshake.Agreement(head.fields)
+        `protocol` = agreement.protocol
+        url = head.url
+        self.connection = connection
         incoming = Incoming(
-            try WebSocketReader(maximumMessageSize: maximumMessageSize, deflate: socket.agreement.deflate),
-            unread: socket.received)
-        outgoing = Outgoing(socket.agreement.deflate.flatMap { MessageDeflater($0) })
+            try WebSocketReader(maximumMessageSize: maximumMessageSize, deflate: agreement.deflate))
+        outgoing = Outgoing(agreement.deflate.flatMap { MessageDeflater($0) })
     }
 
     // MARK: Receiving

@@ -45,7 +45,6 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// How the WebSocket is.
     public let configuration: Configuration
-    private let slot = ConnectionSlot<OpenedWebSocket>()
     private let opening = Opening<WebSocketChannel>()
     private let socket = Locked(State())
     /// Held by who tells the listeners something.
@@ -68,13 +67,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     // MARK: The request
 
-    override func openDelivery() throws -> ResponseDelivery { .stream() }
+    override func openDelivery() throws -> ResponseDelivery { .connection }
 
-    override func route() throws -> Route {
-        Route(
-            stages: stack.stages,
-            sender: .awaited(UpgradeTransport(base: try stack.transport.makingConnections(for: nil), slot: slot)))
-    }
+    override var stages: [any ExchangeStage] { stack.stages + [WebSocketHandshakeStage()] }
 
     override func complete(_ urlRequest: inout URLRequest) throws {
         if let name = configuration.protocol { urlRequest.headers.update(.websocketProtocol(name)) }
@@ -95,12 +90,16 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         WebSocketHandshake.mark(&exchange.request.headerFields)
     }
 
-    override func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {
-        guard head.status == 101, let opened = slot.take() else {
-            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: head.status))
+    override func receive(_ response: TransportResponse) throws {
+        try super.receive(response)
+        guard case .connection = response.body else {
+            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.head.status))
         }
+    }
+
+    override func use(_ connection: any Connection, after head: ResponseHead) async throws {
         let channel = try WebSocketChannel(
-            opened, maximumMessageSize: configuration.maximumMessageSize, url: head.url)
+            over: connection, after: head, maximumMessageSize: configuration.maximumMessageSize)
         defer {
             opening.close()
             channel.end()
@@ -177,7 +176,6 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         let listeners = socket.withLock { Swift.exchange(&$0.listeners, with: []) }
         withExtendedLifetime(listeners) {}
         opening.end()
-        slot.end()
     }
 
     /// Adds a listener, who is told first what was kept.

@@ -1,13 +1,13 @@
-public import AfarTransport
+import AfarTransport
 import Foundation
 import HTTPTypes
 
-extension CurlTransport: ConnectionTransport {
+extension CurlTransport {
     /// Makes a connection: libcurl looks the host up, tries its addresses, asks proxies; from then on the socket is Afar's, and
     /// OpenSSL secures it where that is wanted.
     ///
     /// - Throws: A ``TransportError``.
-    public func connect(to target: ConnectionTarget) async throws -> any Connection {
+    func connect(to target: ConnectionTarget) async throws -> SocketConnection {
         if target.isSecure { try tls.check(url: target.description) }
         let adoption = SocketAdoption()
         do {

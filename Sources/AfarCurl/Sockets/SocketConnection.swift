@@ -11,6 +11,8 @@ final class SocketConnection: Connection {
         var unsent: [UInt8] = []
         var unsentStart = 0
         var metrics: TransactionMetrics
+        /// Bytes that were read before the connection's user had it.
+        var unread = Data()
         /// Whether the peer has announced that nothing more comes.
         var isAtEnd = false
     }
@@ -55,8 +57,16 @@ final class SocketConnection: Connection {
         }
     }
 
+    /// Has bytes that were read read again, before all others.
+    func putBack(_ bytes: Data) { state.withLock { $0.unread = bytes + $0.unread } }
+
     /// What has come; nil when nothing has.
     private func receive(atMost limit: Int, _ state: inout State) throws -> Data? {
+        guard state.unread.isEmpty else {
+            let bytes = Data(state.unread.prefix(limit))
+            state.unread = Data(state.unread.dropFirst(limit))
+            return bytes
+        }
         guard !state.isAtEnd else { return Data() }
         let bytes = try withUnsafeTemporaryAllocation(byteCount: min(limit, 64 * 1024), alignment: 1) { buffer in
             try receive(into: buffer, &state).map { Data(UnsafeRawBufferPointer(rebasing: buffer[..<$0])) }
@@ -202,6 +212,10 @@ final class SocketConnection: Connection {
     func startTLS(to target: ConnectionTarget) async throws {
         guard state.withLock({ $0.tls == nil }) else {
             throw failure(.invalidUse, .tlsHandshake, "the connection is secured already")
+        }
+        // Read later, they would be taken for bytes that came over TLS.
+        guard state.withLock({ $0.unread.isEmpty }) else {
+            throw failure(.secureConnectionFailed, .tlsHandshake, "bytes that came before TLS have not been read")
         }
         let engine: TLSEngine
         do { engine = try TLSEngine(target, tls) } catch { throw failure(error, .tlsHandshake) }

@@ -115,7 +115,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             switch hop.exchange.delivery {
             case .collect(let limit): BodySink(collecting: limit)
             case .file(let descriptor, let limit): BodySink(descriptor: descriptor, limit: limit)
-            case .stream: BodySink(collecting: 0)
+            case .stream, .connection: BodySink(collecting: 0)
             }
     }
 

@@ -247,7 +247,7 @@ package struct CacheStage: ExchangeStage {
             let receive: @Sendable (Data) -> Void = { [self] in keep(head, $0, requestDate, date) }
             switch response.body {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
-            case .data: forgetOlder(than: head)
+            case .data, .connection: forgetOlder(than: head)
             case .stream(let stream):
                 // Nobody knows yet whether it will be there whole.
                 forgetOlder(than: head)

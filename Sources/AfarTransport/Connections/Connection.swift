@@ -39,12 +39,3 @@ public protocol Connection: AnyObject, Sendable {
     /// Closes the connection at once. What reads or writes fails with ``TransportError/Code-swift.struct/cancelled``.
     func close()
 }
-
-/// A transport that makes connections for protocols other than HTTP. Its capabilities have
-/// ``TransportCapabilities/Features/connections``.
-public protocol ConnectionTransport: Transport {
-    /// Makes a connection, through proxies and over TLS where the target says so.
-    ///
-    /// - Throws: A ``TransportError``.
-    func connect(to target: ConnectionTarget) async throws -> any Connection
-}

@@ -11,7 +11,7 @@ public struct ConnectionTarget: Sendable {
     /// Timeouts, the network, TLS; what is about HTTP means nothing here.
     public var options: ExchangeOptions
     /// The field `Proxy-Authorization` for a proxy of HTTP, in place of its credential. The default is nil.
-    public var proxyAuthorization: String?
+    package var proxyAuthorization: String?
     /// Decides on a server's certificates in the middle of the handshake; where it is nil, that fails with ``UndecidedTrust``.
     package var decide: (@Sendable (UndecidedTrust) async throws -> Void)?
 

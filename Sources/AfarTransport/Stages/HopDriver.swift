@@ -221,7 +221,7 @@ package final class HopDriver: Sendable {
     }
 
     private func perform(_ disposition: Disposition, of level: Int, instead response: TransportResponse) {
-        if case .stream(let stream) = response.body { stream.cancel() }
+        response.body.abandon()
         let isCancelled = state.withLock { state in
             state.report.append(response.report.describing(state.route.hop, response.head))
             return state.isCancelled

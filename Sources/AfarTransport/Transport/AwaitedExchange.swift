@@ -80,7 +80,6 @@ struct AwaitedExchange: Sendable {
             if let descriptor = delivery?.descriptor { try takeOut(into: descriptor) }
             return response
         case .discard, .refuse, .ask:
-            if case .stream(let stream) = response.body { stream.cancel() }
             try takeOut(into: nil)
             return try response.obeying(verdict, instead: exchange.delivery).get()
         }

@@ -76,6 +76,7 @@ public struct Exchange: Sendable {
         case .collect: break
         case .file: requiredFeatures.insert(.fileDelivery)
         case .stream: requiredFeatures.insert(.streamedDelivery)
+        case .connection: requiredFeatures.insert(.connections)
         }
         if options.protocolClasses != nil { requiredFeatures.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { requiredFeatures.insert(.minimumTLSVersion) }

@@ -12,6 +12,15 @@ public enum ResponseDelivery: Sendable, Hashable {
     /// be read, the transport stops reading from the network until the reader has caught up.
     case stream(highWaterMark: Int = 256 * 1024)
 
+    /// The connection itself, as ``TransportResponse/Body/connection(_:)``, for a protocol other than HTTP.
+    ///
+    /// The request gets an HTTP/1.1 connection of its own, over which a server may upgrade (RFC 9110, section 7.8). The connection is
+    /// delivered when the status is 101. A response with any other status comes without its body, and the connection is closed.
+    ///
+    /// With the method CONNECT, nothing is sent: the transport connects to the request's host and port, over TLS if the scheme
+    /// is `https`, and delivers the connection with the status 200.
+    case connection
+
     /// The earlier form of ``stream(highWaterMark:)``.
     @available(*, deprecated, renamed: "stream(highWaterMark:)")
     public static func stream(highWater: Int) -> Self { .stream(highWaterMark: highWater) }
@@ -22,7 +31,7 @@ extension ResponseDelivery {
     package var limit: Int64? {
         switch self {
         case .collect(let limit), .file(_, let limit): limit
-        case .stream: nil
+        case .stream, .connection: nil
         }
     }
 

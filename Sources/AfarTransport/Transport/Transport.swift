@@ -39,7 +39,7 @@ public protocol Transport: Sendable {
     ///   it after the end.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and
     ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with
-    ///   ``ResponseDelivery/stream(highWaterMark:)`` the response is returned at its head.
+    ///   ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection`` the response is returned at its head.
     /// - Throws: A ``TransportError``. Any other error is treated as one of unknown code.
     func send(_ exchange: Exchange) async throws -> TransportResponse
 

@@ -52,7 +52,7 @@ public struct TransportCapabilities: Sendable, Hashable {
         /// Speaks HTTP/3 (RFC 9114).
         public static let http3 = Features(rawValue: 1 << 20)
 
-        /// Makes connections for protocols other than HTTP: it is a ``ConnectionTransport``.
+        /// Delivers connections for protocols other than HTTP: ``ResponseDelivery/connection``.
         public static let connections = Features(rawValue: 1 << 21)
 
         static let names: [(Features, String)] = [

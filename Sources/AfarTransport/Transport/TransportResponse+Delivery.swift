@@ -1,16 +1,19 @@
 import Foundation
 
 extension TransportResponse {
-    /// This response, which is whole, as a transport returns one that was judged at its head.
+    /// This response, as a transport returns one that was judged at its head.
     ///
     /// - Parameter delivery: Where the body has to be if the verdict says nothing else.
-    func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<
+    package func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<
         TransportResponse, any Error
     > {
         switch verdict {
         case .take(let other): return delivered(to: other ?? delivery)
-        case .discard, .ask: return .success(TransportResponse(head: head, body: .data(Data()), report: report))
+        case .discard, .ask:
+            body.abandon()
+            return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         case .refuse(let error):
+            body.abandon()
             var failure = TransportError(refused: head.url, because: error)
             failure.report = report
             return .failure(failure)
@@ -22,7 +25,7 @@ extension TransportResponse {
         guard case .data(let data) = body else { return .success(self) }
         var response = self
         switch delivery {
-        case .collect: break
+        case .collect, .connection: break
         case .file(let descriptor, _):
             if let code = data.withUnsafeBytes({ $0.write(to: descriptor) }) {
                 return .failure(

@@ -10,6 +10,8 @@ public struct TransportResponse: Sendable {
         case file(byteCount: Int64)
         /// Still arriving.
         case stream(ResponseBodyStream)
+        /// There is none: the connection is the receiver's, who closes it. It closes when it is released.
+        case connection(any Connection)
     }
 
     /// The status and the header fields.
@@ -25,5 +27,16 @@ public struct TransportResponse: Sendable {
         self.head = head
         self.body = body
         self.report = report
+    }
+}
+
+extension TransportResponse.Body {
+    /// Ends what is still open: nobody reads the stream or uses the connection.
+    package func abandon() {
+        switch self {
+        case .data, .file: break
+        case .stream(let stream): stream.cancel()
+        case .connection(let connection): connection.close()
+        }
     }
 }

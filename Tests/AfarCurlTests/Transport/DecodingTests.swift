@@ -172,6 +172,7 @@ extension TransportTests {
                     case .data(let data): data.count
                     case .file(let count): Int(count)
                     case .stream(let stream): try await collect(stream).count
+                    case .connection: 0
                     }
                 #expect(size == 1 + 100_000 * 258)
             }

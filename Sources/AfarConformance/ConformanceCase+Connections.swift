@@ -1,0 +1,149 @@
+import AfarTestServer
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+extension ConformanceCase {
+    static let connections: [ConformanceCase] = [
+        ConformanceCase(.connections, "one connection serves one request after the other", needsSockets: true) {
+            trial in
+            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
+            for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
+            try expectEqual(server.connectionCount, 1)
+        },
+        ConformanceCase(.connections, "one that the server closes is not used again", needsSockets: true) { trial in
+            let (exchange, server) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close])
+            for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
+            try expectEqual(server.connectionCount, 3)
+        },
+        ConformanceCase(.connections, "one whose body was not taken whole is not used again", needsSockets: true) {
+            trial in
+            let (exchange, server) = try await trial.exchange(
+                with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .waitForever])
+            var refused = exchange
+            refused.verdict = { _ in .refuse(CancellationError()) }
+            for _ in 0..<2 { _ = try await trial.failure(refused, .cancelled) }
+            try expectEqual(server.connectionCount, 2)
+        },
+        ConformanceCase(.connections, "a body that was left is read, and its connection used again", needsSockets: true)
+        { trial in
+            let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
+            let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
+            var left = exchange
+            left.verdict = { _ in .discard(upTo: 1000) }
+            for _ in 0..<3 { _ = try await trial.send(left) }
+            try expectEqual(server.connectionCount, 1)
+        },
+        ConformanceCase(
+            .connections, "an upgrade delivers the connection, and what came behind the head", needs: .connections,
+            needsSockets: true
+        ) { trial in
+            let (exchange, server) = try await trial.upgrade(with: [
+                .respond(upgradeAccepted + "early"), .receive(4), .send("late"), .close,
+            ])
+            let response = try await trial.send(exchange)
+            try expectEqual(response.head.status, 101)
+            let connection = try response.connection
+            try await expectEqual(connection.text(5), "early")
+            try await connection.write(Data("ping".utf8), timeout: 10)
+            try await expectEqual(connection.text(4), "late")
+            try await expect(connection.read(atMost: 1, timeout: 10).isEmpty, "the end")
+            let head = try await server.head()
+            try expect(head.hasPrefix("GET / HTTP/1.1\r\n") && head.contains("Upgrade: echo"), "a request, not \(head)")
+        },
+        ConformanceCase(
+            .connections, "an upgrade that is declined is a response without a body", needs: .connections,
+            needsSockets: true
+        ) { trial in
+            let (exchange, server) = try await trial.upgrade(with: [
+                .respond("HTTP/1.1 403 Forbidden\r\nX-Reason: age\r\nContent-Length: 1000\r\n\r\nno"), .waitForever,
+            ])
+            let response = try await trial.send(exchange)
+            try expectEqual(response.head.status, 403)
+            try expectEqual(response.head.fields.first { $0.name.canonicalName == "x-reason" }?.value, "age")
+            try await expectEqual(response.data, Data())
+            try await server.peerClosed(0)
+        },
+        ConformanceCase(
+            .connections, "CONNECT delivers a connection over which nothing was sent", needs: .connections,
+            needsSockets: true
+        ) { trial in
+            let (exchange, server) = try await trial.exchange(
+                with: [.send("hello"), .receive(4), .send("late"), .waitForever], "CONNECT", delivery: .connection)
+            let response = try await trial.send(exchange)
+            try expectEqual(response.head.status, 200)
+            let connection = try response.connection
+            try await expectEqual(connection.text(5), "hello")
+            try await connection.write(Data("ping".utf8), timeout: 10)
+            try await expectEqual(connection.text(4), "late")
+            try expectEqual(server.received(by: 0), Data("ping".utf8))
+            connection.close()
+            try await server.peerClosed(0)
+        },
+        ConformanceCase(
+            .connections, "a connection that the verdict refuses, or that nobody takes, is closed", needs: .connections,
+            needsSockets: true
+        ) { trial in
+            for verdict in [HeadVerdict.refuse(CancellationError()), .discard(upTo: 1000), .take()] {
+                let (exchange, server) = try await trial.upgrade(with: [.respond(upgradeAccepted), .waitForever]) {
+                    $0.verdict = { _ in verdict }
+                }
+                let response = try? await trial.send(exchange)
+                if case .take = verdict { try expect(response?.head.status == 101, "a connection") }
+                _ = consume response
+                try await server.peerClosed(0)
+            }
+        },
+        ConformanceCase(
+            .connections, "an upgrade that is not answered ends in time, and when it is cancelled", needs: .connections,
+            needsSockets: true
+        ) { trial in
+            let (exchange, _) = try await trial.upgrade(with: [.receiveHead, .waitForever]) {
+                $0.options.idleTimeout = 0.3
+            }
+            _ = try await trial.failure(exchange, .timedOut)
+            let (cancelled, server) = try await trial.upgrade(with: [.receiveHead, .waitForever])
+            try await trial.expectCancellation(of: cancelled, after: .milliseconds(100))
+            try await server.peerClosed(0)
+        },
+    ]
+
+    private static let upgradeAccepted =
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+}
+
+extension ConformanceTrial {
+    /// A request that asks a server, which plays a script, for another protocol.
+    fileprivate func upgrade(
+        with script: [RawServer.Step], _ change: (inout Exchange) -> Void = { _ in }
+    ) async throws -> (exchange: Exchange, server: RawServer) {
+        try await exchange(
+            with: script, fields: [("Connection", "Upgrade"), ("Upgrade", "echo")], delivery: .connection, change)
+    }
+}
+
+extension TransportResponse {
+    fileprivate var connection: any Connection {
+        get throws {
+            guard case .connection(let connection) = body else {
+                throw ConformanceFailure(description: "expected a connection, and found \(body)")
+            }
+            return connection
+        }
+    }
+}
+
+extension Connection {
+    /// The next characters.
+    fileprivate func text(_ count: Int) async throws -> String {
+        var data = Data()
+        while data.count < count {
+            let part = try await read(atMost: count - data.count, timeout: 10)
+            guard !part.isEmpty else { break }
+            data += part
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
