@@ -37,11 +37,14 @@ import Testing
 
     /// A stage that never answers.
     private struct Silent: ExchangeStage, StageRun {
+        /// They are kept, or a sanitizer would take them for lost.
+        private static let waiting = Locked<[UnsafeContinuation<Void, Never>]>([])
+
         func begin(_ hop: Hop) -> (any StageRun)? { self }
 
         func before(_ hop: Hop) -> Reply<Departure> {
             .wait {
-                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                await withUnsafeContinuation { continuation in Self.waiting.withLock { $0.append(continuation) } }
                 return .send
             }
         }

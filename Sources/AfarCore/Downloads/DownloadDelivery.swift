@@ -8,10 +8,17 @@ import HTTPTypes
 /// Where the body of one attempt goes: into a new file, or to the end of one that holds a part. The response's head
 /// decides.
 final class DownloadDelivery: Sendable {
-    /// Thrown at a head after which the request has to be sent again, in another form.
-    struct RestartRequired: Error {}
+    /// What is asked for of a whole that a part of is there.
+    struct Rest {
+        /// The part.
+        var part: ResumeData
+        /// The first byte that is asked for.
+        var start: Int64
+    }
 
     private struct State {
+        /// What is asked for; nil for the whole.
+        var rest: Rest?
         /// Whether a head was there; that of another response may come.
         var hadHead = false
         var isOver = false
@@ -29,10 +36,6 @@ final class DownloadDelivery: Sendable {
 
     /// The file that its descriptor names, and that a part of the whole is in or will be.
     private let file: TemporaryFile
-    /// The first byte that was asked for; nil when all were.
-    private let rangeStart: Int64?
-    /// The part that is resumed.
-    private let part: ResumeData?
     private let state: Locked<State>
     /// Held while it is decided what is done with a body, and while the files are closed.
     private let deciding = InlineLocked(())
@@ -40,13 +43,12 @@ final class DownloadDelivery: Sendable {
     /// A delivery into a new file.
     init() throws(TransportError) {
         file = try TemporaryFile()
-        (rangeStart, part) = (nil, nil)
         state = Locked(State())
     }
 
-    /// A delivery that resumes a part, and asks for the rest of it. Nil when the part is not there any more, or the
-    /// request is not for it; a part that nothing can be done with is removed.
-    init?(resuming data: ResumeData, with request: inout URLRequest) throws {
+    /// A delivery that resumes a part. Nil when the part is not there any more, or the request is not for it; a part that
+    /// nothing can be done with is removed.
+    init?(resuming data: ResumeData, with request: URLRequest) throws {
         guard let file = try TemporaryFile(keptAt: data.path) else { return nil }
         var data = data
         data.byteCount = min(data.byteCount, file.length)
@@ -55,11 +57,8 @@ final class DownloadDelivery: Sendable {
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
         // Of a whole file the last byte is asked for again: only an answer with bytes tells whether it is still the same.
-        let rangeStart = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
-        self.rangeStart = rangeStart
-        data.ask(from: rangeStart, in: &request)
-        part = data
-        state = Locked(State(resumable: data))
+        let start = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
+        state = Locked(State(rest: Rest(part: data, start: start), resumable: data))
     }
 
     var descriptor: Int32 { file.descriptor }
@@ -75,24 +74,58 @@ final class DownloadDelivery: Sendable {
 
     // MARK: The head
 
+    /// What is asked for; nil for the whole.
+    var rest: Rest? { state.withLock { $0.rest } }
+
+    /// Whether the body that follows a head can be taken. Otherwise ``askAgain(after:)`` changes what is asked for.
+    func accepts(_ head: ResponseHead) -> Bool {
+        let (rest, hadHead) = state.withLock { ($0.rest, $0.hadHead) }
+        guard let rest else { return true }
+        return switch rest.part.answer(in: head, from: rest.start) {
+        // The response before may have been the whole, and the part has given way to it.
+        case .rest: !hadHead || file.length >= rest.start
+        case .whole, .other: true
+        case .nothingLeft, .misfit: false
+        }
+    }
+
+    /// Asks for the last byte when the part is the whole, and for the whole when the part is of no use.
+    func askAgain(after head: ResponseHead) throws {
+        try deciding.withLock { _ in
+            let (rest, isOver) = state.withLock { ($0.rest, $0.isOver) }
+            guard !isOver else { throw CancellationError() }
+            guard let rest else { return }
+            guard case .nothingLeft(let length) = rest.part.answer(in: head, from: rest.start) else {
+                state.withLock { ($0.rest, $0.resumable) = (nil, nil) }
+                return try file.truncate(to: 0)
+            }
+            state.withLock { state in
+                state.rest?.part.totalLength = length
+                state.rest?.start = length - 1
+                state.resumable?.totalLength = length
+            }
+        }
+    }
+
     /// Decides what is done with the body that follows. A second head is that of another response.
     ///
     /// - Parameters:
     ///   - original: The request as its owner made it.
     ///   - sent: The request as adapted.
     /// - Returns: Where the body goes instead of into the file.
-    /// - Throws: ``RestartRequired``, or what stands against taking the body.
+    /// - Throws: What stands against taking the body.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
         try deciding.withLock { _ in try decide(head, original, sent) }
     }
 
     private func decide(_ head: ResponseHead, _ original: URLRequest?, _ sent: URLRequest?) throws -> Int32? {
-        let (isOver, hadHead) = state.withLock { state in
+        let isAccepted = accepts(head)
+        let (isOver, hadHead, rest) = state.withLock { state in
             state.aside = nil
-            return (state.isOver, Swift.exchange(&state.hadHead, with: true))
+            return (state.isOver, Swift.exchange(&state.hadHead, with: true), state.rest)
         }
         guard !isOver else { throw CancellationError() }
-        guard let rangeStart, let part else {
+        guard let rest else {
             try checkThatNoPart(head, answers: sent)
             if hadHead { try file.truncate(to: 0) }
             let isPlain = sent?.httpMethod ?? "GET" == "GET" && sent?.value(forHTTPHeaderField: "Range") == nil
@@ -100,15 +133,16 @@ final class DownloadDelivery: Sendable {
             state.withLock { $0.resumable = resumable }
             return nil
         }
-        switch part.answer(in: head, from: rangeStart) {
-        case .rest where hadHead && file.length < rangeStart:
-            // The response before was the whole, and the part has given way to it.
-            state.withLock { $0.resumable = nil }
-            throw RestartRequired()
+        guard isAccepted else {
+            throw TransportError(
+                .malformedResponse, phase: .receiving, url: head.url,
+                message: "the server sent another part than it was asked for")
+        }
+        switch rest.part.answer(in: head, from: rest.start) {
         case .rest(let length):
-            try file.truncate(to: rangeStart)
+            try file.truncate(to: rest.start)
             state.withLock { state in
-                (state.promised, state.offset, state.resumable) = (length, rangeStart, part)
+                (state.promised, state.offset, state.resumable) = (length, rest.start, rest.part)
                 state.resumable?.totalLength = length
             }
         case .whole:
@@ -116,13 +150,7 @@ final class DownloadDelivery: Sendable {
             state.withLock { [file] state in
                 state.resumable = original.flatMap { ResumeData(head, to: $0, in: file.url) }
             }
-        case .nothingLeft(let length):
-            state.withLock { $0.resumable?.totalLength = length }
-            throw RestartRequired()
-        case .misfit:
-            state.withLock { $0.resumable = nil }
-            throw RestartRequired()
-        case .other:
+        case .other, .nothingLeft, .misfit:
             let aside = try TemporaryFile()
             state.withLock { state in
                 state.asides.append(aside)

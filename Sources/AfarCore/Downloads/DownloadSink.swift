@@ -21,7 +21,6 @@ struct DownloadSink: Sendable {
         var destinationURL: URL?
         /// What the next attempt, or another request, can resume from.
         var resumable: ResumeData?
-        var restartRequired = false
         var waiting: [Handler] = []
 
         var temporaryURL: URL? { delivery?.url ?? file?.url }
@@ -53,8 +52,10 @@ struct DownloadSink: Sendable {
     var wholeFile: URL? { state.withLock { $0.file }?.url }
     /// How many bytes of the file were there before the body of this attempt.
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
-    /// Whether the attempt that failed has shown what to ask for instead.
-    var restartRequired: Bool { state.withLock { $0.restartRequired } }
+    /// Asks for the rest of a part, if there is one that the attempt goes on from.
+    var resumeStage: ResumeStage? {
+        state.withLock { $0.delivery }.flatMap { $0.rest == nil ? nil : ResumeStage(delivery: $0) }
+    }
 
     var files: DownloadFiles {
         var (files, resumable) = state.withLock { state in
@@ -74,17 +75,19 @@ struct DownloadSink: Sendable {
     /// Another attempt begins.
     func begin() {
         let file = state.withLock { state in
-            (state.fileURL, state.restartRequired) = (nil, false)
+            state.fileURL = nil
             return state.file.take()
         }
         // One that was kept because it could not be moved; it will come again.
         file?.takeBack()
     }
 
-    /// Asks for the rest of the part, if there is one.
+    /// Takes the part that the request goes on from, if there is one.
     ///
-    /// - Parameter names: Headers that are not to be in resume data.
-    func complete(_ urlRequest: inout URLRequest, hiding names: Set<String>) throws {
+    /// - Parameters:
+    ///   - urlRequest: What the owner of the request made, before adapters.
+    ///   - names: Headers that are not to be in resume data.
+    func prepare(for urlRequest: URLRequest, hiding names: Set<String>) throws {
         var original = urlRequest
         for name in names { original.setValue(nil, forHTTPHeaderField: name) }
         let part = state.withLock { [original] state in
@@ -92,7 +95,7 @@ struct DownloadSink: Sendable {
             return state.resumable
         }
         guard let part else { return }
-        let delivery = try DownloadDelivery(resuming: part, with: &urlRequest)
+        let delivery = try DownloadDelivery(resuming: part, with: urlRequest)
         state.withLock { state in
             state.delivery = delivery
             if delivery == nil { state.resumable = nil }
@@ -153,15 +156,9 @@ struct DownloadSink: Sendable {
 
     /// Ends the writing of a body that is not whole.
     ///
-    /// - Parameters:
-    ///   - cause: What stood against taking the body, if anything did.
-    ///   - mayKeep: Whether what can be gone on with is wanted.
-    func interrupt(by cause: (any Error)? = nil, keeping mayKeep: Bool) {
-        let delivery = state.withLock { state in
-            if cause is DownloadDelivery.RestartRequired { state.restartRequired = true }
-            return state.delivery
-        }
-        guard let delivery else { return }
+    /// - Parameter mayKeep: Whether what can be gone on with is wanted.
+    func interrupt(keeping mayKeep: Bool) {
+        guard let delivery = state.withLock({ $0.delivery }) else { return }
         let resumable = delivery.interrupt(keeping: mayKeep)
         state.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
     }

@@ -69,12 +69,10 @@ package struct ResumeData: Sendable, Equatable {
             && request.value(forHTTPHeaderField: "Range") == nil
     }
 
-    /// Asks for what comes after so many bytes, if the file is still the same (RFC 9110, sections 14.2 and 13.1.5).
-    func ask(from offset: Int64, in request: inout URLRequest) {
-        request.headers.update(name: "Range", value: "bytes=\(offset)-")
-        request.headers.update(name: "If-Range", value: validator.text)
+    /// The fields that ask for what comes after so many bytes, if the file is still the same (RFC 9110, sections 14.2 and 13.1.5).
+    func fields(from offset: Int64) -> HTTPHeaders {
         // The bytes of a content coding have no meaning from the middle on.
-        request.headers.update(name: "Accept-Encoding", value: "identity")
+        ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
     /// The URL as it is kept and compared.

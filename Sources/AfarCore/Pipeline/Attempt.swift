@@ -80,8 +80,6 @@ struct Attempt {
         case streams
         /// The attempt is over: whether it failed, which may be by a cancel, and how many retriers may be asked.
         case completed(hasFailed: Bool, retriers: Int)
-        /// The attempt is over, and has shown what to ask for instead. No retrier is to be bothered with that.
-        case restartRequired
         /// A retrier wants another attempt, after so many seconds if it says so.
         case retry(after: TimeInterval?)
         /// A retrier wants no other attempt, whatever the others would say.
@@ -94,12 +92,8 @@ struct Attempt {
         case allSerialized
     }
 
-    private enum Outcome {
-        case succeeded, failed, restartRequired
-    }
-
     private var last = Action.over
-    private var outcome = Outcome.succeeded
+    private var hasFailed: Bool
     private var isSerializing: Bool
     /// How many adapters or retriers there are.
     private var interceptorCount = 0
@@ -107,7 +101,7 @@ struct Attempt {
     /// - Parameter isLate: Whether everything is over but handlers that were added since.
     init(forLateHandlers isLate: Bool = false) {
         isSerializing = isLate
-        outcome = isLate ? .failed : .succeeded
+        hasFailed = isLate
     }
 
     /// The step after one that came to `event`; the first one when nothing has happened.
@@ -137,11 +131,8 @@ struct Attempt {
         case (.validate, _): return .perform(.commit)
         case (.commit, _): return .perform(.complete)
         case (.complete, .completed(let hasFailed, let retriers)):
-            outcome = hasFailed ? .failed : .succeeded
+            self.hasFailed = hasFailed
             interceptorCount = retriers
-            return .ask(.progress)
-        case (.complete, .restartRequired):
-            outcome = .restartRequired
             return .ask(.progress)
         case (.beginRetry, _):
             isSerializing = false
@@ -151,7 +142,7 @@ struct Attempt {
             return .perform(.takeHandler)
         case (.takeHandler, .handlerTaken): return .perform(.serialize)
         case (.takeHandler, .allSerialized): return .perform(.release)
-        case (.serialize, .serialized(hasFailed: true, let retriers)) where outcome == .succeeded:
+        case (.serialize, .serialized(hasFailed: true, let retriers)) where !hasFailed:
             interceptorCount = retriers
             return askRetrier(0)
         case (.serialize, _): return .perform(.keep)
@@ -171,12 +162,7 @@ struct Attempt {
         case (.response, .streams): .ask(.body)
         case (.response, _): .ask(.headDisposition)
         case (.headDisposition, _), (.body, _): .perform(.receive)
-        case (.progress, _):
-            switch outcome {
-            case .succeeded: .perform(.finish)
-            case .failed: askRetrier(0)
-            case .restartRequired: .perform(.begin)
-            }
+        case (.progress, _): hasFailed ? askRetrier(0) : .perform(.finish)
         case (.retrier, .retry(let delay)): delay.map { .ask(.delay($0)) } ?? .perform(.beginRetry)
         case (.retrier, .giveUp): giveUp
         case (.retrier(let number), _): askRetrier(number + 1)

@@ -156,10 +156,10 @@ extension RequestPipeline {
             request.didCompleteAttempt()
             return .completed(hasFailed: false, retriers: 0)
         }
-        let restartRequired = request.abandonAttempt()
+        request.abandonAttempt()
         self.failure = request.fail(with: failure)
         request.didCompleteAttempt()
-        return restartRequired ? .restartRequired : .completed(hasFailed: true, retriers: retrierCount)
+        return .completed(hasFailed: true, retriers: retrierCount)
     }
 
     /// How many retriers decide on the failure. None do if a retry could not begin, because another would fail as well, and

@@ -160,7 +160,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     override func complete(_ urlRequest: inout URLRequest) throws {
-        try sink.complete(&urlRequest, hiding: session.configuration.sensitiveHeaders)
+        try sink.prepare(for: urlRequest, hiding: session.configuration.sensitiveHeaders)
+    }
+
+    override var stages: [any ExchangeStage] {
+        let stages = super.stages
+        return sink.resumeStage.map { [$0] + stages } ?? stages
     }
 
     override func openDelivery() throws -> ResponseDelivery {
@@ -264,17 +269,16 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     // MARK: Interruption
 
     override func failure(after error: TransportError) -> AFError {
-        sink.interrupt(by: error.underlying, keeping: mayKeepPart)
+        sink.interrupt(keeping: mayKeepPart)
         if let refusal = error.trustFailure { return refusal }
         // What the judge found wrong says more than that the head was refused.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))
     }
 
-    override func abandonAttempt() -> Bool {
+    override func abandonAttempt() {
         sink.interrupt(keeping: mayKeepPart)
         tellWaiting()
-        return sink.restartRequired
     }
 
     /// Whether what there is to go on with is kept: not when the owner of the request wants nothing more.

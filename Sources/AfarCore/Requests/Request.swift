@@ -146,9 +146,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// The attempt failed: what it has brought is of no more use.
-    ///
-    /// - Returns: Whether it has shown what to ask for instead. No retrier is to be bothered with that.
-    func abandonAttempt() -> Bool { false }
+    func abandonAttempt() {}
 
     /// Whether retriers are asked about a failure.
     var mayBeRetried: Bool { true }

@@ -26,7 +26,7 @@ extension ResumeData {
     /// The request that asks for what is missing.
     fileprivate func urlRequestForRest(without sensitiveHeaders: Set<String>) throws -> URLRequest {
         var request = try urlRequest(without: sensitiveHeaders)
-        ask(from: byteCount, in: &request)
+        for field in fields(from: byteCount) { request.headers.update(field) }
         return request
     }
 }

@@ -127,7 +127,7 @@ struct DownloadResumptionTests {
     @Test func itStartsOverOnAnotherServer() async throws {
         let one = try await RawServer.start(scripts: [Self.start])
         let whole = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 5\r\n\r\nwhole"
-        let other = try await RawServer.start(scripts: [[.respond(Self.rest)], [.respond(whole)]])
+        let other = try await RawServer.start(scripts: [[.respond(Self.rest), .close], [.respond(whole)]])
         let server = try await RawServer.start(
             scripts: [one, other, other].map { place in
                 [.respond("HTTP/1.1 302 Found\r\nLocation: \(place.url)x\r\nContent-Length: 0\r\n\r\n"), .close]

@@ -26,16 +26,17 @@ import Testing
             status: status, fields: HTTPFields([HTTPField(name: .eTag, value: "\"a\"")] + Array(fields)), url: Self.url)
     }
 
-    /// Begins an attempt, and takes so much of an answer. Returns what was asked for.
+    /// Begins an attempt, and takes so much of an answer. Returns the first byte that was asked for; nil for the whole.
     @discardableResult
-    private func receive(_ body: String, of head: ResponseHead, into sink: DownloadSink) throws -> URLRequest {
+    private func receive(_ body: String, of head: ResponseHead, into sink: DownloadSink) throws -> Int64? {
         sink.begin()
-        var request = try urlRequest()
-        try sink.complete(&request, hiding: ["X-Own"])
+        let request = try urlRequest()
+        try sink.prepare(for: request, hiding: ["X-Own"])
         guard case .file(let expected, _) = try sink.open() else {
             Issue.record("a download goes into a file")
-            return request
+            return nil
         }
+        let start = sink.resumeStage?.delivery.rest?.start
         var descriptor = expected
         switch sink.verdict(at: head, sent: request) {
         case .take(.file(let other, _)): descriptor = other
@@ -43,7 +44,7 @@ import Testing
         default: throw Broken()
         }
         #expect(write(descriptor, body, body.utf8.count) == body.utf8.count)
-        return request
+        return start
     }
 
     private func text(_ url: URL?) throws -> String { try String(contentsOf: #require(url), encoding: .utf8) }
@@ -87,9 +88,8 @@ import Testing
         let data = try #require(sink.resumeData)
         #expect(!String(decoding: data, as: UTF8.self).contains("hidden"))
         let rest: HTTPFields = [.contentRange: "bytes 4-9/10", .contentLength: "6"]
-        let request = try receive("456789", of: head(206, rest), into: sink)
-        #expect(request.value(forHTTPHeaderField: "Range") == "bytes=4-")
-        #expect(sink.offset == 4 && !sink.restartRequired)
+        #expect(try receive("456789", of: head(206, rest), into: sink) == 4)
+        #expect(sink.offset == 4)
         #expect(try text(sink.finish()) == "0123456789")
         #expect(sink.resumeData == nil)
     }
@@ -103,23 +103,28 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func aPartThatDoesNotFitMeansAnotherAttemptFromTheFirstByte() throws {
+    @Test func aPartThatDoesNotFitIsRefusedAndTheWholeIsAskedFor() throws {
         let sink = DownloadSink()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         sink.interrupt(keeping: true)
         sink.begin()
-        var request = try urlRequest()
-        try sink.complete(&request, hiding: [])
+        let request = try urlRequest()
+        try sink.prepare(for: request, hiding: [])
         _ = try sink.open()
+        let delivery = try #require(sink.resumeStage?.delivery)
         let misfit = head(206, [.contentRange: "bytes 5-9/10", .contentLength: "5"])
-        guard case .refuse(let cause) = sink.verdict(at: misfit, sent: request) else {
+        #expect(!delivery.accepts(misfit))
+        guard case .refuse = sink.verdict(at: misfit, sent: request) else {
             Issue.record("the misfit was taken")
             return
         }
-        sink.interrupt(by: cause, keeping: true)
-        #expect(sink.restartRequired)
-        let again = try receive("0123456789", of: head(), into: sink)
-        #expect(again.value(forHTTPHeaderField: "Range") == nil && !sink.restartRequired)
+        try delivery.askAgain(after: misfit)
+        #expect(delivery.rest == nil && delivery.accepts(head()) && sink.resumeStage == nil)
+        guard case .take(nil) = sink.verdict(at: head(), sent: request) else {
+            Issue.record("the whole was not taken")
+            return
+        }
+        #expect(write(delivery.descriptor, "0123456789", 10) == 10)
         #expect(try text(sink.finish()) == "0123456789")
     }
 

@@ -158,7 +158,7 @@ import Testing
 
     @Test func theRestIsAskedForUnderACondition() throws {
         var request = try data.urlRequest()
-        data.ask(from: 5, in: &request)
+        for field in data.fields(from: 5) { request.headers.update(field) }
         #expect(request.url == data.url)
         #expect(request.headers["Accept"] == "a/b")
         #expect(request.headers["Range"] == "bytes=5-")

@@ -156,14 +156,6 @@ struct AttemptTests {
         #expect(steps.count { $0 == "begin" } == 1)
     }
 
-    @Test func anAttemptThatHasShownWhatToAskForInsteadIsFollowedByAnotherAtOnce() {
-        let steps = steps(retriers: 1) { step, turn in
-            step == "complete" && turn == 0 ? .restartRequired : nil
-        }
-        let first: [String] = Self.made + Self.received + Self.completed
-        #expect(steps == first + Self.whole)
-    }
-
     @Test func aSerializersFailureCanBeTriedAgain() {
         let steps = steps(retriers: 1) { step, turn in
             switch (step, turn) {

@@ -1,0 +1,37 @@
+import AfarTransport
+import HTTPTypes
+
+/// Asks for the rest of a part that a download goes on from. An answer that doesn't fit is followed by the request for the whole, or
+/// for the last byte when the part is the whole.
+struct ResumeStage: ExchangeStage {
+    let delivery: DownloadDelivery
+
+    func begin(_ hop: Hop) -> (any StageRun)? { delivery.rest == nil ? nil : Run(delivery) }
+
+    private final class Run: StageRun {
+        private let delivery: DownloadDelivery
+        /// The head of the last answer that doesn't fit.
+        private let misfit = Locked<ResponseHead?>(nil)
+
+        init(_ delivery: DownloadDelivery) { self.delivery = delivery }
+
+        func before(_ hop: Hop) -> Reply<Departure> {
+            if let head = misfit.withLock({ $0.take() }) {
+                do { try delivery.askAgain(after: head) } catch { return .now(.fail(error)) }
+            }
+            guard let rest = delivery.rest else { return .now(.send) }
+            var exchange = hop.exchange
+            for field in rest.part.fields(from: rest.start) {
+                guard let name = HTTPField.Name(field.name) else { continue }
+                exchange.request.headerFields[name] = field.value
+            }
+            return .now(.change(exchange))
+        }
+
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+            guard !delivery.accepts(head) else { return .now(.pass) }
+            misfit.withLock { $0 = head }
+            return .now(.follow(hop.exchange, .validation))
+        }
+    }
+}
