@@ -257,7 +257,8 @@ import Testing
             #expect(try await downloader.image(for: Self.url("a"), filter: filter).width == 1)
             #expect(try await downloader.image(for: Self.url("a")).width == 16)
         }
-        #expect(transport.requests.count == 2 && counter.withLock { $0 } == 1)
+        // The second one may join the fetch of the first.
+        #expect(transport.requests.count <= 2 && counter.withLock { $0 } == 1)
         #expect(cache.image(for: Self.url("a"), withIdentifier: "one")?.width == 1)
         let done = Collector()
         #expect(downloader.download(Self.url("a"), queue: done.queue, completion: done.collect) == nil)

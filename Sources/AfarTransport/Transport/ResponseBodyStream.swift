@@ -114,6 +114,8 @@ extension ResponseBodyStream {
             var waitingBytes = 0
             var wasFull = false
             var isCancelled = false
+            /// Whether the whole body is there. Readers see the end when it has been copied.
+            var isWhole = false
             var end: Result<Void, TransportError>?
             var report: TransportReport?
             var reader: UnsafeContinuation<Data?, any Error>?
@@ -172,7 +174,11 @@ extension ResponseBodyStream {
 
         func finish(throwing error: TransportError?, report: TransportReport) {
             // Who has read the body to its end finds it copied.
-            let copy = state.withLock { state in state.end == nil ? state.copy.take() : nil }
+            let copy = state.withLock { state -> BodyCopy? in
+                guard state.end == nil else { return nil }
+                state.isWhole = error == nil
+                return state.copy.take()
+            }
             if error == nil { copy?.end() }
             typealias Waiting = (UnsafeContinuation<Data?, any Error>?, [UnsafeContinuation<TransportReport, Never>])
             let (reader, reportReaders) = state.withLock { state -> Waiting in
@@ -190,8 +196,8 @@ extension ResponseBodyStream {
                 var copy = BodyCopy(limit: limit, receive: receive)
                 for chunk in state.chunks { copy.append(chunk) }
                 switch state.end {
-                case nil: state.copy = copy
-                case .success: return copy
+                case nil where !state.isWhole: state.copy = copy
+                case nil, .success: return copy
                 case .failure: break
                 }
                 return nil

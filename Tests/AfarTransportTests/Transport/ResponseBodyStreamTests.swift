@@ -26,6 +26,19 @@ import Testing
         #expect(chunks == ["ab", "c"])
     }
 
+    @Test func aBodyThatEndsWhileItsCopyIsAskedForIsCopied() async throws {
+        for round in 0..<20_000 {
+            let (stream, source) = make()
+            source.yield(Data("body".utf8))
+            let copied = Locked<Data?>(nil)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { source.finish(throwing: nil, report: TransportReport()) }
+                group.addTask { stream.copy(upTo: 10) { data in copied.withLock { $0 = data } } }
+            }
+            try #require(copied.withLock { $0 } == Data("body".utf8), "round \(round)")
+        }
+    }
+
     @Test func aReaderWaitsForTheNextChunk() async throws {
         let (stream, source) = make()
         async let first: Data? = {

@@ -71,7 +71,8 @@ import Testing
         #expect(error(text) != nil)
     }
 
-    @Test func whatAnIgnoredDocumentTypeHoldsIsNotKept() throws {
+    @Test(.disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "It keeps what was freed."))
+    func whatAnIgnoredDocumentTypeHoldsIsNotKept() throws {
         let type = String(repeating: "<!--comment--><?target data?>", count: 2_000)
         let bytes = Data("<!DOCTYPE a [\(type)]><a/>".utf8)
         let options = XML.ParsingOptions(documentType: .ignored)
