@@ -100,14 +100,14 @@ extension Request {
     }
 
     /// How many bytes of the whole were there before the body that the attempt brings.
-    package var bytesBefore: Int64 { mutable.withLock { $0.bytesBefore } }
+    package var bytesBefore: Int64 { mutable.withLock { $0.attempt.bytesBefore } }
 
     func didSend(bytes: Int64, expected: Int64?) {
         mutable.withLock { $0.sending }?.update(completed: bytes, total: expected)
     }
 
     func didReceive(bytes: Int64, expected: Int64?) {
-        let (receiving, before) = mutable.withLock { ($0.receiving, $0.bytesBefore) }
+        let (receiving, before) = mutable.withLock { ($0.receiving, $0.attempt.bytesBefore) }
         receiving?.update(completed: before + bytes, total: expected.map { before + $0 })
     }
 

@@ -35,7 +35,7 @@ extension Request {
     func move(_ state: inout Mutable, to other: State) -> Bool {
         guard state.move(to: other) else { return false }
         guard let events = events(in: state) else { return true }
-        let task = state.control == nil ? nil : state.requestTasks(of: self).last
+        let task = state.attempt.control == nil ? nil : state.requestTasks(of: self).last
         switch other {
         case .resumed: events.requestDidResume(self)
         case .suspended: events.requestDidSuspend(self)
@@ -66,7 +66,7 @@ extension Request {
         let (metrics, networkError) = mutable.withLock { state in
             let isMeasured = state.attempts.count == state.performedRequests.count
             let networkError = (state.end ?? error)?.networkError
-            state.sent?.error = state.end ?? error
+            state.attempt.sent?.error = state.end ?? error
             state.endTask(error: networkError)
             return (isMeasured ? state.attempts.last?.metrics : nil, networkError)
         }
@@ -80,7 +80,7 @@ extension Request {
 
     /// Notifies the monitors that an attempt is over, if it was sent.
     func didCompleteAttempt() {
-        guard let events, let task = lastTask, let sent = mutable.withLock({ $0.sent.take() }) else { return }
+        guard let events, let task = lastTask, let sent = mutable.withLock({ $0.attempt.sent.take() }) else { return }
         events.request(self, didCompleteTask: task, with: sent.error)
     }
 

@@ -18,7 +18,7 @@ package struct RequestSummary {
     package init(_ request: Request, redaction: Redaction = .standard) {
         let facts = request.mutable.withLock { state in
             (
-                urlRequest: state.performedRequests.last ?? state.requests.last, status: state.head?.status,
+                urlRequest: state.performedRequests.last ?? state.requests.last, status: state.attempt.head?.status,
                 attempt: state.attempts.last, start: state.startTime, retries: state.retryCount, error: state.error
             )
         }

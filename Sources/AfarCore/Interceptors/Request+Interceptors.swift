@@ -52,7 +52,7 @@ extension Request {
         // Programs block the few threads of the task pool.
         let task = Task(executorPreference: QueueExecutor.global, operation: work)
         let mustCancel = mutable.withLock { state in
-            state.work.append(task)
+            state.attempt.work.append(task)
             return state.end != nil
         }
         if mustCancel { task.cancel() }

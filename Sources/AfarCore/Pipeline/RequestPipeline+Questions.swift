@@ -10,7 +10,7 @@ extension RequestPipeline {
     func knownAnswer(to question: Attempt.Question) -> Attempt.Event? {
         switch question {
         case .resumption: request.mustWait ? nil : .done
-        case .headDisposition: request.mutable.withLock { $0.headAnswer == nil } ? .done : nil
+        case .headDisposition: request.mutable.withLock { $0.attempt.headAnswer == nil } ? .done : nil
         case .progress: request.owesProgress ? nil : .done
         case .adapter, .response, .body, .retrier, .delay: nil
         }

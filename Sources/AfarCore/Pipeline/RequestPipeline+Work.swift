@@ -120,15 +120,15 @@ extension RequestPipeline {
     private func receive() throws(AFError) {
         guard let result = result.take() else { return }
         let (end, work) = request.mutable.withLock { [sendDate, urlRequest] state in
-            state.control = nil
+            state.attempt.control = nil
             if let report = result.report {
                 state.attempts.append(
                     AttemptReport(
                         start: sendDate, end: Date(), report: report, request: urlRequest, response: result.head))
             }
             if case .failure(let error as TransportError) = result { state.end = state.end?.atPlace(of: error) }
-            defer { state.work = [] }
-            return (state.end, state.work)
+            defer { state.attempt.work = [] }
+            return (state.end, state.attempt.work)
         }
         for task in work { task.cancel() }
         var failure: AFError?

@@ -38,7 +38,7 @@ extension Request {
     }
 
     /// Notes where the attempt that runs has been led.
-    func didFollow(_ redirect: Redirect) { mutable.withLock { $0.redirect = redirect } }
+    func didFollow(_ redirect: Redirect) { mutable.withLock { $0.attempt.redirect = redirect } }
 
     private func decide(
         about proposal: RedirectProposal, of urlRequest: URLRequest, with handler: any RedirectHandler

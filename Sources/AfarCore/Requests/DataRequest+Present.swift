@@ -12,9 +12,9 @@ extension DataRequest {
     ) {
         mutable.withLock { state in
             state.requests = [urlRequest]
-            state.head = head
+            state.attempt.head = head
             state.retryCount = retryCount
-            state.failure = error
+            state.attempt.failure = error
         }
         received.withLock { $0.data = data }
     }

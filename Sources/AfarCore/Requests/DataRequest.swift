@@ -48,7 +48,7 @@ public class DataRequest: Request, @unchecked Sendable {
     }
 
     private func keep(_ data: Data) {
-        guard !data.isEmpty, !mutable.withLock({ $0.isRefusedAtHead }) else { return }
+        guard !data.isEmpty, !mutable.withLock({ $0.attempt.isRefusedAtHead }) else { return }
         received.withLock { $0.data = data }
         didReceive(data)
     }

@@ -180,7 +180,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let verdict = sink.verdict(at: head, sent: lastRequest)
         guard case .take = verdict else { return (verdict, nil) }
         let offset = sink.offset
-        mutable.withLock { $0.bytesBefore = offset }
+        mutable.withLock { $0.attempt.bytesBefore = offset }
         if offset > 0 { didResume(at: offset, expected: head.contentLength) }
         return (verdict, receiveHead(head))
     }

@@ -58,7 +58,7 @@ extension Request {
         data: Data? = nil, _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
     ) -> (AFResult<Value>, ResponseDetails) {
         let (request, error, head, attempt, startTime) = mutable.withLock { state in
-            (state.requests.last, state.error, state.head, state.attempts.last, state.startTime)
+            (state.requests.last, state.error, state.attempt.head, state.attempts.last, state.startTime)
         }
         let began = Date.timeIntervalSinceReferenceDate
         let result = AFResult<Value> { () throws(AFError) in

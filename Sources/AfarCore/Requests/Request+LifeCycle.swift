@@ -24,7 +24,7 @@ extension Request {
     /// other, so each looks again when it has done something.
     func alignControl() {
         while true {
-            let (control, isSuspended) = mutable.withLock { ($0.control, $0.state == .suspended) }
+            let (control, isSuspended) = mutable.withLock { ($0.attempt.control, $0.state == .suspended) }
             guard let control, control.isSuspended != isSuspended else { return }
             if isSuspended { control.suspend() } else { control.resume() }
         }

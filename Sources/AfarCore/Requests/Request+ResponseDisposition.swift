@@ -94,7 +94,7 @@ extension Request {
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
         let responses = mutable.withLock { state in
-            let responses = state.makeBroadcast(after: state.head?.httpURLResponse)
+            let responses = state.makeBroadcast(after: state.attempt.head?.httpURLResponse)
             state.append { response in
                 responses.send(response)
                 return .allow
@@ -116,7 +116,7 @@ extension Request {
     private func addHeadListener(_ listener: @escaping HeadListener) -> Self {
         let head = mutable.withLock { state in
             state.append(listener)
-            return state.head
+            return state.attempt.head
         }
         if let head { Task { await ask([listener], about: head) } }
         return self
@@ -127,11 +127,11 @@ extension Request {
     /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
     func receiveHead(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
         let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Bool>?) in
-            let isNew = state.head == nil
-            state.head = head
+            let isNew = state.attempt.head == nil
+            state.attempt.head = head
             guard isNew, !state.headListeners.isEmpty else { return ([], nil) }
             let answer = Deferred<Bool>()
-            state.headAnswer = answer
+            state.attempt.headAnswer = answer
             return (state.headListeners, answer)
         }
         guard let answer else { return nil }
@@ -143,7 +143,7 @@ extension Request {
     }
 
     /// Waits until all who were asked have answered, which is soon when the request is ended from outside.
-    func waitForHeadAnswer() async { _ = await mutable.withLock { $0.headAnswer }?.value }
+    func waitForHeadAnswer() async { _ = await mutable.withLock { $0.attempt.headAnswer }?.value }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
@@ -159,8 +159,8 @@ extension Request {
 extension Request.Mutable {
     /// Notes whether the request was ended while somebody was asked about the head. Returns that.
     fileprivate mutating func noteRefusal() -> Bool {
-        isRefusedAtHead = end != nil
-        return isRefusedAtHead
+        attempt.isRefusedAtHead = end != nil
+        return attempt.isRefusedAtHead
     }
 
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {

@@ -31,22 +31,19 @@ extension Request {
     /// Everything about a request that changes.
     struct Mutable {
         var interceptor: (any RequestInterceptor)?
-        /// What adapters and retriers do in tasks of their own for the attempt that runs.
-        var work: [Task<Void, Never>] = []
+        /// What is known of the attempt that runs, or was the last one.
+        var attempt = AttemptState()
         var state = State.initialized
         var id: UUID?
         /// Why the request was ended from outside: a cancel, or the session's end. It outranks `failure`.
         var end: AFError?
-        /// What went wrong in the last attempt.
-        var failure: AFError?
-        var error: AFError? { end ?? failure }
+        var error: AFError? { end ?? attempt.failure }
         var isStarted = false
         /// What runs the request, while it does.
         var pipeline: RequestPipeline?
         /// Who waits for the response and may lend his task meanwhile.
         var borrower: (any JobBorrower)?
         var waiting: Waiting?
-        var control: ExchangeControl?
 
         var requests: [URLRequest] = []
         /// How many of `requests` there were when the last one made for sending was broadcast.
@@ -54,8 +51,6 @@ extension Request {
         /// The last `URLRequest` that was made for sending, whose body has been made too.
         var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
-        /// The attempt that was sent, until its end was reported.
-        var sent: SentAttempt?
         /// The input stream that was sent last, as a body.
         var streamedBody: (source: InputStream, body: RequestBodyStream)?
         var retryCount = 0
@@ -65,19 +60,10 @@ extension Request {
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
         var redirectHandler: (any RedirectHandler)?
         var cachedResponseHandler: (any CachedResponseHandler)?
-        /// The last redirect of the attempt that runs, as far as it was reported.
-        var redirect: Redirect?
         var credential: URLCredential?
         var options: RequestOptions.Box?
         var deadlineTimer: DelayedCall?
-        var head: ResponseHead?
         var headListeners: [HeadListener] = []
-        /// When the listeners have said what they say to the head; nil before they are asked.
-        var headAnswer: Deferred<Bool>?
-        /// How many bytes of the whole were there before the body that the attempt brings.
-        var bytesBefore: Int64 = 0
-        /// Whether the request was ended by who was asked about the head, so that nothing of the body is handed on.
-        var isRefusedAtHead = false
         var attempts: [AttemptReport] = []
         var startTime: TimeInterval = 0
 
@@ -127,13 +113,13 @@ extension Request {
             guard isActive else { return nil }
             retryCount += 1
             endTask()
-            failure = nil
+            attempt.failure = nil
             return handlers.rewind()
         }
 
         /// What has to be ended when the request ends from outside.
         mutating func takeEnding() -> Ending {
-            Ending(pipeline: pipeline, work: work, waiting: takeWaiting())
+            Ending(pipeline: pipeline, work: attempt.work, waiting: takeWaiting())
         }
 
         mutating func takeWaiting() -> Waiting? { waiting.take() }
@@ -151,6 +137,27 @@ extension Request {
             for task in work { task.cancel() }
             waiting?()
         }
+    }
+
+    /// What is known of one attempt. Another attempt begins with another value.
+    struct AttemptState {
+        /// What adapters and retriers do in tasks of their own.
+        var work: [Task<Void, Never>] = []
+        /// Suspends and resumes the exchange; nil when none runs.
+        var control: ExchangeControl?
+        /// What monitors were notified of; nil before, and when they were notified of the end.
+        var sent: SentAttempt?
+        /// The last redirect, as far as it was reported.
+        var redirect: Redirect?
+        var head: ResponseHead?
+        /// Fulfilled when the listeners have answered; nil before they are asked.
+        var headAnswer: Deferred<Bool>?
+        /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
+        var isRefusedAtHead = false
+        /// The number of bytes of the whole that were there before the body.
+        var bytesBefore: Int64 = 0
+        /// Why the attempt failed.
+        var failure: AFError?
     }
 
     /// An attempt that was sent.
@@ -204,7 +211,7 @@ extension Request {
     /// The response's head, once it is there.
     public var response: HTTPURLResponse? { responseHead?.httpURLResponse }
     /// The response's head as the transport gave it, once it is there.
-    public var responseHead: ResponseHead? { mutable.withLock { $0.head } }
+    public var responseHead: ResponseHead? { mutable.withLock { $0.attempt.head } }
 
     /// What was measured of each attempt that is over.
     public var allMetrics: [TaskMetrics] { mutable.withLock { $0.attempts }.map(\.metrics) }

@@ -125,16 +125,10 @@ public class Request: @unchecked Sendable {
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
         if countsBytes { countBytes() }
-        let (sending, receiving) = mutable.withLock { state in
+        // Values of the caller's are not released under the lock.
+        let (sending, receiving, _) = mutable.withLock { state in
             state.endTask()
-            state.sent = nil
-            state.work = []
-            state.head = nil
-            state.headAnswer = nil
-            state.isRefusedAtHead = false
-            state.failure = nil
-            state.bytesBefore = 0
-            return (state.sending, state.receiving)
+            return (state.sending, state.receiving, Swift.exchange(&state.attempt, with: AttemptState()))
         }
         sending?.forget()
         receiving?.forget()
@@ -191,7 +185,7 @@ public class Request: @unchecked Sendable {
     @discardableResult
     func fail(with failure: AFError) -> AFError {
         // Values of the caller's are not released under the lock.
-        let (end, _) = mutable.withLock { ($0.end, Swift.exchange(&$0.failure, with: failure)) }
+        let (end, _) = mutable.withLock { ($0.end, Swift.exchange(&$0.attempt.failure, with: failure)) }
         return end ?? failure
     }
 

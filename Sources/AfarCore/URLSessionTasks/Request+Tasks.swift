@@ -60,15 +60,15 @@ extension Request {
     func willPerform(_ urlRequest: URLRequest, control: ExchangeControl) {
         let (broadcast, task) = mutable.withLock { state in
             state.endTask()
-            state.control = control
-            state.redirect = nil
+            state.attempt.control = control
+            state.attempt.redirect = nil
             state.performedRequests.append(urlRequest)
             let broadcast = state.urlSessionTasks
             let events = events(in: state)
             guard broadcast != nil || events != nil else { return (broadcast, nil as (any RequestTask)?) }
             let task = state.requestTasks(of: self).last
             if let task, let events {
-                state.sent = SentAttempt()
+                state.attempt.sent = SentAttempt()
                 events.request(self, didCreateTask: task)
                 notify(events, that: task, isIn: state.state)
             }
@@ -117,19 +117,19 @@ extension Request.Mutable {
 
     /// A snapshot of the last attempt.
     fileprivate var snapshot: TaskAttempt.Snapshot {
-        let isOver = control == nil
+        let isOver = attempt.control == nil
         let isMeasured = isOver && attempts.count == performedRequests.count
         let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
         var snapshot = TaskAttempt.Snapshot()
-        snapshot.redirect = isMeasured ? attempts.last?.report.redirects.last : redirect
-        snapshot.head = head
-        snapshot.error = failure?.networkError
+        snapshot.redirect = isMeasured ? attempts.last?.report.redirects.last : attempt.redirect
+        snapshot.head = attempt.head
+        snapshot.error = attempt.failure?.networkError
         snapshot.sent =
             sending?.last ?? ByteProgress(completed: transaction?.countOfRequestBodyBytesSent ?? 0, total: nil)
         snapshot.received =
             receiving?.last
             ?? ByteProgress(
-                completed: transaction?.countOfResponseBodyBytesAfterDecoding ?? 0, total: head?.contentLength)
+                completed: transaction?.countOfResponseBodyBytesAfterDecoding ?? 0, total: attempt.head?.contentLength)
         snapshot.state =
             switch state {
             case _ where isOver: .completed

@@ -347,6 +347,6 @@ import Testing
 extension Request {
     /// Returns once what adapters and retriers do in tasks of their own is over.
     fileprivate func workIsOver() async {
-        for task in mutable.withLock({ $0.work }) { await task.value }
+        for task in mutable.withLock({ $0.attempt.work }) { await task.value }
     }
 }
