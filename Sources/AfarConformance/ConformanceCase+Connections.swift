@@ -37,7 +37,7 @@ extension ConformanceCase {
             try expectEqual(server.connectionCount, 1)
         },
         ConformanceCase(
-            .connections, "an upgrade delivers the connection, and what came behind the head", needs: .connections,
+            .connections, "an upgrade delivers the connection, and the bytes after the head", needs: .connections,
             needsSockets: true
         ) { trial in
             let (exchange, server) = try await trial.upgrade(with: [
@@ -83,7 +83,7 @@ extension ConformanceCase {
             try await server.peerClosed(0)
         },
         ConformanceCase(
-            .connections, "a connection that the verdict refuses, or that nobody takes, is closed", needs: .connections,
+            .connections, "a connection is closed when the verdict refuses it, or when it is released", needs: .connections,
             needsSockets: true
         ) { trial in
             for verdict in [HeadVerdict.refuse(CancellationError()), .discard(upTo: 1000), .take()] {

@@ -8,16 +8,16 @@ import HTTPTypes
 /// Where the body of one attempt goes: into a new file, or to the end of one that holds a part. The response's head
 /// decides.
 final class DownloadDelivery: Sendable {
-    /// What is asked for of a whole that a part of is there.
+    /// The request for the rest of a file of which a part exists.
     struct Rest {
-        /// The part.
+        /// The part that exists.
         var part: ResumeData
-        /// The first byte that is asked for.
+        /// The first byte to request.
         var start: Int64
     }
 
     private struct State {
-        /// What is asked for; nil for the whole.
+        /// The rest to request; nil for the whole file.
         var rest: Rest?
         /// Whether a head was there; that of another response may come.
         var hadHead = false
@@ -74,22 +74,22 @@ final class DownloadDelivery: Sendable {
 
     // MARK: The head
 
-    /// What is asked for; nil for the whole.
+    /// The rest to request; nil for the whole file.
     var rest: Rest? { state.withLock { $0.rest } }
 
-    /// Whether the body that follows a head can be taken. Otherwise ``askAgain(after:)`` changes what is asked for.
+    /// Returns whether the body that follows a head fits. If it doesn't, call ``askAgain(after:)`` and send the request again.
     func accepts(_ head: ResponseHead) -> Bool {
         let (rest, hadHead) = state.withLock { ($0.rest, $0.hadHead) }
         guard let rest else { return true }
         return switch rest.part.answer(in: head, from: rest.start) {
-        // The response before may have been the whole, and the part has given way to it.
+        // An earlier response may have been the whole file, which has replaced the part.
         case .rest: !hadHead || file.length >= rest.start
         case .whole, .other: true
         case .nothingLeft, .misfit: false
         }
     }
 
-    /// Asks for the last byte when the part is the whole, and for the whole when the part is of no use.
+    /// Requests the last byte if the part is the whole file, and the whole file if the part is useless.
     func askAgain(after head: ResponseHead) throws {
         try deciding.withLock { _ in
             let (rest, isOver) = state.withLock { ($0.rest, $0.isOver) }

@@ -52,7 +52,7 @@ struct DownloadSink: Sendable {
     var wholeFile: URL? { state.withLock { $0.file }?.url }
     /// How many bytes of the file were there before the body of this attempt.
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
-    /// Asks for the rest of a part, if there is one that the attempt goes on from.
+    /// The stage that requests the rest of a part; nil if the attempt doesn't resume one.
     var resumeStage: ResumeStage? {
         state.withLock { $0.delivery }.flatMap { $0.rest == nil ? nil : ResumeStage(delivery: $0) }
     }
@@ -82,10 +82,10 @@ struct DownloadSink: Sendable {
         file?.takeBack()
     }
 
-    /// Takes the part that the request goes on from, if there is one.
+    /// Opens the part that the request resumes, if it has one.
     ///
     /// - Parameters:
-    ///   - urlRequest: What the owner of the request made, before adapters.
+    ///   - urlRequest: The request before adapters.
     ///   - names: Headers that are not to be in resume data.
     func prepare(for urlRequest: URLRequest, hiding names: Set<String>) throws {
         var original = urlRequest
@@ -156,7 +156,7 @@ struct DownloadSink: Sendable {
 
     /// Ends the writing of a body that is not whole.
     ///
-    /// - Parameter mayKeep: Whether what can be gone on with is wanted.
+    /// - Parameter mayKeep: Whether to keep a part that can be resumed.
     func interrupt(keeping mayKeep: Bool) {
         guard let delivery = state.withLock({ $0.delivery }) else { return }
         let resumable = delivery.interrupt(keeping: mayKeep)

@@ -1,8 +1,8 @@
 import AfarTransport
 import HTTPTypes
 
-/// Asks for the rest of a part that a download goes on from. An answer that doesn't fit is followed by the request for the whole, or
-/// for the last byte when the part is the whole.
+/// Requests the rest of a file that a download resumes. After a response that doesn't fit, it requests the whole file, or only the
+/// last byte if the part is the whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 
@@ -10,7 +10,7 @@ struct ResumeStage: ExchangeStage {
 
     private final class Run: StageRun {
         private let delivery: DownloadDelivery
-        /// The head of the last answer that doesn't fit.
+        /// The head of the last response that doesn't fit.
         private let misfit = Locked<ResponseHead?>(nil)
 
         init(_ delivery: DownloadDelivery) { self.delivery = delivery }

@@ -150,7 +150,7 @@ extension Request {
         /// The last redirect, as far as it was reported.
         var redirect: Redirect?
         var head: ResponseHead?
-        /// Fulfilled when the listeners have answered; nil before they are asked.
+        /// Fulfilled when the listeners have answered; nil before the head arrives.
         var headAnswer: Deferred<Bool>?
         /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
         var isRefusedAtHead = false

@@ -119,7 +119,7 @@ public class Request: @unchecked Sendable {
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
 
-    /// Uses a connection until it is over. What it throws fails the attempt.
+    /// Uses a connection until it ends. An error fails the attempt.
     func use(_ connection: any Connection, after head: ResponseHead) async throws {}
 
     /// Forgets what the last attempt brought.

@@ -114,7 +114,7 @@ extension ResponseBodyStream {
             var waitingBytes = 0
             var wasFull = false
             var isCancelled = false
-            /// Whether the whole body is there. Readers see the end when it has been copied.
+            /// Whether the whole body has arrived. Readers see the end after it has been copied.
             var isWhole = false
             var end: Result<Void, TransportError>?
             var report: TransportReport?

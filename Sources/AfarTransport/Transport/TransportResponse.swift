@@ -31,7 +31,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse.Body {
-    /// Ends what is still open: nobody reads the stream or uses the connection.
+    /// Cancels a stream and closes a connection.
     package func abandon() {
         switch self {
         case .data, .file: break

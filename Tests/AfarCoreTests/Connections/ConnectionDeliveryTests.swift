@@ -3,9 +3,9 @@ import AfarTesting
 import Foundation
 import Testing
 
-/// Requests for connections over transports of one's own.
+/// Requests for connections over custom transports.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionDeliveryTests {
-    /// Delivers one body, whatever is asked for.
+    /// Delivers the same body for every request.
     private struct Delivering: Transport {
         let body: TransportResponse.Body
         var status = 200
