@@ -83,7 +83,7 @@ extension ConformanceCase {
             try await server.peerClosed(0)
         },
         ConformanceCase(
-            .connections, "a connection is closed when the verdict refuses it, or when it is released", needs: .connections,
+            .connections, "a connection that is refused or released is closed", needs: .connections,
             needsSockets: true
         ) { trial in
             for verdict in [HeadVerdict.refuse(CancellationError()), .discard(upTo: 1000), .take()] {

@@ -43,7 +43,9 @@ public struct RecordingTransport: Transport {
 
     /// Has the transport below perform an exchange, and records it.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        guard exchange.request.method != .connect else { return try await base.send(exchange) }
+        if case .connection = exchange.delivery, exchange.request.method == .connect {
+            return try await base.send(exchange)
+        }
         var exchange = exchange
         let sent = SentBody(&exchange)
         let file = FileNote(&exchange)
@@ -74,7 +76,7 @@ public struct RecordingTransport: Transport {
             recorder.change(number) { $0.response.take(data, type: $0.response.content.mimeType) }
         }
         switch response.body {
-        case .connection: break
+        case .connection: keep(Data())
         case .data(let data): keep(data.count <= Self.longestBody ? data : nil)
         case .file(let count):
             let isKept = count <= Self.longestBody

@@ -233,6 +233,26 @@ import Testing
     }
 
     @Test(arguments: kinds)
+    func whatIsRequestedAgainBeginsBeforeTheRedirects(kind: TransportKind) async throws {
+        let other = try await RawServer.start([.respond(Self.rest), .close])
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: \(other.url)x\r\nContent-Length: 0\r\n\r\n"
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole"
+        let server = try await RawServer.start(scripts: [
+            Self.start, [.respond(redirect), .close], [.respond(whole), .close],
+        ])
+        let session = kind.session()
+        let data = try await interrupt(server.url, session)
+        let response = await session.download(resumingWith: data, to: destination).serializingDownloadedFileURL()
+            .response
+        #expect(response.value == file)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "whole")
+        #expect(response.metrics?.redirectCount == 0)
+        #expect(response.metrics?.transactionMetrics.count == 3)
+        await server.stop()
+        await other.stop()
+    }
+
+    @Test(arguments: kinds)
     func aShorterPartCountsAsItIs(kind: TransportKind) async throws {
         let rest =
             "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 4-25/26\r\nContent-Length: 22\r\n\r\n"

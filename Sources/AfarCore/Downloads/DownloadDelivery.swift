@@ -19,8 +19,10 @@ final class DownloadDelivery: Sendable {
     private struct State {
         /// The rest to request; nil for the whole file.
         var rest: Rest?
-        /// Whether a head was there; that of another response may come.
+        /// Whether a response was judged before in this attempt.
         var hadHead = false
+        /// Whether the whole file of an earlier response has replaced the part.
+        var isPartReplaced = false
         var isOver = false
         /// The files of answers that were about something else. They stay open: somebody may still write to them.
         var asides: [TemporaryFile] = []
@@ -79,11 +81,10 @@ final class DownloadDelivery: Sendable {
 
     /// Returns whether the body that follows a head fits. If it doesn't, call ``askAgain(after:)`` and send the request again.
     func accepts(_ head: ResponseHead) -> Bool {
-        let (rest, hadHead) = state.withLock { ($0.rest, $0.hadHead) }
+        let (rest, isPartReplaced) = state.withLock { ($0.rest, $0.isPartReplaced) }
         guard let rest else { return true }
         return switch rest.part.answer(in: head, from: rest.start) {
-        // An earlier response may have been the whole file, which has replaced the part.
-        case .rest: !hadHead || file.length >= rest.start
+        case .rest: !isPartReplaced
         case .whole, .other: true
         case .nothingLeft, .misfit: false
         }
@@ -121,7 +122,7 @@ final class DownloadDelivery: Sendable {
     private func decide(_ head: ResponseHead, _ original: URLRequest?, _ sent: URLRequest?) throws -> Int32? {
         let isAccepted = accepts(head)
         let (isOver, hadHead, rest) = state.withLock { state in
-            state.aside = nil
+            (state.aside, state.promised, state.offset) = (nil, nil, 0)
             return (state.isOver, Swift.exchange(&state.hadHead, with: true), state.rest)
         }
         guard !isOver else { throw CancellationError() }
@@ -148,6 +149,7 @@ final class DownloadDelivery: Sendable {
         case .whole:
             try file.truncate(to: 0)
             state.withLock { [file] state in
+                state.isPartReplaced = true
                 state.resumable = original.flatMap { ResumeData(head, to: $0, in: file.url) }
             }
         case .other, .nothingLeft, .misfit:

@@ -61,7 +61,6 @@ extension Request {
         let (broadcast, task) = mutable.withLock { state in
             state.endTask()
             state.attempt.control = control
-            state.attempt.redirect = nil
             state.performedRequests.append(urlRequest)
             let broadcast = state.urlSessionTasks
             let events = events(in: state)

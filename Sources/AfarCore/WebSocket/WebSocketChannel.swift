@@ -34,7 +34,6 @@ final class WebSocketChannel: Sendable {
     private final class Incoming: @unchecked Sendable {
         // Sendable because one task at a time reads.
         @exclusivity(unchecked) var reader: WebSocketReader
-        @exclusivity(unchecked) var unread = Data()
         @exclusivity(unchecked) var violation: WebSocketViolation?
 
         init(_ reader: WebSocketReader) { self.reader = reader }
@@ -92,17 +91,14 @@ final class WebSocketChannel: Sendable {
     func receive() async throws -> [Event] {
         while true {
             if let violation = incoming.violation { throw await refuse(violation) }
-            var bytes = Data()
-            swap(&bytes, &incoming.unread)
-            if bytes.isEmpty {
-                do { bytes = try await nextBytes() } catch {
-                    let (code, isUnanswered) = state.withLock { ($0.sentClose, $0.isUnanswered) }
-                    if isUnanswered { throw silence }
-                    if let code, !Task.isCancelled { return [.closed(code, reason: nil)] }
-                    throw located(error)
-                }
-                guard !bytes.isEmpty else { return [try endWithoutClose()] }
+            let bytes: Data
+            do { bytes = try await nextBytes() } catch {
+                let (code, isUnanswered) = state.withLock { ($0.sentClose, $0.isUnanswered) }
+                if isUnanswered { throw silence }
+                if let code, !Task.isCancelled { return [.closed(code, reason: nil)] }
+                throw located(error)
             }
+            guard !bytes.isEmpty else { return [try endWithoutClose()] }
             let events = read(bytes)
             if !events.isEmpty { return events }
         }

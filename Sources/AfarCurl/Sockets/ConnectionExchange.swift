@@ -49,9 +49,10 @@ final class ConnectionExchange: PreparedExchange {
                 ? ResponseHead(status: 200, httpVersion: "", url: hop.exchange.url)
                 : try await Upgrade(hop, connection).head()
             hop.observer?.exchangeDidReceiveHead(head)
-            let verdict = await hop.headArrived(head).settled()
             let isOpen = isTunnel || head.status == 101
+            // The verdict can take long.
             if !isOpen { connection.close() }
+            let verdict = await hop.headArrived(head).settled()
             return try TransportResponse(
                 head: head, body: isOpen ? .connection(connection) : .data(Data()), report: report(of: connection)
             ).obeying(verdict, instead: .connection).get()

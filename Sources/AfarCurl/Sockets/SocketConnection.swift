@@ -11,7 +11,7 @@ final class SocketConnection: Connection {
         var unsent: [UInt8] = []
         var unsentStart = 0
         var metrics: TransactionMetrics
-        /// Bytes that were read before the connection's user had it.
+        /// Bytes that arrived with the response's head.
         var unread = Data()
         /// Whether the peer has announced that nothing more comes.
         var isAtEnd = false
@@ -57,7 +57,7 @@ final class SocketConnection: Connection {
         }
     }
 
-    /// Has bytes that were read read again, before all others.
+    /// Puts bytes back, so that the next read returns them first.
     func putBack(_ bytes: Data) { state.withLock { $0.unread = bytes + $0.unread } }
 
     /// What has come; nil when nothing has.

@@ -30,7 +30,8 @@ package struct CacheStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        // What is asked for is a connection, and no resource.
+        // Nothing stored stands for a connection.
+        if case .connection = hop.exchange.delivery { return nil }
         guard hop.exchange.request.headerFields[.upgrade] == nil else { return nil }
         // Behind the same URL is another server, perhaps.
         let network = hop.exchange.options.networkBox?.settings

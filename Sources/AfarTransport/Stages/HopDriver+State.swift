@@ -76,6 +76,8 @@ extension HopDriver {
         var route: Route
         /// What was measured in the hops before.
         var report = TransportReport()
+        /// The stage that followed the last redirect.
+        private var redirectLevel = 0
         /// The response of this hop that was judged last.
         var judgement: Judgement?
         /// Those before, where a transport around the transport has sent several.
@@ -129,6 +131,16 @@ extension HopDriver {
             defer { (route, events, receive, isOver) = (Route(.none), [], nil, true) }
             return End(
                 levels: route.levels, report: report.isEmpty ? nil : report, receive: receive, events: events)
+        }
+
+        /// Keeps a redirect. A stage outside of the redirects that sends another request begins before them.
+        mutating func noteFollowing(_ reason: Disposition.Reason, of level: Int) {
+            if case .redirect(let redirect) = reason {
+                report.redirects.append(redirect)
+                redirectLevel = level
+            } else if level < redirectLevel {
+                report.redirects = []
+            }
         }
 
         /// Has another hop begin at a stage.

@@ -234,7 +234,7 @@ package final class HopDriver: Sendable {
             complete(.failure(state.withLock { $0.route.hop }.cancellation))
         case .follow(let exchange, let reason):
             let over = state.withLock { state in
-                if case .redirect(let redirect) = reason { state.report.redirects.append(redirect) }
+                state.noteFollowing(reason, of: level)
                 return state.begin(Hop(exchange, after: state.route.levels[level].hop, because: reason), at: level)
             }
             for level in over { level.run.ended(level.hop, with: nil) }

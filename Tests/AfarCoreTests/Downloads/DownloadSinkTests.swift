@@ -128,6 +128,40 @@ import Testing
         #expect(try text(sink.finish()) == "0123456789")
     }
 
+    /// The part of an interrupted download, which another attempt resumes.
+    private func resumed() throws -> (sink: DownloadSink, delivery: DownloadDelivery) {
+        let sink = DownloadSink()
+        try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
+        sink.interrupt(keeping: true)
+        sink.begin()
+        try sink.prepare(for: urlRequest(), hiding: [])
+        _ = try sink.open()
+        return (sink, try #require(sink.resumeStage?.delivery))
+    }
+
+    private var rest: ResponseHead { head(206, [.contentRange: "bytes 4-9/10", .contentLength: "6"]) }
+
+    @Test func anAnswerWithTheWholeReplacesThePartForGood() throws {
+        let (sink, delivery) = try resumed()
+        #expect(delivery.accepts(rest))
+        guard case .take(nil) = sink.verdict(at: head(), sent: nil) else { Issue.record("not taken"); return }
+        #expect(write(delivery.descriptor, "ABCDEF", 6) == 6)
+        // The exchange is sent again, and another server still has the file that the part is of.
+        #expect(!delivery.accepts(rest))
+    }
+
+    @Test func aLengthThatWasPromisedHoldsForItsResponseOnly() throws {
+        let (sink, delivery) = try resumed()
+        guard case .take(nil) = sink.verdict(at: rest, sent: nil) else { Issue.record("not taken"); return }
+        guard case .take(nil) = sink.verdict(at: head(200, [.contentLength: "5"]), sent: nil) else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(sink.offset == 0)
+        #expect(write(delivery.descriptor, "whole", 5) == 5)
+        #expect(try text(sink.finish()) == "whole")
+    }
+
     @Test func whoWaitsIsKeptWhileSomethingIsWritten() throws {
         let sink = DownloadSink()
         #expect(!sink.whenSettled { _ in })
