@@ -197,7 +197,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceTrial {
-    func expectCancellation(of exchange: Exchange, after delay: Duration) async throws {
+    fileprivate func expectCancellation(of exchange: Exchange, after delay: Duration) async throws {
         let task = Task { try await send(exchange) }
         if delay > .zero { try await Task.sleep(for: delay) }
         task.cancel()
