@@ -51,6 +51,16 @@ package final class ChildProcess: Sendable {
     /// Whether it runs still; what has ended is over with the first no.
     package var isRunning: Bool { waitpid(identifier, nil, WNOHANG) == 0 }
 
+    /// Waits until a server is ready.
+    ///
+    /// - Throws: What it has said, if it ends before.
+    package func wait(until isReady: () -> Bool) async throws {
+        while !isReady() {
+            guard isRunning else { throw TestCertificates.Failure(output: "the server did not start: \(said)") }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
     /// Waits for the end. Returns whether that was a good one.
     package func wait() -> Bool {
         var status: Int32 = 0

@@ -59,12 +59,7 @@ public final class SecureServer: Sendable {
         nginx = try ChildProcess(
             ["nginx", "-p", folder.path, "-e", "error.log", "-c", "nginx.conf"],
             output: folder.appending(path: "error.log"))
-        while !ports.values.allSatisfy(\.acceptsConnections) {
-            guard nginx.isRunning else {
-                throw TestCertificates.Failure(output: "nginx did not start: \(nginx.said)")
-            }
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await nginx.wait { ports.values.allSatisfy(\.acceptsConnections) }
     }
 
     deinit {

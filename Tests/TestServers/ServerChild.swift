@@ -25,12 +25,7 @@ package final class ServerChild: Sendable {
         try configuration(folder, reservedPort.number)
             .write(to: folder.appending(path: "configuration"), atomically: true, encoding: .utf8)
         child = try ChildProcess(arguments(folder, reservedPort.number), output: folder.appending(path: "log"))
-        while !reservedPort.acceptsConnections {
-            guard child.isRunning else {
-                throw TestCertificates.Failure(output: "\(name) did not start: \(child.said)")
-            }
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await child.wait { reservedPort.acceptsConnections }
     }
 
     deinit {

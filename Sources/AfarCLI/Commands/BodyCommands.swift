@@ -43,7 +43,7 @@ enum Post: BodyMethod {
 enum Put: BodyMethod {
     static let method = HTTPMethod.put
     static let configuration = CommandConfiguration(
-        abstract: "Replace what is there.",
+        abstract: "Replace a resource.",
         usage: "afar put <url> [<body>] [<options>]",
         examples: [
             "afar put :8080/notes/1 --data @note.txt",
@@ -54,7 +54,7 @@ enum Put: BodyMethod {
 enum Patch: BodyMethod {
     static let method = HTTPMethod.patch
     static let configuration = CommandConfiguration(
-        abstract: "Change a part of what is there.",
+        abstract: "Change part of a resource.",
         usage: "afar patch <url> [<body>] [<options>]",
         examples: [
             "afar patch :8080/users/7 --json name=Ada --json admin:=false"
@@ -64,7 +64,7 @@ enum Patch: BodyMethod {
 enum Delete: BodyMethod {
     static let method = HTTPMethod.delete
     static let configuration = CommandConfiguration(
-        abstract: "Remove what is there.",
+        abstract: "Remove a resource.",
         usage: "afar delete <url> [<body>] [<options>]",
         examples: [
             "afar delete :8080/users/7 --check-status"

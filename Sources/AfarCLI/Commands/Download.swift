@@ -3,7 +3,7 @@ import ArgumentParser
 
 struct Download: AsyncParsableCommand, RequestSending {
     static let configuration = CommandConfiguration(
-        abstract: "Put what is there into a file.",
+        abstract: "Save a resource to a file.",
         usage: "afar download <url> [-o <path>] [<options>]",
         discussion: """
             The file appears when it is whole; its path is all that is printed. A status that is not 2xx saves nothing and \

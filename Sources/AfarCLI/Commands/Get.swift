@@ -3,7 +3,7 @@ import ArgumentParser
 
 struct Get: MethodCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fetch what is there.",
+        abstract: "Fetch a resource.",
         usage: "afar get <url> [<options>]",
         examples: [
             "afar get example.com",

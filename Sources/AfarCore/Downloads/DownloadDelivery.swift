@@ -120,10 +120,9 @@ final class DownloadDelivery: Sendable {
     }
 
     private func decide(_ head: ResponseHead, _ original: URLRequest?, _ sent: URLRequest?) throws -> Int32? {
-        let isAccepted = accepts(head)
-        let (isOver, hadHead, rest) = state.withLock { state in
+        let (isOver, hadHead, rest, isPartReplaced) = state.withLock { state in
             (state.aside, state.promised, state.offset) = (nil, nil, 0)
-            return (state.isOver, Swift.exchange(&state.hadHead, with: true), state.rest)
+            return (state.isOver, Swift.exchange(&state.hadHead, with: true), state.rest, state.isPartReplaced)
         }
         guard !isOver else { throw CancellationError() }
         guard let rest else {
@@ -134,13 +133,8 @@ final class DownloadDelivery: Sendable {
             state.withLock { $0.resumable = resumable }
             return nil
         }
-        guard isAccepted else {
-            throw TransportError(
-                .malformedResponse, phase: .receiving, url: head.url,
-                message: "the server sent another part than it was asked for")
-        }
         switch rest.part.answer(in: head, from: rest.start) {
-        case .rest(let length):
+        case .rest(let length) where !isPartReplaced:
             try file.truncate(to: rest.start)
             state.withLock { state in
                 (state.promised, state.offset, state.resumable) = (length, rest.start, rest.part)
@@ -152,7 +146,11 @@ final class DownloadDelivery: Sendable {
                 state.isPartReplaced = true
                 state.resumable = original.flatMap { ResumeData(head, to: $0, in: file.url) }
             }
-        case .other, .nothingLeft, .misfit:
+        case .rest, .nothingLeft, .misfit:
+            throw TransportError(
+                .malformedResponse, phase: .receiving, url: head.url,
+                message: "the server sent another part than it was asked for")
+        case .other:
             let aside = try TemporaryFile()
             state.withLock { state in
                 state.asides.append(aside)

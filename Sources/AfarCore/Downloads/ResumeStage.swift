@@ -6,7 +6,7 @@ import HTTPTypes
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 
-    func begin(_ hop: Hop) -> (any StageRun)? { delivery.rest == nil ? nil : Run(delivery) }
+    func begin(_ hop: Hop) -> (any StageRun)? { Run(delivery) }
 
     private final class Run: StageRun {
         private let delivery: DownloadDelivery

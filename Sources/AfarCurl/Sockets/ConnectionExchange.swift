@@ -39,8 +39,10 @@ final class ConnectionExchange: PreparedExchange {
         started?.cancel()
     }
 
+    /// Whether nothing is sent over the connection.
+    private var isTunnel: Bool { hop.exchange.request.method == .connect }
+
     private func response() async throws -> TransportResponse {
-        let isTunnel = hop.exchange.request.method == .connect
         let connection = try await transport.connect(
             to: ConnectionTarget(hop, applicationProtocols: isTunnel ? [] : ["http/1.1"]))
         do {
@@ -67,7 +69,7 @@ final class ConnectionExchange: PreparedExchange {
 
     private func report(of connection: any Connection) -> TransportReport {
         var metrics = connection.metrics
-        if hop.exchange.request.method != .connect { metrics.networkProtocolName = "http/1.1" }
+        if !isTunnel { metrics.networkProtocolName = "http/1.1" }
         return TransportReport(transactions: [metrics])
     }
 }

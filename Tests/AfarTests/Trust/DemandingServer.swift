@@ -19,10 +19,7 @@ final class DemandingServer {
                 "-verify_return_error", "-CAfile", certificates.authority.path,
                 "-cert", certificates.file("good.crt").path, "-key", certificates.file("good.key").path,
             ], output: log)
-        while !server.said.contains("ACCEPT") {
-            try #require(server.isRunning, "\(server.said)")
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await server.wait { server.said.contains("ACCEPT") }
     }
 
     deinit {
