@@ -14,34 +14,16 @@ package struct StagedTransport: Transport {
     package var capabilities: TransportCapabilities { base.capabilities }
 
     package func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let outcome = Deferred<Result<TransportResponse, any Error>>()
-        let tasks = Locked((isCancelled: false, running: [Task<Void, Never>]()))
         let driver = HopDriver(Hop(exchange), through: stages, over: ExchangeSender(base)) { head in
             (exchange.headArrived(head), nil)
         }
-        @Sendable func take(_ event: HopDriver.Event) {
-            switch event {
-            case .ended(let result): outcome.fulfil(result)
-            case .waits(let work):
-                let task = Task(operation: work)
-                let isCancelled = tasks.withLock { tasks in
-                    tasks.running.append(task)
-                    return tasks.isCancelled
-                }
-                if isCancelled { task.cancel() }
-                driver.next(take)
+        return try await withThrowingTaskGroup(of: Void.self) { running in
+            defer { running.cancelAll() }
+            return try await withTaskCancellationHandler {
+                try await driver.response { work in running.addTask(operation: work) }
+            } onCancel: {
+                driver.cancel()
             }
-        }
-        return try await withTaskCancellationHandler {
-            driver.start(take)
-            return try await outcome.value.get()
-        } onCancel: {
-            driver.cancel()
-            let running = tasks.withLock { tasks in
-                tasks.isCancelled = true
-                return tasks.running
-            }
-            for task in running { task.cancel() }
         }
     }
 

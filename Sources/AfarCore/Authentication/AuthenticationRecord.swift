@@ -11,7 +11,7 @@ struct AuthenticationRecord {
 extension Request {
     /// - Parameter id: Which interceptor.
     func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
-        mutable.withLock { $0.authentications[id] ?? AuthenticationRecord(began: $0.startTime) }
+        mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime) }
     }
 
     /// The request learns what a refresh came to. Only a later one can be its failure again.
@@ -32,6 +32,6 @@ extension Request {
     private func changeAuthentication<Value>(
         by id: ObjectIdentifier, _ change: (inout AuthenticationRecord) -> Value
     ) -> Value {
-        mutable.withLock { change(&$0.authentications[id, default: AuthenticationRecord(began: $0.startTime)]) }
+        mutable.withLock { change(&$0.interceptorRecords.authentications[id, default: AuthenticationRecord(began: $0.startTime)]) }
     }
 }

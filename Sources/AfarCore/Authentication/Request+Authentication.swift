@@ -41,7 +41,7 @@ extension Request {
     /// - Parameter credential: A user name and a password. One of another kind answers nothing.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
-        mutable.withLock { $0.credential = credential }
+        mutable.withLock { $0.settings.credential = credential }
         return self
     }
 
@@ -58,7 +58,7 @@ extension Request {
     public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
 
     /// What a challenge to this request is answered with; nil when it is not.
-    public var credential: URLCredential? { mutable.withLock { $0.credential } }
+    public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 
     /// Who is asked about challenges; nil when the credential decides alone.
     var challengeHandler: ChallengeHandlerKey.Handler? {

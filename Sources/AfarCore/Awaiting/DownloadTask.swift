@@ -18,7 +18,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     ///
     /// When the task that waits is cancelled, the request is cancelled too, unless automatic cancelling was switched
     /// off; the response then has ``AFError/explicitlyCancelled`` as its error.
-    public var response: AFDownloadResponse<Value> {
+    nonisolated(nonsending) public var response: AFDownloadResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
             return await withTaskCancellationHandler {
@@ -30,14 +30,14 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     }
 
     /// The value or the error, once it is there.
-    public var result: AFResult<Value> {
+    nonisolated(nonsending) public var result: AFResult<Value> {
         get async { await response.result }
     }
 
     /// The value, once it is there.
     ///
     /// - Throws: The ``AFError`` that ended the request.
-    public var value: Value {
+    nonisolated(nonsending) public var value: Value {
         get async throws { try await response.result.get() }
     }
 

@@ -9,12 +9,13 @@ extension Request {
     ///
     /// - Parameter last: What happened before.
     func broadcast<Value>(
-        _ kind: WritableKeyPath<Mutable, Broadcast<Value>?>, after last: (inout Mutable) -> Value? = { _ in nil }
+        _ kind: ReferenceWritableKeyPath<Observers, Broadcast<Value>?>, after last: (inout RequestState) -> Value? = { _ in nil }
     ) -> Broadcast<Value> {
         mutable.withLock { state in
-            if let broadcast = state[keyPath: kind] { return broadcast }
+            let observers = state.makeObservers()
+            if let broadcast = observers[keyPath: kind] { return broadcast }
             let broadcast = state.makeBroadcast(after: last(&state))
-            state[keyPath: kind] = broadcast
+            observers[keyPath: kind] = broadcast
             return broadcast
         }
     }
@@ -35,14 +36,14 @@ extension Request {
     /// Broadcasts the last `URLRequest`. Its adapters are done, and its body has been made.
     func broadcastLastRequest() {
         let (broadcast, urlRequest) = mutable.withLock { state in
-            state.finalRequestCount = state.requests.count
-            return (state.urlRequests, state.finalRequest)
+            state.history.finalRequestCount = state.history.requests.count
+            return (state.observers?.urlRequests, state.history.finalRequest)
         }
         if let urlRequest { broadcast?.send(urlRequest) }
     }
 }
 
-extension Request.Mutable {
+extension RequestState {
     /// Makes a broadcast that ends with the request.
     mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
         let broadcast = Broadcast(last: last, isOver: handlers.isOver)

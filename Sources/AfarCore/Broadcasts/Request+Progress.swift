@@ -6,11 +6,11 @@ extension Request {
 
     /// The progress of the upload, in bytes: one object, which moves with the transfer and begins again with
     /// each attempt.
-    public var uploadProgress: Progress { mutable.withLock { $0.makeSending() }.progress }
+    public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().makeSending() }.progress }
 
     /// The progress of the download, in decoded bytes: one object, which moves with the transfer and begins
     /// again with each attempt. The total is −1 when the server has not said it.
-    public var downloadProgress: Progress { mutable.withLock { $0.makeReceiving() }.progress }
+    public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().makeReceiving() }.progress }
 
     /// Sets a closure that is called with the progress of the upload. Only the last one set is called.
     ///
@@ -75,64 +75,64 @@ extension Request {
     }
 
     private func setHandler(
-        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of make: (inout Mutable) -> TransferProgress
+        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of make: (Observers) -> TransferProgress
     ) {
         mutable.release { state in
-            state.handlers.isOver ? nil : make(&state).setHandler(on: queue, handler)
+            state.handlers.isOver ? nil : make(state.makeObservers()).setHandler(on: queue, handler)
         }
     }
 
-    private func broadcast(of make: (inout Mutable) -> TransferProgress) -> Broadcast<ByteProgress> {
-        mutable.withLock { state in make(&state).broadcast { state.makeBroadcast(after: $0) } }
+    private func broadcast(of make: (Observers) -> TransferProgress) -> Broadcast<ByteProgress> {
+        mutable.withLock { state in make(state.makeObservers()).broadcast { state.makeBroadcast(after: $0) } }
     }
 
     /// Has the bytes counted of an exchange that begins after this.
     func countBytes() {
         mutable.withLock { state in
-            _ = state.makeSending()
-            _ = state.makeReceiving()
+            let observers = state.makeObservers()
+            _ = (observers.makeSending(), observers.makeReceiving())
         }
     }
 
     /// Whether an exchange of this request has to tell how far it is.
     var showsProgress: Bool {
-        mutable.withLock { $0.sending != nil || $0.receiving != nil }
+        mutable.withLock { $0.observers?.sending != nil || $0.observers?.receiving != nil }
     }
 
     /// How many bytes of the whole were there before the body that the attempt brings.
     package var bytesBefore: Int64 { mutable.withLock { $0.attempt.bytesBefore } }
 
     func didSend(bytes: Int64, expected: Int64?) {
-        mutable.withLock { $0.sending }?.update(completed: bytes, total: expected)
+        mutable.withLock { $0.observers?.sending }?.update(completed: bytes, total: expected)
     }
 
     func didReceive(bytes: Int64, expected: Int64?) {
-        let (receiving, before) = mutable.withLock { ($0.receiving, $0.attempt.bytesBefore) }
+        let (receiving, before) = mutable.withLock { ($0.observers?.receiving, $0.attempt.bytesBefore) }
         receiving?.update(completed: before + bytes, total: expected.map { before + $0 })
     }
 
     /// Whether a progress handler is still to be called, or runs.
     var owesProgress: Bool {
-        let (sending, receiving) = mutable.withLock { ($0.sending, $0.receiving) }
+        let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         return sending?.owesCalls == true || receiving?.owesCalls == true
     }
 
     /// Waits until the progress handlers have been called for all that happened; not when the task is cancelled.
-    func waitForProgress() async {
-        let (sending, receiving) = mutable.withLock { ($0.sending, $0.receiving) }
+    nonisolated(nonsending) func waitForProgress() async {
+        let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         await sending?.waitForCalls()
         await receiving?.waitForCalls()
     }
 }
 
-extension Request.Mutable {
-    fileprivate mutating func makeSending() -> TransferProgress {
+extension Observers {
+    fileprivate func makeSending() -> TransferProgress {
         let progress = sending ?? TransferProgress()
         sending = progress
         return progress
     }
 
-    fileprivate mutating func makeReceiving() -> TransferProgress {
+    fileprivate func makeReceiving() -> TransferProgress {
         let progress = receiving ?? TransferProgress()
         receiving = progress
         return progress

@@ -35,5 +35,5 @@ extension Request {
         stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    var madeURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.finalRequest } }
+    var madeURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.history.finalRequest } }
 }

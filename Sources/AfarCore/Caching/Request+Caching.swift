@@ -13,12 +13,12 @@ extension Request {
     /// - Parameter handler: Asked when the response is there; see ``CachedResponseHandler``.
     @discardableResult
     public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
-        mutable.release { Swift.exchange(&$0.cachedResponseHandler, with: handler) }
+        mutable.release { Swift.exchange(&$0.settings.cachedResponseHandler, with: handler) }
         return self
     }
 
     /// Who was set to decide what a cache keeps of this request's response; nil when that is left to the session.
-    public var cachedResponseHandler: (any CachedResponseHandler)? { mutable.withLock { $0.cachedResponseHandler } }
+    public var cachedResponseHandler: (any CachedResponseHandler)? { mutable.withLock { $0.settings.cachedResponseHandler } }
 
     /// Tells an exchange how it uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {

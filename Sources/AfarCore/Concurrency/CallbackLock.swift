@@ -26,5 +26,8 @@ final class CallbackLock: Sendable {
         if !mustWait { proceed() }
     }
 
+    /// Returns when the lock has been acquired.
+    func acquire() async { await withUnsafeContinuation { acquired in lock { acquired.resume() } } }
+
     func unlock() { state.withLock { $0.next() }?() }
 }

@@ -13,8 +13,9 @@ extension Request {
         isMonitored.store(true, ordering: .relaxed)
         let listener = CompositeEventMonitor.Listener(eventMonitor)
         mutable.release { state in
-            let others = state.eventMonitor ?? session.listeners
-            return Swift.exchange(&state.eventMonitor, with: CompositeEventMonitor(others, adding: listener))
+            let observers = state.makeObservers()
+            let others = observers.monitor ?? session.listeners
+            return Swift.exchange(&observers.monitor, with: CompositeEventMonitor(others, adding: listener))
         }
         return self
     }
@@ -26,13 +27,15 @@ extension Request {
     }
 
     /// The same, under the lock.
-    func events(in state: Mutable) -> CompositeEventMonitor? { state.eventMonitor ?? session.eventMonitor }
+    func events(in state: RequestState) -> CompositeEventMonitor? {
+        state.observers?.monitor ?? session.eventMonitor
+    }
 
     /// Moves the request to a state that its user wants, and notifies the monitors. It happens under the lock, so that
     /// events keep their order.
     ///
     /// - Returns: Whether the state changed.
-    func move(_ state: inout Mutable, to other: State) -> Bool {
+    func move(_ state: inout RequestState, to other: State) -> Bool {
         guard state.move(to: other) else { return false }
         guard let events = events(in: state) else { return true }
         let task = state.attempt.control == nil ? nil : state.requestTasks(of: self).last
@@ -64,11 +67,11 @@ extension Request {
     func didEndExchange(error: AFError?, isNetworkError: Bool) {
         guard let events, let task = lastTask else { return }
         let (metrics, networkError) = mutable.withLock { state in
-            let isMeasured = state.attempts.count == state.performedRequests.count
+            let isMeasured = state.history.attempts.count == state.history.performedRequests.count
             let networkError = (state.end ?? error)?.networkError
             state.attempt.sent?.error = state.end ?? error
             state.endTask(error: networkError)
-            return (isMeasured ? state.attempts.last?.metrics : nil, networkError)
+            return (isMeasured ? state.history.attempts.last?.metrics : nil, networkError)
         }
         if let metrics {
             events.urlSession(.shared, task: task, didFinishCollecting: metrics)

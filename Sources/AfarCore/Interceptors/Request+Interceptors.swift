@@ -2,7 +2,7 @@ import Foundation
 
 extension Request {
     /// The request's own interceptor; the session's comes before it. Nil when there is none.
-    public var interceptor: (any RequestInterceptor)? { mutable.withLock { $0.interceptor } }
+    public var interceptor: (any RequestInterceptor)? { mutable.withLock { $0.settings.interceptor } }
 
     /// Adds an interceptor that comes after those that the request has.
     ///
@@ -35,7 +35,7 @@ extension Request {
     }
 
     private func add(_ combine: ((any RequestInterceptor)?) -> any RequestInterceptor) -> Self {
-        mutable.withLock { $0.interceptor = combine($0.interceptor) }
+        mutable.withLock { $0.settings.interceptor = combine($0.settings.interceptor) }
         return self
     }
 

@@ -4,83 +4,36 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Carries out what happens to a request. ``Attempt`` says in which order.
+/// Runs a request in one task, from its first attempt to its last handler.
 ///
-/// One task runs it, in one loop, from the first attempt to the last handler; whoever ends a step only resumes that task.
+/// Each step gets what it needs from the one before. A step that waits for somebody's answer ends when the task is
+/// cancelled, which it is when the request is ended from outside.
+///
 /// The pipeline is its task's executor as well. It lends the task to whoever awaits the response, so that nobody is woken
 /// only to wake another. When nobody does, it runs on Dispatch's threads: of those for tasks there are as many as
 /// processors, and people block them to wait for a handler.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
-    // Sendable because what changes is touched by one step at a time, but for the wait, which is behind the request's lock.
+    // Sendable because one step of the task at a time touches what is not behind the lock.
 
-    /// What an answer brings along.
-    enum Content {
-        case urlRequest(URLRequest)
-        case adaptationFailure(AFError)
-        case failure(AFError)
-    }
-
-    struct Answer {
-        var event = Attempt.Event.done
-        var content: Content?
-    }
-
-    private struct Wait {
-        var number = 0
-        var answer: Answer?
-        /// What the answer is when the request is ended from outside.
-        var ending: Answer?
-        var continuation: UnsafeContinuation<Void, Never>?
+    private struct Running {
         var task: Task<Void, Never>?
-        var driver: HopDriver?
         /// Whether the request was ended from outside.
         var isEnded = false
     }
 
     let request: Request
-    let context: SessionState
-    /// Touched under the request's lock only.
-    @exclusivity(unchecked) private var wait = Wait()
+    let session: SessionState
+    /// Whether it is for handlers that were added when everything was over.
+    private let isLate: Bool
+    private let running = InlineLocked(Running())
     /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
-
-    // MARK: What is known of the attempt
-    //
-    // One step at a time touches these, so there is nothing for the runtime to check.
-
-    @exclusivity(unchecked) private var attempt: Attempt
-    /// Why the attempt failed, or a serializer did.
-    @exclusivity(unchecked) var failure: AFError?
-    /// Whether there is an answer to be taken.
-    @exclusivity(unchecked) private var isWaiting = false
-    /// Whether it is this request's turn to ask an interceptor of the session's.
-    @exclusivity(unchecked) var hasTurn = false
-    /// Why the attempt before failed.
-    @exclusivity(unchecked) var previousFailure: AFError?
-    /// The request before its adapters.
-    @exclusivity(unchecked) var initialRequest: URLRequest?
-    @exclusivity(unchecked) var urlRequest: URLRequest?
-    /// What is to be sent.
-    @exclusivity(unchecked) var exchange: Exchange?
-    /// What brings the exchange to its end, while that lasts.
-    @exclusivity(unchecked) var driver: HopDriver?
-    /// The number of the wait for what the driver tells.
-    @exclusivity(unchecked) var driverWait = 0
-    /// What a stage of the exchange waits for.
-    @exclusivity(unchecked) var stageWork: (@Sendable () async -> Void)?
-    @exclusivity(unchecked) var sendDate = Date()
-    /// What the exchange came to.
-    @exclusivity(unchecked) var result: Result<TransportResponse, any Error>?
-    /// What is done about the handlers.
-    @exclusivity(unchecked) var handlerStep = HandlerQueue.Step.done
-    /// Whether the request was ended before its handlers' turn came.
-    @exclusivity(unchecked) var hadEnded = false
 
     /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
     init(_ request: Request, forLateHandlers isLate: Bool = false) {
         self.request = request
-        context = request.session
-        attempt = Attempt(forLateHandlers: isLate)
+        session = request.session
+        self.isLate = isLate
     }
 
     /// Starts the task, once.
@@ -95,54 +48,319 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         } else {
             task = Task(executorPreference: self) { await self.run() }
         }
-        let isEnded = withWait { wait in
-            wait.task = task
-            return wait.isEnded
+        let isEnded = running.withLock { running in
+            running.task = task
+            return running.isEnded
         }
         if isEnded { task.cancel() }
     }
 
     /// The request was ended from outside: what runs for it is cancelled.
     func end() {
-        let (task, driver, number, ending) = withWait { wait in
-            wait.isEnded = true
-            return (wait.task, wait.driver, wait.number, wait.ending)
+        let task = running.withLock { running in
+            running.isEnded = true
+            return running.task
         }
         task?.cancel()
-        driver?.cancel()
-        if let ending { answer(number, with: ending) }
     }
 
-    private func run() async {
-        while advance() { await withUnsafeContinuation { resumeWhenAnswered($0) } }
-    }
-
-    /// Carries out one step after the other, up to one whose answer has to be waited for. Returns false when there is none,
-    /// and all is over.
-    //
-    // Apart from the loop, so that the task has next to nothing to keep while it waits.
-    @inline(never) private func advance() -> Bool {
-        var event = isWaiting ? takeAnswer() : .done
-        isWaiting = false
+    nonisolated(nonsending) private func run() async {
+        guard !isLate else {
+            _ = await callHandlers(mayRetry: false, hadEnded: false)
+            return
+        }
+        var failure = await attempt(after: nil)
         while true {
-            switch attempt.next(after: event) {
-            case .perform(let work):
-                guard let queue = queue(for: work) else {
-                    event = perform(work)
+            if let cause = failure {
+                failure = await failureUnlessRetried(cause)
+                guard failure != nil else {
+                    failure = await attempt(after: cause)
                     continue
                 }
-                let wait = beginWaiting()
-                run(on: queue) { [self] in answer(wait, with: Answer(event: perform(work))) }
-                return true
-            case .ask(let question):
-                if let answer = knownAnswer(to: question) {
-                    event = answer
-                    continue
+            }
+            let hadEnded = finish(with: failure)
+            guard let cause = await callHandlers(mayRetry: failure == nil, hadEnded: hadEnded) else { return }
+            failure = await attempt(after: cause)
+        }
+    }
+
+    // MARK: An attempt
+
+    /// - Parameter previous: Why the attempt before failed.
+    /// - Returns: Why this one failed; nil when it didn't.
+    nonisolated(nonsending) private func attempt(after previous: AFError?) async -> AFError? {
+        request.prepareForAttempt()
+        var failure: AFError?
+        do throws(AFError) {
+            let urlRequest = try await makeURLRequest()
+            try await request.makeBody()
+            let exchange = try makeExchange(for: urlRequest, after: previous)
+            await request.waitUntilResumed()
+            try await perform(exchange, for: urlRequest)
+            await leaveCallersThread()
+            try await request.keepResponse()
+        } catch {
+            request.abandonAttempt()
+            failure = request.fail(with: error)
+        }
+        request.didCompleteAttempt()
+        await request.waitForProgress()
+        await leaveCallersThread()
+        return failure
+    }
+
+    private func checkEnd() throws(AFError) {
+        if let end = request.mutable.withLock({ $0.end }) { throw end }
+    }
+
+    // MARK: Making the request
+
+    /// Makes the `URLRequest` of the caller's values, and has the adapters change it.
+    nonisolated(nonsending) private func makeURLRequest() async throws(AFError) -> URLRequest {
+        let made = try await request.onQueue(session.queues.request) { [self] () throws(AFError) in
+            try checkEnd()
+            return try request.makeURLRequest()
+        }
+        return request.isIntercepted ? try await adapted(made) : made
+    }
+
+    nonisolated(nonsending) private func adapted(_ made: URLRequest) async throws(AFError) -> URLRequest {
+        do throws(AFError) {
+            var adapted = made
+            for adapter in request.interceptors { adapted = try await adapt(adapted, with: adapter) }
+            do { try adapted.validate() } catch { throw AFError.requestAdaptationFailed(error: error) }
+            request.mutable.withLock { [adapted] in $0.history.requests.append(adapted) }
+            request.events?.request(request, didAdaptInitialRequest: made, to: adapted)
+            return adapted
+        } catch {
+            let failure = request.fail(with: error)
+            request.events?.request(request, didFailToAdaptURLRequest: made, withError: failure)
+            throw failure
+        }
+    }
+
+    nonisolated(nonsending) private func adapt(
+        _ urlRequest: URLRequest, with adapter: any RequestInterceptor
+    ) async throws(AFError) -> URLRequest {
+        // When it was cancelled, the request's own error says so and outranks this one.
+        let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
+        return try await ask(ifEnded: ending) { [request] session, answer in
+            adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
+                answer(result.mapError { .requestAdaptationFailed(error: $0) })
+            }
+        }.get()
+    }
+
+    /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock. What
+    /// it is given to answer with does not hold the request, since it may be kept for ever.
+    nonisolated(nonsending) private func ask<Answer: Sendable>(
+        ifEnded ending: Answer, _ ask: @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
+    ) async -> Answer {
+        await session.interceptorLock.acquire()
+        return await withCancellableCallback(ifCancelled: ending) { answer in
+            await request.onQueue(session.queues.request) { [request, session] in
+                // Only the interceptor may hold the session, or a session would live as long as its answer takes.
+                if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
+                    ask(owner, answer)
+                } else {
+                    answer(ending)
                 }
-                ask(question, beginWaiting())
-                return true
-            case .over:
-                return false
+                session.interceptorLock.unlock()
+            }
+        }
+    }
+
+    private func makeExchange(for urlRequest: URLRequest, after previous: AFError?) throws(AFError) -> Exchange {
+        request.broadcastLastRequest()
+        let exchange: Exchange
+        do {
+            exchange = try request.makeExchange(for: urlRequest, after: previous)
+            request.events?.request(request, didCreateURLRequest: urlRequest)
+        } catch {
+            let failure = request.fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
+            request.events?.request(request, didFailToCreateURLRequestWithError: failure)
+            throw failure
+        }
+        try checkEnd()
+        request.willPerform(urlRequest, control: exchange.control)
+        return exchange
+    }
+
+    // MARK: The response
+
+    /// What an exchange came to.
+    private struct Outcome {
+        let urlRequest: URLRequest
+        let start = Date()
+        var response: TransportResponse?
+        /// What went wrong, before the response or in its body.
+        var error: (any Error)?
+
+        /// What was measured; nil when nothing was.
+        var report: TransportReport? { response?.report ?? (error as? TransportError)?.report }
+    }
+
+    /// Sends an exchange, and keeps what it comes to.
+    nonisolated(nonsending) private func perform(
+        _ exchange: Exchange, for urlRequest: URLRequest
+    ) async throws(AFError) {
+        var outcome = Outcome(urlRequest: urlRequest)
+        do {
+            let driver = try request.makeDriver(exchange, for: urlRequest)
+            outcome.response = try await driver.response { [request] work in request.run(work) }
+        } catch {
+            outcome.error = error
+        }
+        if outcome.response?.isOpen == true {
+            await leaveCallersThread()
+            await handOn(&outcome)
+        } else {
+            await request.waitForHeadAnswer()
+        }
+        try receive(outcome)
+    }
+
+    /// Hands a streamed body or a connection to the request, and waits for its end.
+    nonisolated(nonsending) private func handOn(_ outcome: inout Outcome) async {
+        guard let response = outcome.response else { return }
+        do {
+            try request.receive(response)
+            await request.waitForHeadAnswer()
+            try checkEnd()
+            // A handler may take its time; what it does not want any more need not arrive meanwhile.
+            try await withTaskCancellationHandler {
+                switch response.body {
+                case .data, .file: break
+                case .stream(let body): try await request.read(body, after: response.head)
+                case .connection(let connection): try await request.use(connection, after: response.head)
+                }
+            } onCancel: { [body = response.body] in
+                body.abandon()
+            }
+        } catch {
+            response.body.abandon()
+            outcome.error = error
+        }
+        if case .stream(let body) = response.body { outcome.response?.report = await body.report() }
+    }
+
+    /// Keeps what an exchange came to.
+    private func receive(_ outcome: Outcome) throws(AFError) {
+        let (end, work) = request.mutable.withLock { state in
+            (state.attempt.control, state.attempt.driver) = (nil, nil)
+            if let report = outcome.report {
+                state.history.attempts.append(
+                    AttemptReport(
+                        start: outcome.start, end: Date(), report: report, request: outcome.urlRequest,
+                        response: outcome.response?.head))
+            }
+            if let error = outcome.error as? TransportError { state.end = state.end?.atPlace(of: error) }
+            return (state.end, Swift.exchange(&state.attempt.work, with: []))
+        }
+        for task in work { task.cancel() }
+        var failure: AFError?
+        var isNetworkError = true
+        do {
+            if let error = outcome.error as? TransportError { throw request.failure(after: error) }
+            if let error = outcome.error {
+                isNetworkError = false
+                throw error
+            }
+            if let response = outcome.response { try request.receive(response) }
+        } catch {
+            let error = error.asAFError(or: .sessionTaskFailed(error: error))
+            request.fail(with: error)
+            failure = error
+            if error.isResponseValidationError { isNetworkError = false }
+        }
+        request.didEndExchange(error: failure, isNetworkError: isNetworkError)
+        if let error = failure ?? end { throw error }
+    }
+
+    // MARK: Retries
+
+    /// Asks the retriers about a failure, in their order, and waits before another attempt if one says so.
+    ///
+    /// - Returns: Nil when everything is ready for another attempt, else what the failure is in the end.
+    nonisolated(nonsending) private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
+        guard mayRetry(after: failure) else { return failure }
+        for retrier in request.interceptors {
+            let answer = await ask(ifEnded: RetryResult.doNotRetry) { [request] session, answer in
+                retrier.retry(request, for: session, dueTo: failure, completion: answer)
+            }
+            switch answer {
+            case .retry: return beginRetry()
+            case .retryWithDelay(let seconds):
+                await pause(for: .seconds(max(0, min(seconds, 1e9))))
+                return beginRetry()
+            case .doNotRetryWithError(let error):
+                return .requestRetryFailed(retryError: error, originalError: failure)
+            case .doNotRetry: continue
+            }
+        }
+        return failure
+    }
+
+    /// Not if a retry could not begin, because another would fail as well, and not for a handler that was added to a
+    /// finished request, which isn't sent again.
+    private func mayRetry(after failure: AFError) -> Bool {
+        if case .requestRetryFailed = failure { return false }
+        return !request.isFinished && request.mayBeRetried
+    }
+
+    /// Makes everything ready for another attempt.
+    ///
+    /// - Returns: Why there is none; nil when there is.
+    private func beginRetry() -> AFError? {
+        let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
+        guard let handlers else { return end ?? .explicitlyCancelled }
+        for handler in handlers { handler.forget() }
+        request.events?.requestIsRetrying(request)
+        return nil
+    }
+
+    // MARK: Handlers
+
+    /// There will be no other attempt, unless a serializer fails.
+    ///
+    /// - Returns: Whether the request was ended from outside before its handlers' turn came.
+    private func finish(with failure: AFError?) -> Bool {
+        if let failure { request.fail(with: failure) }
+        request.mutable.withLock { $0.finishWithoutHandlers() }
+        request.events?.requestDidFinish(request)
+        return request.mutable.withLock { state in
+            state.handlers.open()
+            return state.end != nil
+        }
+    }
+
+    /// Has the handlers make their responses, and hands these over when all have.
+    ///
+    /// - Parameters:
+    ///   - mayRetry: Whether a serializer's failure may lead to another attempt.
+    ///   - hadEnded: Whether the request was ended from outside before. A cancel that comes now decides what they get.
+    /// - Returns: A serializer's failure after which everything is ready for another attempt; nil when all is over.
+    nonisolated(nonsending) private func callHandlers(mayRetry: Bool, hadEnded: Bool) async -> AFError? {
+        while true {
+            switch request.mutable.withLock({ $0.nextStep() }) {
+            case .makeResponse(let handler):
+                handler.failure = await request.onQueue(session.queues.serialization) { [request] in
+                    handler.makeResponse(of: request)
+                }
+                guard mayRetry, let failure = handler.failure else { continue }
+                handler.failure = await failureUnlessRetried(failure)
+                if handler.failure == nil { return failure }
+            case .handOver(let handlers):
+                let end = hadEnded ? nil : request.mutable.withLock { $0.end }
+                request.cleanUp()
+                for handler in handlers { handler.handOver(end: end) }
+            case .finish(let handlers):
+                request.cleanUp()
+                for finish in handlers { finish() }
+            case .done:
+                request.cleanUp()
+                session.remove(request)
+                return nil
             }
         }
     }
@@ -156,91 +374,19 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if request.borrower?.lend(lent) != true { DispatchQueue.global().async { lent.run() } }
     }
 
-    /// Where a step has to run; nil when it may run right here.
-    private func queue(for work: Attempt.Work) -> DispatchQueue? {
-        switch work {
-        case .makeURLRequest: context.queues.request
-        case .makeBody, .presentFile, .commit: request.queue(for: work)
-        case .serialize: context.queues.serialization ?? queueForUsersCode
-        case .validate: queueForUsersCode
-        default: nil
+    /// Has what follows run on another thread, before a user's code does.
+    nonisolated(nonsending) private func leaveCallersThread() async {
+        guard isOnCallersThread else { return }
+        await withUnsafeContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
+    }
+}
+
+extension TransportResponse {
+    /// Whether there is more to come than what was returned.
+    fileprivate var isOpen: Bool {
+        switch body {
+        case .data, .file: false
+        case .stream, .connection: true
         }
-    }
-
-    private var queueForUsersCode: DispatchQueue? { isOnCallersThread ? .global() : nil }
-
-    /// Runs a step on a queue, in a task, which has the task-local values of the pipeline's.
-    func run(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
-        Task(executorPreference: QueueExecutor(queue)) { work() }
-    }
-
-    // MARK: Waiting for an answer
-
-    private func withWait<Answer>(_ body: (inout Wait) -> Answer) -> Answer {
-        request.mutable.withLock { _ in body(&wait) }
-    }
-
-    private func beginWaiting() -> Int {
-        isWaiting = true
-        // An answer that came twice may have the last of somebody's values, which are not released under the lock.
-        let (number, late) = withWait { wait in
-            wait.number += 1
-            wait.ending = nil
-            return (wait.number, wait.answer.take())
-        }
-        withExtendedLifetime(late) {}
-        return number
-    }
-
-    /// Ends a wait. Only the first answer to a question counts.
-    func answer(_ number: Int, with answer: Answer = Answer()) {
-        let continuation = withWait { wait -> UnsafeContinuation<Void, Never>? in
-            guard wait.number == number, wait.answer == nil else { return nil }
-            wait.answer = answer
-            return wait.continuation.take()
-        }
-        continuation?.resume()
-    }
-
-    /// Answers when a piece of asynchronous work is done, which is cancelled when the request is ended from outside.
-    func answer(_ number: Int, after work: @escaping @Sendable () async -> Answer) {
-        request.run { [self] in answer(number, with: await work()) }
-    }
-
-    /// Notes what the answer is when the request is ended from outside.
-    func willAnswer(_ number: Int, with ending: Answer) {
-        let isEnded = withWait { wait in
-            wait.ending = ending
-            return wait.isEnded
-        }
-        if isEnded { answer(number, with: ending) }
-    }
-
-    /// Notes what is to be cancelled when the request is ended from outside.
-    func willRun(_ driver: HopDriver) {
-        // So may the one before.
-        let (isEnded, last) = withWait { ($0.isEnded, Swift.exchange(&$0.driver, with: driver)) }
-        withExtendedLifetime(last) {}
-        if isEnded { driver.cancel() }
-    }
-
-    private func resumeWhenAnswered(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isAnswered = withWait { wait in
-            if wait.answer == nil { wait.continuation = continuation }
-            return wait.answer != nil
-        }
-        if isAnswered { continuation.resume() }
-    }
-
-    /// Keeps what the answer brings.
-    private func takeAnswer() -> Attempt.Event {
-        let answer = withWait { $0.answer.take() }
-        switch answer?.content {
-        case .urlRequest(let adapted): urlRequest = adapted
-        case .adaptationFailure(let error): failure = didFailToAdapt(error)
-        case .failure(let error): failure = error
-        case nil: break
-        }
-        return answer?.event ?? .done
     }
 }

@@ -13,12 +13,12 @@ extension Request {
     /// - Parameter handler: Asked about each redirect; see ``RedirectHandler``.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
-        mutable.release { Swift.exchange(&$0.redirectHandler, with: handler) }
+        mutable.release { Swift.exchange(&$0.settings.redirectHandler, with: handler) }
         return self
     }
 
     /// Who was set to decide about this request's redirects; nil when that is left to the session.
-    public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.redirectHandler } }
+    public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.settings.redirectHandler } }
 
     /// Who decides about redirects; nil when they are just followed.
     private func effectiveRedirectHandler(over own: (any RedirectHandler)?) -> (any RedirectHandler)? {

@@ -11,9 +11,9 @@ extension DataRequest {
         _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?
     ) {
         mutable.withLock { state in
-            state.requests = [urlRequest]
+            state.history.requests = [urlRequest]
             state.attempt.head = head
-            state.retryCount = retryCount
+            state.history.retryCount = retryCount
             state.attempt.failure = error
         }
         received.withLock { $0.data = data }

@@ -53,9 +53,7 @@ public class DataRequest: Request, @unchecked Sendable {
         didReceive(data)
     }
 
-    override func perform(_ step: Attempt.Work) throws(AFError) {
-        if case .validate = step { try runValidators() }
-    }
+    nonisolated(nonsending) override func keepResponse() async throws(AFError) { try runValidators() }
 
     private func runValidators() throws(AFError) {
         let (validators, data) = received.withLock { ($0.validators, $0.data) }

@@ -176,7 +176,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
+    override func judge(_ head: ResponseHead) -> (HeadVerdict, asking: HopDriver.Work?) {
         let verdict = sink.verdict(at: head, sent: lastRequest)
         guard case .take = verdict else { return (verdict, nil) }
         let offset = sink.offset
@@ -196,27 +196,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    override func queue(for step: Attempt.Work) -> DispatchQueue? {
-        switch step {
-        case .presentFile: session.delegate.takesFiles && sink.wholeFile != nil ? session.queues.root : nil
+    nonisolated(nonsending) override func keepResponse() async throws(AFError) {
+        if session.delegate.takesFiles, let file = sink.wholeFile {
+            await onQueue(session.queues.root) { session.delegate.show(file, of: self) }
+        }
+        try runValidators()
         // To another file system a file is copied, which may take long.
-        case .commit: destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
-        default: nil
-        }
-    }
-
-    override func perform(_ step: Attempt.Work) throws(AFError) {
-        switch step {
-        case .presentFile: presentFile()
-        case .validate: try runValidators()
-        case .commit: try keepFile()
-        default: break
-        }
-    }
-
-    private func presentFile() {
-        guard let file = sink.wholeFile else { return }
-        session.delegate.show(file, of: self)
+        let queue = destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
+        try await onQueue(queue) { () throws(AFError) in try keepFile() }
     }
 
     private func didResume(at offset: Int64, expected: Int64?) {

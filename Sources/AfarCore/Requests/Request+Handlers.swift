@@ -42,11 +42,11 @@ extension Request {
     }
 
     /// Runs a piece of work on a queue, if there is one for it, else right here.
-    func onQueue<Value: Sendable>(_ queue: DispatchQueue?, _ work: @escaping @Sendable () -> Value) async -> Value {
-        guard let queue else { return work() }
-        return await withUnsafeContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
+    nonisolated(nonsending) func onQueue<Value, Failure: Error>(
+        _ queue: DispatchQueue?, _ work: () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard let queue else { return try work() }
+        return try await withTaskExecutorPreference(QueueExecutor(queue)) { () async throws(Failure) in try work() }
     }
 
     /// Makes a value of what the request has received, and times that.
@@ -58,7 +58,7 @@ extension Request {
         data: Data? = nil, _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
     ) -> (AFResult<Value>, ResponseDetails) {
         let (request, error, head, attempt, startTime) = mutable.withLock { state in
-            (state.requests.last, state.error, state.attempt.head, state.attempts.last, state.startTime)
+            (state.history.requests.last, state.error, state.attempt.head, state.history.attempts.last, state.startTime)
         }
         let began = Date.timeIntervalSinceReferenceDate
         let result = AFResult<Value> { () throws(AFError) in

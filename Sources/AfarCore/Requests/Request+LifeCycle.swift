@@ -4,7 +4,7 @@ extension Request {
     /// Starts or resumes the request. A cancelled or finished request stays as it is.
     @discardableResult
     public func resume() -> Self {
-        let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.takeWaiting() : nil }
+        let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.waiting.take() : nil }
         alignControl()
         waiting?()
         startPipeline()
@@ -33,7 +33,7 @@ extension Request {
     /// Ends the request for good, with an error. Does nothing to one that is finished.
     func cancel(because error: AFError) {
         let ending = mutable.withLock { state in
-            guard move(&state, to: .cancelled) else { return nil as Ending? }
+            guard move(&state, to: .cancelled) else { return nil as RequestState.Ending? }
             state.end = error
             return state.takeEnding()
         }
@@ -45,7 +45,7 @@ extension Request {
     /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
     func end(with error: AFError) {
         let ending = mutable.withLock { state in
-            guard state.isActive else { return nil as Ending? }
+            guard state.isActive else { return nil as RequestState.Ending? }
             state.end = error
             return state.takeEnding()
         }
@@ -56,11 +56,10 @@ extension Request {
     func startPipeline() {
         let started = mutable.withLock { state -> (RequestPipeline, hasOptions: Bool)? in
             guard !state.isStarted else { return nil }
-            state.isStarted = true
             state.startTime = Date.timeIntervalSinceReferenceDate
             let pipeline = RequestPipeline(self)
             state.pipeline = pipeline
-            return (pipeline, state.options != nil)
+            return (pipeline, state.settings.options != nil)
         }
         guard let (pipeline, hasOptions) = started else { return }
         if let end = session.start(self) { self.end(with: end) }
@@ -87,7 +86,7 @@ extension Request {
     }
 
     /// Returns once the request is to run.
-    func waitUntilResumed() async {
+    nonisolated(nonsending) func waitUntilResumed() async {
         guard mustWait else { return }
         await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
     }

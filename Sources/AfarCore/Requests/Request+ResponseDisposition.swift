@@ -143,7 +143,7 @@ extension Request {
     }
 
     /// Waits until all who were asked have answered, which is soon when the request is ended from outside.
-    func waitForHeadAnswer() async { _ = await mutable.withLock { $0.attempt.headAnswer }?.value }
+    nonisolated(nonsending) func waitForHeadAnswer() async { _ = await mutable.withLock { $0.attempt.headAnswer }?.value }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
@@ -156,7 +156,7 @@ extension Request {
     }
 }
 
-extension Request.Mutable {
+extension RequestState {
     /// Notes whether the request was ended while somebody was asked about the head. Returns that.
     fileprivate mutating func noteRefusal() -> Bool {
         attempt.isRefusedAtHead = end != nil

@@ -18,6 +18,6 @@ extension Request {
     /// Who is notified of this request's events: the session's monitors, and then those of
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {
-        mutable.withLock { $0.eventMonitor } ?? session.listeners
+        mutable.withLock { $0.observers?.monitor } ?? session.listeners
     }
 }

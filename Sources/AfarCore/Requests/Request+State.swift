@@ -28,144 +28,6 @@ extension Request {
         }
     }
 
-    /// Everything about a request that changes.
-    struct Mutable {
-        var interceptor: (any RequestInterceptor)?
-        /// What is known of the attempt that runs, or was the last one.
-        var attempt = AttemptState()
-        var state = State.initialized
-        var id: UUID?
-        /// Why the request was ended from outside: a cancel, or the session's end. It outranks `failure`.
-        var end: AFError?
-        var error: AFError? { end ?? attempt.failure }
-        var isStarted = false
-        /// What runs the request, while it does.
-        var pipeline: RequestPipeline?
-        /// Who waits for the response and may lend his task meanwhile.
-        var borrower: (any JobBorrower)?
-        var waiting: Waiting?
-
-        var requests: [URLRequest] = []
-        /// How many of `requests` there were when the last one made for sending was broadcast.
-        var finalRequestCount = 0
-        /// The last `URLRequest` that was made for sending, whose body has been made too.
-        var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
-        var performedRequests: [URLRequest] = []
-        /// The input stream that was sent last, as a body.
-        var streamedBody: (source: InputStream, body: RequestBodyStream)?
-        var retryCount = 0
-        /// The networks over which retriers that wait for one have had the request sent last.
-        var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
-        /// What interceptors that authenticate have done for the request.
-        var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
-        var redirectHandler: (any RedirectHandler)?
-        var cachedResponseHandler: (any CachedResponseHandler)?
-        var credential: URLCredential?
-        var options: RequestOptions.Box?
-        var deadlineTimer: DelayedCall?
-        var headListeners: [HeadListener] = []
-        var attempts: [AttemptReport] = []
-        var startTime: TimeInterval = 0
-
-        /// The monitors of this request, the session's among them; nil when it has none of its own.
-        var eventMonitor: CompositeEventMonitor?
-
-        var handlers = HandlerQueue()
-        /// The progress of the bodies; nil as long as nobody asked.
-        var sending: TransferProgress?
-        var receiving: TransferProgress?
-        /// The `URLRequest`s that are made; nil as long as nobody asked.
-        var urlRequests: Broadcast<URLRequest>?
-        /// The attempts in the shape of tasks; empty, and nil, as long as nobody asked.
-        var tasks: [any RequestTask] = []
-        var urlSessionTasks: Broadcast<URLSessionTask>?
-
-        /// Whether the request is not to be sent yet.
-        var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
-
-        /// Returns whether the state changed.
-        mutating func move(to other: State) -> Bool {
-            guard state.canTransition(to: other) else { return false }
-            state = other
-            return true
-        }
-
-        /// What to do next about the handlers. Once nothing is left to serialize, the request is finished: a cancel comes
-        /// too late.
-        mutating func nextStep() -> HandlerQueue.Step {
-            let step = handlers.step()
-            if case .makeResponse = step { return step }
-            _ = move(to: .finished)
-            return step
-        }
-
-        /// Whether anything is still open: the request was not ended from outside and is not over.
-        var isActive: Bool { end == nil && state != .finished }
-
-        /// Finishes a request without handlers when its network work has ended. A cancel comes too late then.
-        mutating func finishWithoutHandlers() {
-            if handlers.isEmpty { _ = move(to: .finished) }
-        }
-
-        /// Makes the request ready for one attempt more. Returns the handlers, which are to forget their responses, or nil
-        /// when the request was ended meanwhile.
-        mutating func beginRetry() -> [ResponseHandler]? {
-            guard isActive else { return nil }
-            retryCount += 1
-            endTask()
-            attempt.failure = nil
-            return handlers.rewind()
-        }
-
-        /// What has to be ended when the request ends from outside.
-        mutating func takeEnding() -> Ending {
-            Ending(pipeline: pipeline, work: attempt.work, waiting: takeWaiting())
-        }
-
-        mutating func takeWaiting() -> Waiting? { waiting.take() }
-    }
-
-    /// Everything that works for a request and is to stop.
-    struct Ending {
-        var pipeline: RequestPipeline?
-        var work: [Task<Void, Never>] = []
-        var waiting: Waiting?
-
-        /// To be called without the lock.
-        func perform() {
-            pipeline?.end()
-            for task in work { task.cancel() }
-            waiting?()
-        }
-    }
-
-    /// What is known of one attempt. Another attempt begins with another value.
-    struct AttemptState {
-        /// What adapters and retriers do in tasks of their own.
-        var work: [Task<Void, Never>] = []
-        /// Suspends and resumes the exchange; nil when none runs.
-        var control: ExchangeControl?
-        /// What monitors were notified of; nil before, and when they were notified of the end.
-        var sent: SentAttempt?
-        /// The last redirect, as far as it was reported.
-        var redirect: Redirect?
-        var head: ResponseHead?
-        /// Fulfilled when the listeners have answered; nil before the head arrives.
-        var headAnswer: Deferred<Bool>?
-        /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
-        var isRefusedAtHead = false
-        /// The number of bytes of the whole that were there before the body.
-        var bytesBefore: Int64 = 0
-        /// Why the attempt failed.
-        var failure: AFError?
-    }
-
-    /// An attempt that was sent.
-    struct SentAttempt {
-        /// What went wrong before the validators' turn came.
-        var error: AFError?
-    }
-
     // MARK: Reading the state
 
     /// Names the request; made when first asked for.
@@ -195,18 +57,18 @@ extension Request {
 
     /// Every `URLRequest` made so far: for each attempt the one from the caller's values and, if there are adapters, the
     /// adapted one.
-    public var requests: [URLRequest] { mutable.withLock { $0.requests } }
+    public var requests: [URLRequest] { mutable.withLock { $0.history.requests } }
     /// The first of ``requests``.
-    public var firstRequest: URLRequest? { mutable.withLock { $0.requests.first } }
+    public var firstRequest: URLRequest? { mutable.withLock { $0.history.requests.first } }
     /// The last of ``requests``.
-    public var lastRequest: URLRequest? { mutable.withLock { $0.requests.last } }
+    public var lastRequest: URLRequest? { mutable.withLock { $0.history.requests.last } }
     /// The current request; the same as ``lastRequest``.
     public var request: URLRequest? { lastRequest }
     /// The `URLRequest`s that were handed to the transport.
-    public var performedRequests: [URLRequest] { mutable.withLock { $0.performedRequests } }
+    public var performedRequests: [URLRequest] { mutable.withLock { $0.history.performedRequests } }
 
     /// How often the request was tried again.
-    public var retryCount: Int { mutable.withLock { $0.retryCount } }
+    public var retryCount: Int { mutable.withLock { $0.history.retryCount } }
 
     /// The response's head, once it is there.
     public var response: HTTPURLResponse? { responseHead?.httpURLResponse }
@@ -214,11 +76,11 @@ extension Request {
     public var responseHead: ResponseHead? { mutable.withLock { $0.attempt.head } }
 
     /// What was measured of each attempt that is over.
-    public var allMetrics: [TaskMetrics] { mutable.withLock { $0.attempts }.map(\.metrics) }
+    public var allMetrics: [TaskMetrics] { mutable.withLock { $0.history.attempts }.map(\.metrics) }
     /// The first of ``allMetrics``.
-    public var firstMetrics: TaskMetrics? { mutable.withLock { $0.attempts.first }?.metrics }
+    public var firstMetrics: TaskMetrics? { mutable.withLock { $0.history.attempts.first }?.metrics }
     /// The last of ``allMetrics``.
-    public var lastMetrics: TaskMetrics? { mutable.withLock { $0.attempts.last }?.metrics }
+    public var lastMetrics: TaskMetrics? { mutable.withLock { $0.history.attempts.last }?.metrics }
     /// The current metrics; the same as ``lastMetrics``.
     public var metrics: TaskMetrics? { lastMetrics }
 }

@@ -28,7 +28,7 @@ public class Request: @unchecked Sendable {
     private let countsBytes: Bool
     /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
-    let mutable: InlineLocked<Mutable>
+    let mutable: InlineLocked<RequestState>
     /// Whether the request has monitors of its own.
     let isMonitored = Atomic(false)
 
@@ -46,7 +46,7 @@ public class Request: @unchecked Sendable {
         self.session = session
         stack = TransportOverride.current?.stack(for: session) ?? session.stack
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
-        mutable = InlineLocked(Mutable(interceptor: interceptor))
+        mutable = InlineLocked(RequestState(interceptor: interceptor))
     }
 
     /// What awaits news of a request that was never started ends with it.
@@ -97,7 +97,7 @@ public class Request: @unchecked Sendable {
     /// Decides about the response when its head has come.
     ///
     /// - Returns: The verdict, and what asks those who want to know of the head, if anybody does.
-    func judge(_ head: ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?) {
+    func judge(_ head: ResponseHead) -> (HeadVerdict, asking: HopDriver.Work?) {
         (.take(), receiveHead(head))
     }
 
@@ -109,12 +109,11 @@ public class Request: @unchecked Sendable {
     /// Notifies the monitors of what is specific to this kind of request when an attempt is sent.
     func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
 
-    /// Where a step of ``perform(_:)`` has to be carried out; nil when it takes no time, and may be carried out anywhere.
-    func queue(for step: Attempt.Work) -> DispatchQueue? { nil }
+    /// Makes the body, if that is apart from the `URLRequest`.
+    nonisolated(nonsending) func makeBody() async throws(AFError) {}
 
-    /// Carries out what this kind of request does in one of these steps: it makes the body if that is apart from the
-    /// `URLRequest`, shows a file before it is validated, runs the validators, keeps the response.
-    func perform(_ step: Attempt.Work) throws(AFError) {}
+    /// Validates the response, and keeps what it brought.
+    nonisolated(nonsending) func keepResponse() async throws(AFError) {}
 
     /// Reads a streamed body to its end. What it throws fails the attempt.
     func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
@@ -128,7 +127,7 @@ public class Request: @unchecked Sendable {
         // Values of the caller's are not released under the lock.
         let (sending, receiving, _) = mutable.withLock { state in
             state.endTask()
-            return (state.sending, state.receiving, Swift.exchange(&state.attempt, with: AttemptState()))
+            return (state.observers?.sending, state.observers?.receiving, Swift.exchange(&state.attempt, with: AttemptState()))
         }
         sending?.forget()
         receiving?.forget()
@@ -154,8 +153,8 @@ public class Request: @unchecked Sendable {
         mutable.release { state in
             state.deadlineTimer?.cancel()
             return (
-                Swift.exchange(&state.headListeners, with: []), state.sending?.takeHandler(),
-                state.receiving?.takeHandler(), state.pipeline.take(), state.borrower.take()
+                Swift.exchange(&state.headListeners, with: []), state.observers?.sending?.takeHandler(),
+                state.observers?.receiving?.takeHandler(), state.pipeline.take(), state.borrower.take()
             )
         }
     }
@@ -168,7 +167,7 @@ public class Request: @unchecked Sendable {
         do {
             var urlRequest = try convertible.asURLRequest()
             try complete(&urlRequest)
-            mutable.withLock { $0.requests.append(urlRequest) }
+            mutable.withLock { $0.history.requests.append(urlRequest) }
             try urlRequest.validate()
             events?.request(self, didCreateInitialURLRequest: urlRequest)
             return urlRequest

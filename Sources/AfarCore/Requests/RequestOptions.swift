@@ -58,7 +58,7 @@ extension Request {
         var options = options
         change(&options)
         let isStarted = mutable.withLock { state in
-            state.options = RequestOptions.Box(options)
+            state.settings.options = RequestOptions.Box(options)
             return state.isStarted
         }
         if isStarted { keepDeadline() }
@@ -66,11 +66,11 @@ extension Request {
     }
 
     /// What is otherwise for this request than for its session.
-    public var options: RequestOptions { mutable.withLock { $0.options }?.options ?? RequestOptions() }
+    public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
 
     /// Ends the request when its deadline has passed, counted from its start.
     func keepDeadline() {
-        let (options, start) = mutable.withLock { ($0.options, $0.startTime) }
+        let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
         guard let deadline = options?.options.deadline else { return }
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
         // The cancellation handlers of user code run on this queue.

@@ -52,27 +52,20 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     /// Where the body comes from; nil until it has been made, after the first `URLRequest` and its adapters.
     public var uploadable: Uploadable? { made.withLock { $0.uploadable } }
 
-    override func queue(for step: Attempt.Work) -> DispatchQueue? {
-        guard case .makeBody = step, uploadable == nil else { return super.queue(for: step) }
+    nonisolated(nonsending) override func makeBody() async throws(AFError) {
+        guard uploadable == nil else { return }
         // Encoding a form reads files and streams, which may take long.
         let formQueue = upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
-        return session.queues.request ?? formQueue
-    }
-
-    override func perform(_ step: Attempt.Work) throws(AFError) {
-        if case .makeBody = step { try makeBody() } else { try super.perform(step) }
-    }
-
-    private func makeBody() throws(AFError) {
-        guard uploadable == nil else { return }
-        do {
-            let uploadable = try makeUploadable()
-            made.withLock { $0.uploadable = uploadable }
-            events?.request(self, didCreateUploadable: uploadable)
-        } catch {
-            let failure = fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
-            events?.request(self, didFailToCreateUploadableWithError: failure)
-            throw failure
+        try await onQueue(session.queues.request ?? formQueue) { () throws(AFError) in
+            do {
+                let uploadable = try makeUploadable()
+                made.withLock { $0.uploadable = uploadable }
+                events?.request(self, didCreateUploadable: uploadable)
+            } catch {
+                let failure = fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
+                events?.request(self, didFailToCreateUploadableWithError: failure)
+                throw failure
+            }
         }
     }
 

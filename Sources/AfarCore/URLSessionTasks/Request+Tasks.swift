@@ -61,13 +61,13 @@ extension Request {
         let (broadcast, task) = mutable.withLock { state in
             state.endTask()
             state.attempt.control = control
-            state.performedRequests.append(urlRequest)
-            let broadcast = state.urlSessionTasks
+            state.history.performedRequests.append(urlRequest)
+            let broadcast = state.observers?.urlSessionTasks
             let events = events(in: state)
             guard broadcast != nil || events != nil else { return (broadcast, nil as (any RequestTask)?) }
             let task = state.requestTasks(of: self).last
             if let task, let events {
-                state.attempt.sent = SentAttempt()
+                state.attempt.sent = AttemptState.Sent()
                 events.request(self, didCreateTask: task)
                 notify(events, that: task, isIn: state.state)
             }
@@ -80,7 +80,7 @@ extension Request {
 
     /// The snapshot of a task whose attempt is not known to be over.
     func snapshot(of attempt: TaskAttempt) -> TaskAttempt.Snapshot? {
-        mutable.withLock { $0.tasks.last?.attempt === attempt ? $0.snapshot : nil }
+        mutable.withLock { $0.observers?.tasks.last?.attempt === attempt ? $0.snapshot : nil }
     }
 }
 
@@ -89,26 +89,29 @@ extension URLSessionTask {
     var afarRequest: Request? { (self as? any RequestTask)?.attempt?.request }
 }
 
-extension Request.Mutable {
+extension RequestState {
     /// The tasks of all attempts so far; those that are missing are made.
     mutating func requestTasks(of request: Request) -> [any RequestTask] {
-        if tasks.isEmpty, !performedRequests.isEmpty {
+        let performed = history.performedRequests
+        guard !performed.isEmpty else { return [] }
+        let observers = makeObservers()
+        if observers.tasks.isEmpty {
             // A task outlives its request.
             handlers.append(onFinish: { [weak request] in request?.mutable.withLock { $0.endTask() } })
         }
-        for (number, urlRequest) in performedRequests.enumerated().dropFirst(tasks.count) {
-            let isLast = number == performedRequests.count - 1
+        for (number, urlRequest) in performed.enumerated().dropFirst(observers.tasks.count) {
+            let isLast = number == performed.count - 1
             let ending = isLast ? (handlers.isOver ? snapshot : nil) : TaskAttempt.Snapshot()
-            tasks.append(makeTask(urlRequest, of: request, ending: ending))
+            observers.tasks.append(makeTask(urlRequest, of: request, ending: ending))
         }
-        return tasks
+        return observers.tasks
     }
 
     /// The attempt of the last task is over.
     ///
     /// - Parameter error: What the network said, if that is not noted yet.
     func endTask(error: (any Error)? = nil) {
-        guard let attempt = tasks.last?.attempt else { return }
+        guard let attempt = observers?.tasks.last?.attempt else { return }
         var snapshot = snapshot
         if let error { snapshot.error = error }
         attempt.end(with: snapshot)
@@ -117,16 +120,16 @@ extension Request.Mutable {
     /// A snapshot of the last attempt.
     fileprivate var snapshot: TaskAttempt.Snapshot {
         let isOver = attempt.control == nil
-        let isMeasured = isOver && attempts.count == performedRequests.count
-        let transaction = isMeasured ? attempts.last?.report.transactions.last : nil
+        let isMeasured = isOver && history.attempts.count == history.performedRequests.count
+        let transaction = isMeasured ? history.attempts.last?.report.transactions.last : nil
         var snapshot = TaskAttempt.Snapshot()
-        snapshot.redirect = isMeasured ? attempts.last?.report.redirects.last : attempt.redirect
+        snapshot.redirect = isMeasured ? history.attempts.last?.report.redirects.last : attempt.redirect
         snapshot.head = attempt.head
         snapshot.error = attempt.failure?.networkError
         snapshot.sent =
-            sending?.last ?? ByteProgress(completed: transaction?.countOfRequestBodyBytesSent ?? 0, total: nil)
+            observers?.sending?.last ?? ByteProgress(completed: transaction?.countOfRequestBodyBytesSent ?? 0, total: nil)
         snapshot.received =
-            receiving?.last
+            observers?.receiving?.last
             ?? ByteProgress(
                 completed: transaction?.countOfResponseBodyBytesAfterDecoding ?? 0, total: attempt.head?.contentLength)
         snapshot.state =

@@ -133,7 +133,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
 
     private func tell(_ incoming: Incoming) async {
-        await withUnsafeContinuation { continuation in telling.lock { continuation.resume() } }
+        await telling.acquire()
         let (listeners, mustWait) = socket.withLock { state in
             guard state.keepsEarly, state.listeners.isEmpty else { return (state.listeners, false) }
             state.early.append(incoming)

@@ -23,15 +23,9 @@ package final class CacheRevalidation: Sendable {
         let driver = HopDriver(Hop(exchange, hasLeftOrigin: hop.hasLeftOrigin), through: stages, over: sender) { _ in
             (.take(), asking: nil)
         }
-        driver.start { [self] event in take(event, of: driver, identity) }
-    }
-
-    private func take(_ event: HopDriver.Event, of driver: HopDriver, _ identity: String) {
-        guard case .waits(let work) = event else {
+        Task(executorPreference: QueueExecutor.global) { [self] in
+            _ = try? await driver.response { work in Task(executorPreference: QueueExecutor.global) { await work() } }
             running.withLock { _ = $0.remove(identity) }
-            return
         }
-        Task { await work() }
-        driver.next { [self] event in take(event, of: driver, identity) }
     }
 }

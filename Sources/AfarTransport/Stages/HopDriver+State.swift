@@ -60,7 +60,6 @@ extension HopDriver {
         let levels: [Level]
         /// What was measured in the hops before the last one; nil when nothing was.
         let report: TransportReport?
-        let receive: (@Sendable (Event) -> Void)?
         /// The events that were not delivered to the owner, and are no longer needed.
         let events: [Event]
     }
@@ -92,10 +91,11 @@ extension HopDriver {
         /// How much has come meanwhile, and was expected.
         var held: (bytes: Int64, expected: Int64?)?
         /// The events that were not yet delivered to the owner.
-        var events: [Event] = []
+        private var events: [Event] = []
         /// Those that are delivered even when all is over: what is asked about the final head, and the end.
-        var owed: [Event] = []
-        var receive: (@Sendable (Event) -> Void)?
+        private var owed: [Event] = []
+        /// The owner, while it waits for an event.
+        private var waiter: UnsafeContinuation<Void, Never>?
 
         init(_ hop: Hop) { route = Route(hop) }
 
@@ -128,10 +128,31 @@ extension HopDriver {
         /// All is over.
         mutating func end() -> End {
             // The hop that was sent holds the driver.
-            defer { (route, events, receive, isOver) = (Route(.none), [], nil, true) }
-            return End(
-                levels: route.levels, report: report.isEmpty ? nil : report, receive: receive, events: events)
+            defer { (route, events, isOver) = (Route(.none), [], true) }
+            return End(levels: route.levels, report: report.isEmpty ? nil : report, events: events)
         }
+
+        // MARK: Events
+
+        mutating func takeEvent() -> Event? {
+            if !owed.isEmpty { return owed.removeFirst() }
+            return events.isEmpty ? nil : events.removeFirst()
+        }
+
+        /// Returns the owner, if it waits for an event.
+        mutating func post(_ event: Event, isOwed: Bool) -> UnsafeContinuation<Void, Never>? {
+            if isOwed { owed.append(event) } else if !isOver { events.append(event) }
+            return waiter.take()
+        }
+
+        /// Returns whether the owner has to wait, since there is no event.
+        mutating func wait(_ owner: UnsafeContinuation<Void, Never>) -> Bool {
+            guard owed.isEmpty, events.isEmpty else { return false }
+            waiter = owner
+            return true
+        }
+
+        // MARK: Redirects
 
         /// Keeps a redirect. A stage outside of the redirects that sends another request begins before them.
         mutating func noteFollowing(_ reason: Disposition.Reason, of level: Int) {

@@ -4,19 +4,21 @@ import Foundation
 ///
 /// It lets each stage see what is sent, and asks it at each response's head, where the body can still be left alone. It
 /// owns what all hops have in common: the total timeout, the report, the observer, the cancel. It never waits itself: its
-/// owner is notified of what there is to wait for.
+/// owner runs what there is to wait for.
 package final class HopDriver: Sendable {
-    /// The events that the owner is notified of, one at a time.
+    /// Something that takes time, or somebody else's code.
+    package typealias Work = @Sendable () async -> Void
+
+    /// What the owner has to do next.
     package enum Event: Sendable {
-        /// Something takes time, or somebody else's code. It is to be run in a task of the request's, which is cancelled
-        /// when the exchange has ended. There may be several at once.
-        case waits(@Sendable () async -> Void)
+        /// Run this in a task of the request's, beside the exchange. There may be several at once.
+        case run(Work)
         case ended(Result<TransportResponse, any Error>)
     }
 
     /// Decides about the response that is to be the exchange's. It may give something to be waited for, too, beside the
     /// exchange.
-    package typealias Judge = @Sendable (ResponseHead) -> (HeadVerdict, asking: (@Sendable () async -> Void)?)
+    package typealias Judge = @Sendable (ResponseHead) -> (HeadVerdict, asking: Work?)
 
     /// The longest body that is read only to keep the connection.
     private static let longestBodyToSkip: Int64 = 64 * 1024
@@ -38,33 +40,40 @@ package final class HopDriver: Sendable {
         state = InlineLocked(State(hop))
     }
 
-    /// Begins; to be called once.
+    /// Sends the exchange, and returns its response. To be called once. ``cancel()`` ends it, a cancelled task does not.
     ///
-    /// - Parameter receive: Takes the first event; see ``next(_:)``.
-    package func start(_ receive: @escaping @Sendable (Event) -> Void) { depart(receive) }
-
-    /// Requests the next event, which is delivered at once if there is one. To be called again after each but the last.
-    package func next(_ receive: @escaping @Sendable (Event) -> Void) {
-        let event = state.withLock { state -> Event? in
-            if !state.owed.isEmpty { return state.owed.removeFirst() }
-            if !state.events.isEmpty { return state.events.removeFirst() }
-            state.receive = receive
-            return nil
+    /// - Parameter run: Runs work in a task that is cancelled when the exchange has ended.
+    nonisolated(nonsending) package func response(
+        running run: (@escaping Work) -> Void
+    ) async throws -> TransportResponse {
+        start()
+        while true {
+            switch await next() {
+            case .run(let work): run(work)
+            case .ended(let result): return try result.get()
+            }
         }
-        if let event { receive(event) }
     }
 
-    /// Notifies the owner of an event.
+    /// Begins; to be called once.
+    package func start() { depart() }
+
+    /// The next event, once there is one. To be called again after each but the last.
+    nonisolated(nonsending) package func next() async -> Event {
+        while true {
+            if let event = state.withLock({ $0.takeEvent() }) { return event }
+            await withUnsafeContinuation { waiter in
+                let mustWait = state.withLock { $0.wait(waiter) }
+                if !mustWait { waiter.resume() }
+            }
+        }
+    }
+
+    /// Adds an event.
     ///
     /// - Parameter isOwed: Whether it is delivered even if all is over before the owner looks.
     private func post(_ event: Event, isOwed: Bool = false) {
-        let receive = state.withLock { state -> (@Sendable (Event) -> Void)? in
-            if state.receive == nil {
-                if isOwed { state.owed.append(event) } else if !state.isOver { state.events.append(event) }
-            }
-            return state.receive.take()
-        }
-        receive?(event)
+        state.withLock { $0.post(event, isOwed: isOwed) }?.resume()
     }
 
     /// Ends the exchange, at whatever stage it is. What the owner runs for it has to be cancelled as well.
@@ -79,11 +88,8 @@ package final class HopDriver: Sendable {
     // MARK: Setting out
 
     /// Lets the stages see the hop that do not know of it, and sends it.
-    private func depart(_ receive: (@Sendable (Event) -> Void)? = nil) {
-        var route = state.withLock { state in
-            if let receive { state.receive = receive }
-            return state.route
-        }
+    private func depart() {
+        var route = state.withLock { $0.route }
         while let reply = route.inform(stages) {
             switch reply {
             case .now(.send): break
@@ -94,7 +100,7 @@ package final class HopDriver: Sendable {
             case .wait(let work):
                 route.hasBegun = true
                 state.withLock { $0.route = route }
-                return post(.waits { [self] in resume(after: await work()) })
+                return post(.run { [self] in resume(after: await work()) })
             }
         }
         send(over: route)
@@ -152,7 +158,7 @@ package final class HopDriver: Sendable {
         } else if case .awaited(let transport) = transport {
             // Nobody but the stages knows what they require.
             do { try transport.capabilities.check(hop.exchange) } catch { return arrive(.failure(error)) }
-            post(.waits { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
+            post(.run { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
         }
     }
 
@@ -176,7 +182,7 @@ package final class HopDriver: Sendable {
             case .wait(let work):
                 let pending = PendingVerdict()
                 post(
-                    .waits { [self] in
+                    .run { [self] in
                         let disposition = await work()
                         // It may be over, by a timeout say.
                         guard state.withLock({ $0.knows(head) }) else { return }
@@ -191,7 +197,7 @@ package final class HopDriver: Sendable {
         }
         if let observer { show(head, to: observer) }
         let (decision, asking) = finalJudge(head)
-        if let asking { post(.waits(asking), isOwed: true) }
+        if let asking { post(.run(asking), isOwed: true) }
         return decision
     }
 
@@ -244,7 +250,7 @@ package final class HopDriver: Sendable {
             case .validation: break
             }
             // In a task of the request's: a transport's code may be somebody's.
-            post(.waits { [self] in depart() })
+            post(.run { [self] in depart() })
         }
     }
 
@@ -273,7 +279,7 @@ package final class HopDriver: Sendable {
             case .now(let rescue): return perform(rescue, of: index, after: error)
             case .wait(let work):
                 return post(
-                    .waits { [self, error] in
+                    .run { [self, error] in
                         let rescue = await work()
                         guard case .fail(let failure) = rescue else { return perform(rescue, of: index, after: error) }
                         fail(with: failure, before: index)
@@ -298,7 +304,7 @@ package final class HopDriver: Sendable {
             }
             guard let over else { return complete(.failure(error)) }
             for level in over { level.run.ended(level.hop, with: .failure(error)) }
-            post(.waits { [self] in depart() })
+            post(.run { [self] in depart() })
         }
     }
 
@@ -308,17 +314,11 @@ package final class HopDriver: Sendable {
 
     private func complete(_ result: Result<TransportResponse, any Error>, _ end: End) {
         for level in end.levels { level.run.ended(level.hop, with: result) }
-        guard let report = end.report else { return tell(result, end) }
+        guard let report = end.report else { return post(.ended(result), isOwed: true) }
         switch result {
-        case .success(let response): tell(.success(response.preceded(by: report)), end)
-        case .failure(let error): tell(.failure(report.followed(by: error)), end)
+        case .success(let response): post(.ended(.success(response.preceded(by: report))), isOwed: true)
+        case .failure(let error): post(.ended(.failure(report.followed(by: error))), isOwed: true)
         }
-    }
-
-    private func tell(_ result: Result<TransportResponse, any Error>, _ end: End) {
-        if let receive = end.receive { return receive(.ended(result)) }
-        // The owner is busy with another event, and will ask.
-        post(.ended(result), isOwed: true)
     }
 }
 

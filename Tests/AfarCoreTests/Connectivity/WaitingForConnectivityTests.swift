@@ -344,7 +344,7 @@ import Testing
         let request = session.request("http://mock/")
         let task = request.serializingResponse(using: Bytes())
         await isWaiting()
-        #expect(request.mutable.withLock { $0.tasks.isEmpty })
+        #expect(request.mutable.withLock { $0.observers?.tasks.isEmpty != false })
         provider.set(.online)
         #expect(await task.response.error == nil)
     }

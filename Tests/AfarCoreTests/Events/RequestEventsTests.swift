@@ -77,7 +77,7 @@ import Testing
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
-        let (tasks, sent) = request.mutable.withLock { ($0.tasks.count, $0.attempt.sent != nil) }
+        let (tasks, sent) = request.mutable.withLock { ($0.observers?.tasks.count ?? 0, $0.attempt.sent != nil) }
         #expect(tasks == 0)
         #expect(!sent)
         #expect(ExchangeEvents.make(of: request) == nil)

@@ -107,38 +107,30 @@ import Testing
         }
     }
 
-    /// An answer that nobody takes any more is not released under the request's lock.
-    @Test func whatALateAnswerHoldsMayAskTheRequest() {
+    /// An answer that nobody takes any more is not released under a lock.
+    @Test func whatALateAnswerHoldsMayAskTheRequest() async {
         struct Held: Error {
             final class Asking: Sendable {
                 let request: Request
-                let state: Locked<Request.State?>
+                let state: Deferred<Request.State>
 
-                init(_ request: Request, _ state: Locked<Request.State?>) {
+                init(_ request: Request, _ state: Deferred<Request.State>) {
                     self.request = request
                     self.state = state
                 }
 
-                deinit {
-                    let seen = request.state
-                    state.withLock { $0 = seen }
-                }
+                deinit { state.fulfil(request.state) }
             }
 
             let asking: Asking
         }
-        let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
-        let request = session.request("http://mock/")
-        let state = Locked<Request.State?>(nil)
-        let pipeline = RequestPipeline(request)
-        do {
-            let error = Held(asking: Held.Asking(request, state))
-            pipeline.answer(0, with: .init(event: .failed, content: .failure(.sessionTaskFailed(error: error))))
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let state = Deferred<Request.State>()
+        let retrier = Retrier { request, _, _, completion in
+            completion(.doNotRetry)
+            completion(.doNotRetryWithError(Held(asking: Held.Asking(request, state))))
         }
-        #expect(state.withLock { $0 } == nil)
-        pipeline.start(atOnce: true)
-        #expect(state.withLock { $0 } == .initialized)
-        request.cancel()
-        pipeline.end()
+        _ = await session.request("no URL at all", interceptor: retrier).serializingResponse(using: Bytes()).response
+        #expect(await state.value == .resumed)
     }
 }

@@ -223,17 +223,11 @@ struct HopDriverTests {
                     }
                 })
             let driver = HopDriver(Hop(exchange), through: [stage], over: ExchangeSender(mock)) { _ in (.take(), nil) }
-            @Sendable func take(_ event: HopDriver.Event) {
-                switch event {
-                case .ended:
-                    ends.withLock { $0 += 1 }
-                    ended.fulfil(true)
-                case .waits(let work):
-                    Task(operation: work)
-                    driver.next(take)
-                }
+            Task {
+                _ = try? await driver.response { Task(operation: $0) }
+                ends.withLock { $0 += 1 }
+                ended.fulfil(true)
             }
-            driver.start(take)
             let cancel = Task {
                 for _ in 0..<round % 40 { await Task.yield() }
                 driver.cancel()
@@ -264,44 +258,32 @@ struct HopDriverTests {
             func begin(_ hop: Hop) -> (any StageRun)? { Ending(ended: ended) }
         }
         let log = Log()
-        let (isOver, isTold) = (Deferred<Void>(), Deferred<Void>())
+        let isOver = Deferred<Void>()
         let driver = HopDriver(
             Hop(try .to("http://mock/")), through: [Early(), Last(ended: isOver)],
             over: ExchangeSender(MockTransport { _ in .text("there") })
         ) { _ in (.take(), { log.append("asked") }) }
-        @Sendable func take(_ event: HopDriver.Event) {
-            switch event {
-            case .ended: isTold.fulfil(())
-            case .waits(let work):
-                Task {
-                    await work()
-                    // Only when all is over does the owner look again.
-                    await isOver.value
-                    driver.next(take)
-                }
-            }
+        driver.start()
+        while case .run(let work) = await driver.next() {
+            await work()
+            // Only when all is over does the owner look again.
+            await isOver.value
         }
-        driver.start(take)
-        await isTold.value
         #expect(log.entries == ["asked"])
     }
 
     /// Neither the driver nor what it had made ready is left over.
     @Test func aCancelBeforeTheStartLeavesNothing() async throws {
-        let ended = Deferred<Result<TransportResponse, any Error>>()
         weak var left: HopDriver?
+        let error: TransportError?
         do {
             let driver = HopDriver(
                 Hop(try .to("http://mock/")), through: [], over: ExchangeSender(MockTransport { _ in .text("there") })
             ) { _ in (.take(), nil) }
             left = driver
             driver.cancel()
-            driver.start { event in
-                if case .ended(let result) = event { ended.fulfil(result) }
-            }
+            error = await transportFailure { _ = try await driver.response { Task(operation: $0) } }
         }
-        let result = await ended.value
-        let error = #expect(throws: TransportError.self) { try result.get() }
         #expect(error?.code == .cancelled)
         #expect(left == nil)
     }

@@ -158,11 +158,11 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
 extension Request {
     /// The network over which a retrier has had the request sent last.
     fileprivate func connectivityTried(by retrier: OfflineRetrier) -> Connectivity? {
-        mutable.withLock { $0.connectivityTried[ObjectIdentifier(retrier)] }
+        mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] }
     }
 
     fileprivate func noteConnectivity(_ connectivity: Connectivity, triedBy retrier: OfflineRetrier) {
-        mutable.withLock { $0.connectivityTried[ObjectIdentifier(retrier)] = connectivity }
+        mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] = connectivity }
     }
 }
 
