@@ -118,7 +118,7 @@ extension Request {
     }
 
     /// Waits until the progress handlers have been called for all that happened; not when the task is cancelled.
-    nonisolated(nonsending) func waitForProgress() async {
+    func waitForProgress() async {
         let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         await sending?.waitForCalls()
         await receiving?.waitForCalls()

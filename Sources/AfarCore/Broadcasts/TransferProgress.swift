@@ -121,7 +121,7 @@ final class TransferProgress: Sendable {
 
     /// Returns when the handler has been called for all that happened; when the task is cancelled, at once; after 5 seconds
     /// in any case.
-    nonisolated(nonsending) func waitForCalls() async {
+    func waitForCalls() async {
         guard owesCalls else { return }
         let deferred = Deferred<Void>()
         let limit = deferred.fulfil((), after: Self.longestWait)

@@ -1,6 +1,5 @@
 import AfarTransport
 public import Foundation
-import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -21,23 +20,20 @@ import HTTPTypes
 public final class StreamRequest: Request, @unchecked Sendable {
     // Sendable because what it adds is behind a lock.
 
-    private struct State {
-        var isReadingClosed = false
-        var wasOpen = false
-        /// What came for a read that failed.
-        var unread = Data()
-    }
-
     /// The host that was asked for: a name or an address.
     public let hostName: String
     /// The port that was asked for.
     public let port: Int
-    private let opening = Opening<any Connection>()
-    private let stream = Locked(State())
+    private let connection = ConnectionSink()
+    private let reads = Locked(Reads())
     private let reading = CallbackLock()
     private let writing = CallbackLock()
-    /// Fulfilled when the connection has been closed, or has broken.
-    private let end = Deferred<Result<Void, any Error>>()
+
+    private struct Reads {
+        var isReadingClosed = false
+        /// What came for a read that failed.
+        var unread = Data()
+    }
 
     init(
         hostName: String, port: Int, isSecure: Bool, session: SessionState, interceptor: (any RequestInterceptor)?,
@@ -45,60 +41,17 @@ public final class StreamRequest: Request, @unchecked Sendable {
     ) {
         (self.hostName, self.port) = (hostName, port)
         super.init(
-            convertible: StreamAddress(host: hostName, port: port, isSecure: isSecure), session: session,
-            interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+            convertible: StreamAddress(host: hostName, port: port, isSecure: isSecure), sink: connection,
+            session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     // MARK: The request
 
-    override func openDelivery() throws -> ResponseDelivery { .connection }
-
-    override func httpForm(of urlRequest: URLRequest) -> URLRequest {
-        urlRequest.replacingScheme(StreamAddress.httpSchemes)
-    }
-
-    override var stages: [any ExchangeStage] { stack.connectionStages }
-
-    override func complete(_ exchange: inout Exchange) throws { exchange.request.method = .connect }
-
-    override func receive(_ response: TransportResponse) throws {
-        try super.receive(response)
-        guard case .connection = response.body else {
-            throw failure(
-                after: TransportError(
-                    .unsupportedByTransport, phase: .awaitingResponse, url: response.head.url,
-                    message: "the \(stack.capabilities.name) transport has delivered no connection"))
-        }
-    }
-
-    override func use(_ connection: any Connection, after head: ResponseHead) async throws {
-        defer {
-            opening.close()
-            connection.close()
-        }
-        stream.withLock { $0.wasOpen = true }
-        opening.open(connection)
-        try await withTaskCancellationHandler {
-            try await end.value.get()
-        } onCancel: { [end] in
-            end.fulfil(.success(()))
-        }
-    }
-
-    override func cleanUp() {
-        super.cleanUp()
-        end.fulfil(.success(()))
-        opening.end()
-    }
-
-    /// What has been read and written would be missing on another connection.
-    override var mayBeRetried: Bool { stream.withLock { !$0.wasOpen } }
-
     /// The connection, once it is there.
-    private func connection() async throws -> any Connection {
+    private func opened() async throws -> any Connection {
         startIfHandlersDo()
         let opened = Deferred<(any Connection)?>()
-        opening.whenOpen { opened.fulfil($0) }
+        connection.opening.whenOpen { opened.fulfil($0) }
         let connection = await withTaskCancellationHandler {
             await opened.value
         } onCancel: {
@@ -140,12 +93,12 @@ public final class StreamRequest: Request, @unchecked Sendable {
         for turns: [Turn], _ operation: (any Connection) async throws -> Value
     ) async throws -> Value {
         for turn in turns { await turn.wait() }
-        let connection = try await connection()
+        let connection = try await opened()
         do {
             return try await operation(connection)
         } catch {
             // What is out of time, or not wanted any more, leaves the connection as it is.
-            if !Task.isCancelled, (error as? TransportError)?.code != .timedOut { end.fulfil(.failure(error)) }
+            if !Task.isCancelled, (error as? TransportError)?.code != .timedOut { self.connection.closed.fulfil(.failure(error)) }
             throw error
         }
     }
@@ -197,14 +150,14 @@ public final class StreamRequest: Request, @unchecked Sendable {
         var data = takeUnread(maximum)
         do {
             while data.count < min(max(1, minBytes), maximum) {
-                guard !stream.withLock({ $0.isReadingClosed }) else { return (data.isEmpty ? nil : data, true) }
+                guard !reads.withLock({ $0.isReadingClosed }) else { return (data.isEmpty ? nil : data, true) }
                 let part = try await connection.read(
                     atMost: maximum - data.count, timeout: timeout > 0 ? timeout : nil)
                 guard !part.isEmpty else { return (data.isEmpty ? nil : data, true) }
                 if data.isEmpty { data = part } else { data.append(part) }
             }
         } catch {
-            stream.withLock { [data] in $0.unread = data + $0.unread }
+            reads.withLock { [data] in $0.unread = data + $0.unread }
             throw error
         }
         return (data, false)
@@ -212,7 +165,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     /// What a read that failed has left.
     private func takeUnread(_ maximum: Int) -> Data {
-        stream.withLock { state in
+        reads.withLock { state in
             let data = state.unread.prefix(maximum)
             state.unread = Data(state.unread.dropFirst(maximum))
             return Data(data)
@@ -270,7 +223,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     /// In one step, or two who ask for both would wait for each other.
-    private func turnsForBoth() -> [Turn] { stream.withLock { _ in [Turn(reading), Turn(writing)] } }
+    private func turnsForBoth() -> [Turn] { reads.withLock { _ in [Turn(reading), Turn(writing)] } }
 
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
         defer { for turn in turns { turn.end() } }
@@ -280,15 +233,15 @@ public final class StreamRequest: Request, @unchecked Sendable {
             }
         } catch {
             // Before others have their turn: what they write was to be secured.
-            opening.connection?.close()
-            end.fulfil(.failure(error))
+            self.connection.opening.connection?.close()
+            self.connection.closed.fulfil(.failure(error))
             throw error
         }
     }
 
     private func secure(_ connection: any Connection, expecting host: String) async throws {
         // Read later, it would be taken for what came over TLS.
-        guard stream.withLock({ $0.unread.isEmpty }) else {
+        guard reads.withLock({ $0.unread.isEmpty }) else {
             throw TransportError(
                 .secureConnectionFailed, phase: .tlsHandshake, url: nil,
                 message: "bytes that came from \(hostName) before TLS have not been read")
@@ -307,7 +260,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     /// Nothing is read any more: reads from now on find the end.
-    public func closeRead() { stream.withLock { $0.isReadingClosed = true } }
+    public func closeRead() { reads.withLock { $0.isReadingClosed = true } }
 
     /// Closes the connection, after all that was written before. The request ends without an error. One that was not started
     /// is cancelled.
@@ -319,26 +272,26 @@ public final class StreamRequest: Request, @unchecked Sendable {
         let turn = Turn(writing)
         Task {
             try? await perform([turn]) { try await $0.finishWriting() }
-            end.fulfil(.success(()))
+            self.connection.closed.fulfil(.success(()))
         }
     }
 }
 
 /// A place in a line.
 private final class Turn: Sendable {
-    private struct State {
+    private struct Reads {
         var hasCome = false
         var isOver = false
     }
 
     private let lock: CallbackLock
     private let come = Deferred<Void>()
-    private let state = Locked(State())
+    private let reads = Locked(Reads())
 
     init(_ lock: CallbackLock) {
         self.lock = lock
         lock.lock { [self] in
-            let isOver = state.withLock { state in
+            let isOver = reads.withLock { state in
                 state.hasCome = true
                 return state.isOver
             }
@@ -358,7 +311,7 @@ private final class Turn: Sendable {
 
     /// Gives the place up, whether the turn has come or not.
     func end() {
-        let hasCome = state.withLock { state in
+        let hasCome = reads.withLock { state in
             state.isOver = true
             return state.hasCome
         }
@@ -367,7 +320,7 @@ private final class Turn: Sendable {
 }
 
 /// Where a stream goes, as a `URLRequest`.
-private struct StreamAddress: URLRequestConvertible {
+struct StreamAddress: URLRequestConvertible {
     /// The schemes of the exchanges that stand for streams.
     static let httpSchemes = ["tcp": "http", "tls": "https"]
 

@@ -87,22 +87,6 @@ extension Request {
         events.request(self, didCompleteTask: task, with: sent.error)
     }
 
-    /// Runs one validator, and notifies the monitors of its result.
-    ///
-    /// - Parameter tell: Tells it to who listens, with the response that was validated.
-    func validate(
-        _ head: ResponseHead,
-        with validator: () throws -> Void,
-        _ tell: (CompositeEventMonitor, HTTPURLResponse, ValidationResult) -> Void
-    ) throws(AFError) {
-        let result = ValidationResult { try validator() }
-        let failure = result.error.map { error in
-            fail(with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
-        }
-        if let events, let response = head.httpURLResponse { tell(events, response, result) }
-        if let failure { throw failure }
-    }
-
     /// Hands the chunks of a streamed body to the delegate's closure, if there is one, else to `consume`; and tells of
     /// them.
     func forEachChunk(of body: ResponseBodyStream, _ consume: (Data) async -> Void) async throws {

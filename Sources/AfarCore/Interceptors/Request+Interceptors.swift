@@ -45,7 +45,7 @@ extension Request {
     var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
 
     /// Whether there is any.
-    var isIntercepted: Bool { session.interceptor != nil || interceptor != nil }
+    var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
     /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {

@@ -7,6 +7,53 @@ import HTTPTypes
 
 // What is sent.
 extension Request {
+    /// Makes what is to be sent from the caller's values.
+    func makeURLRequest() throws(AFError) -> URLRequest {
+        do {
+            var urlRequest = try convertible.asURLRequest()
+            try sink.prepare(&urlRequest, of: self)
+            mutable.withLock { $0.history.requests.append(urlRequest) }
+            try urlRequest.validate()
+            events?.request(self, didCreateInitialURLRequest: urlRequest)
+            return urlRequest
+        } catch {
+            let failure = fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
+            events?.request(self, didFailToCreateURLRequestWithError: failure)
+            throw failure
+        }
+    }
+
+    /// The body that goes with a request.
+    func body(for urlRequest: URLRequest) throws -> RequestBody {
+        if let uploadBody { return try uploadBody.body(for: urlRequest, of: self) }
+        if let data = urlRequest.httpBody { return .data(data) }
+        guard let stream = urlRequest.httpBodyStream else { return .none }
+        return body(from: stream, for: urlRequest)
+    }
+
+    /// The body that comes out of an input stream: the same one in each attempt, which knows whether it was read.
+    func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
+        mutable.withLock { state in
+            if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
+            let body = RequestBodyStream(stream, length: urlRequest.declaredLength)
+            state.streamedBody = (stream, body)
+            return .stream(body)
+        }
+    }
+
+    /// Whether the body was read while it was sent, and no other will come in its place.
+    var hasSpentItsBody: Bool {
+        let stream: InputStream?
+        switch uploadBody?.uploadable {
+        case .chunks(let chunks): return chunks.isSpent
+        case .stream(let input): stream = input
+        case .data, .file: return false
+        case nil: stream = (convertible as? URLRequest)?.httpBodyStream
+        }
+        guard let stream else { return false }
+        return mutable.withLock { $0.streamedBody.map { $0.source === stream && $0.body.isSpent } ?? false }
+    }
+
     /// Makes what is to be sent of the adapted `URLRequest`.
     ///
     /// - Parameter previous: Why the attempt before failed.
@@ -17,9 +64,9 @@ extension Request {
         }
         var exchange = Exchange(
             request: try HTTPRequest(
-                httpForm(of: urlRequest), bodyLength: body.length, writtenURL: writtenURL(of: urlRequest)),
+                sink.httpForm(of: urlRequest), bodyLength: body.length, writtenURL: writtenURL(of: urlRequest)),
             body: body,
-            delivery: try openDelivery(),
+            delivery: try sink.openDelivery(for: self),
             options: try stack.options.get())
         exchange.fragment = urlRequest.url?.fragmentAsWritten
         // 60 is what Foundation gives a request that says nothing.
@@ -27,18 +74,17 @@ extension Request {
             exchange.options.idleTimeout = urlRequest.timeoutInterval
         }
         if let handling = CookieHandling(urlRequest) { exchange.context[CookieHandlingKey.self] = handling }
-        try complete(&exchange)
+        try sink.prepare(&exchange)
         return exchange
     }
 
     /// Gets an exchange ready to be sent, with what the stages are to know of the request, and who watches it: all that its
     /// owner may have said while it waited.
-    func makeDriver(_ exchange: Exchange, for urlRequest: URLRequest) throws -> HopDriver {
+    func makeDriver(_ exchange: consuming Exchange, for urlRequest: URLRequest) throws -> HopDriver {
         let (end, handler, credential, options) = mutable.withLock {
             ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options)
         }
         if let end { throw end }
-        var exchange = exchange
         options?.options.apply(to: &exchange.options)
         try stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: self)
@@ -49,7 +95,8 @@ extension Request {
         if let handler = challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
         if let handler = serverTrustHandler { exchange.context[ServerTrustHandlerKey.self] = handler }
         try useCache(for: urlRequest, in: &exchange)
-        let driver = HopDriver(Hop(exchange), through: stages, over: stack.sender, judge: judge)
+        let driver = HopDriver(
+            Hop(exchange), through: sink.stages(of: stack), over: stack.sender, judge: decide)
         let isEnded = mutable.withLock { state in
             state.attempt.driver = driver
             return state.end != nil

@@ -93,19 +93,18 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         var failure: AFError?
         do throws(AFError) {
             let urlRequest = try await makeURLRequest()
-            try await request.makeBody()
-            let exchange = try makeExchange(for: urlRequest, after: previous)
-            await request.waitUntilResumed()
-            try await perform(exchange, for: urlRequest)
-            await leaveCallersThread()
-            try await request.keepResponse()
+            if let body = request.uploadBody { try await body.make(for: request) }
+            let driver = try await makeDriver(for: urlRequest, after: previous)
+            try await perform(driver, for: urlRequest)
+            if isOnCallersThread { await leaveCallersThread() }
+            try await request.sink.commit(for: request)
         } catch {
-            request.abandonAttempt()
+            request.sink.abandon(for: request)
             failure = request.fail(with: error)
         }
         request.didCompleteAttempt()
-        await request.waitForProgress()
-        await leaveCallersThread()
+        if request.owesProgress { await request.waitForProgress() }
+        if isOnCallersThread { await leaveCallersThread() }
         return failure
     }
 
@@ -124,7 +123,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return request.isIntercepted ? try await adapted(made) : made
     }
 
-    nonisolated(nonsending) private func adapted(_ made: URLRequest) async throws(AFError) -> URLRequest {
+    private func adapted(_ made: URLRequest) async throws(AFError) -> URLRequest {
         do throws(AFError) {
             var adapted = made
             for adapter in request.interceptors { adapted = try await adapt(adapted, with: adapter) }
@@ -139,7 +138,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    nonisolated(nonsending) private func adapt(
+    private func adapt(
         _ urlRequest: URLRequest, with adapter: any RequestInterceptor
     ) async throws(AFError) -> URLRequest {
         // When it was cancelled, the request's own error says so and outranks this one.
@@ -153,7 +152,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock. What
     /// it is given to answer with does not hold the request, since it may be kept for ever.
-    nonisolated(nonsending) private func ask<Answer: Sendable>(
+    private func ask<Answer: Sendable>(
         ifEnded ending: Answer, _ ask: @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         await session.interceptorLock.acquire()
@@ -168,6 +167,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 session.interceptorLock.unlock()
             }
         }
+    }
+
+    /// Makes what is sent, and waits until the request is resumed.
+    @inline(never) nonisolated(nonsending) private func makeDriver(
+        for urlRequest: URLRequest, after previous: AFError?
+    ) async throws(AFError) -> Result<HopDriver, any Error> {
+        let exchange = try makeExchange(for: urlRequest, after: previous)
+        if request.mustWait { await request.waitUntilResumed() }
+        return Result { try request.makeDriver(exchange, for: urlRequest) }
     }
 
     private func makeExchange(for urlRequest: URLRequest, after previous: AFError?) throws(AFError) -> Exchange {
@@ -202,38 +210,32 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Sends an exchange, and keeps what it comes to.
     nonisolated(nonsending) private func perform(
-        _ exchange: Exchange, for urlRequest: URLRequest
+        _ driver: Result<HopDriver, any Error>, for urlRequest: URLRequest
     ) async throws(AFError) {
         var outcome = Outcome(urlRequest: urlRequest)
         do {
-            let driver = try request.makeDriver(exchange, for: urlRequest)
-            outcome.response = try await driver.response { [request] work in request.run(work) }
+            outcome.response = try await driver.get().response { [request] work in request.run(work) }
         } catch {
             outcome.error = error
         }
-        if outcome.response?.isOpen == true {
-            await leaveCallersThread()
-            await handOn(&outcome)
-        } else {
-            await request.waitForHeadAnswer()
+        if let response = outcome.response, response.isOpen {
+            if isOnCallersThread { await leaveCallersThread() }
+            await handOn(response, &outcome)
+        } else if let answer = request.headAnswer {
+            _ = await answer.value
         }
         try receive(outcome)
     }
 
     /// Hands a streamed body or a connection to the request, and waits for its end.
-    nonisolated(nonsending) private func handOn(_ outcome: inout Outcome) async {
-        guard let response = outcome.response else { return }
+    private func handOn(_ response: TransportResponse, _ outcome: inout Outcome) async {
+        request.receiveHead(of: response)
         do {
-            try request.receive(response)
-            await request.waitForHeadAnswer()
+            _ = await request.headAnswer?.value
             try checkEnd()
             // A handler may take its time; what it does not want any more need not arrive meanwhile.
             try await withTaskCancellationHandler {
-                switch response.body {
-                case .data, .file: break
-                case .stream(let body): try await request.read(body, after: response.head)
-                case .connection(let connection): try await request.use(connection, after: response.head)
-                }
+                try await request.sink.read(response, for: request)
             } onCancel: { [body = response.body] in
                 body.abandon()
             }
@@ -261,7 +263,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         var failure: AFError?
         var isNetworkError = true
         do {
-            if let error = outcome.error as? TransportError { throw request.failure(after: error) }
+            if let error = outcome.error as? TransportError { throw request.sink.receive(error, for: request) }
             if let error = outcome.error {
                 isNetworkError = false
                 throw error
@@ -282,7 +284,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// Asks the retriers about a failure, in their order, and waits before another attempt if one says so.
     ///
     /// - Returns: Nil when everything is ready for another attempt, else what the failure is in the end.
-    nonisolated(nonsending) private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
+    private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
         guard mayRetry(after: failure) else { return failure }
         for retrier in request.interceptors {
             let answer = await ask(ifEnded: RetryResult.doNotRetry) { [request] session, answer in
@@ -305,7 +307,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// finished request, which isn't sent again.
     private func mayRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
-        return !request.isFinished && request.mayBeRetried
+        return !request.isFinished && request.sink.mayBeRetried
     }
 
     /// Makes everything ready for another attempt.
@@ -375,8 +377,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     /// Has what follows run on another thread, before a user's code does.
-    nonisolated(nonsending) private func leaveCallersThread() async {
-        guard isOnCallersThread else { return }
+    private func leaveCallersThread() async {
         await withUnsafeContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
     }
 }

@@ -16,6 +16,6 @@ extension DataRequest {
             state.history.retryCount = retryCount
             state.attempt.failure = error
         }
-        received.withLock { $0.data = data }
+        memory.data = data
     }
 }

@@ -11,7 +11,7 @@ extension DataStreamRequest {
     ///   The default is 1,024.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let buffer = BlockingBuffer(highWaterMark: bufferSize) { [weak self] in self?.cancel() }
-        append(Consumer { _, chunk in await buffer.put(chunk) })
+        chunks.append(StreamSink.Consumer { chunk in await buffer.put(chunk) })
         addHandler(Completion.init(of:)) { buffer.finish($0.error) }
         resume()
         return ReceivedInputStream(reading: buffer)

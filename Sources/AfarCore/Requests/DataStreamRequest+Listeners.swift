@@ -23,17 +23,16 @@ extension DataStreamRequest {
         each: @escaping @Sendable (DataStreamRequest, Stream<Success, Failure>) async -> Void,
         last: @escaping @Sendable ([Stream<Success, Failure>]) -> Void
     ) {
-        append(
-            Consumer(
-                begin: parser.begin,
-                consume: { request, chunk in
-                    for result in await request.onQueue(request.session.queues.serialization, { parser.parse(chunk) }) {
-                        guard !request.hasEnded else { return }
-                        if !parser.isTrivial { request.didParse(result) }
-                        if case .failure = result, request.automaticallyCancelOnStreamError { request.cancel() }
-                        await each(request, Stream(event: .stream(result), token: CancellationToken(request)))
-                    }
-                }))
+        chunks.append(
+            StreamSink.Consumer(begin: parser.begin) { [weak self] chunk in
+                guard let self else { return }
+                for result in await onQueue(session.queues.serialization, { parser.parse(chunk) }) {
+                    guard !hasEnded else { return }
+                    if !parser.isTrivial { didParse(result) }
+                    if case .failure = result, automaticallyCancelOnStreamError { cancel() }
+                    await each(self, Stream(event: .stream(result), token: CancellationToken(self)))
+                }
+            })
         addHandler(Completion.init(of:)) { [weak self] completion in
             let results = parser.finish(completion.error == nil)
             if let self, !parser.isTrivial { for result in results { self.didParse(result) } }

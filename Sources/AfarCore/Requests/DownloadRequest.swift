@@ -42,19 +42,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         case resumeData(Data)
     }
 
-    typealias Validator = @Sendable (URLRequest?, ResponseHead, URL?) throws -> Void
-
-    private struct Own {
-        var validators: [Validator] = []
-        /// Whether a cancel is to leave something to resume from.
-        var cancelsResumably = false
-    }
-
     /// What the download began with.
     public let downloadable: Downloadable
-    private let destination: Destination?
-    private let sink: DownloadSink
-    private let own = Locked(Own())
+    private let file: FileSink
 
     init(
         _ downloadable: Downloadable,
@@ -64,19 +54,18 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         destination: Destination?
     ) {
         self.downloadable = downloadable
-        self.destination = destination
         let convertible: any URLRequestConvertible
         switch downloadable {
         case .request(let request):
             convertible = request
-            sink = DownloadSink()
+            file = FileSink(to: destination)
         case .resumeData(let data):
             let resumed = ResumedRequest(data, sensitiveHeaders: session.configuration.sensitiveHeaders)
             convertible = resumed
-            sink = DownloadSink(resuming: try? resumed.data.get())
+            file = FileSink(to: destination, resuming: try? resumed.data.get())
         }
         super.init(
-            convertible: convertible, session: session, interceptor: interceptor,
+            convertible: convertible, sink: file, session: session, interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
     }
 
@@ -86,16 +75,16 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///
     /// When validation failed, the file is there as long as this request is. When it could not be moved, this is nil, and
     /// the whole file is at the error's ``AFError/sourceURL``, for the caller to move or remove.
-    public var fileURL: URL? { sink.fileURL }
+    public var fileURL: URL? { file.storage.fileURL }
 
     /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
-    public var temporaryURL: URL? { sink.temporaryURL }
+    public var temporaryURL: URL? { file.storage.temporaryURL }
 
     /// Where the file was moved to; nil before, and without a destination.
-    public var destinationURL: URL? { sink.destinationURL }
+    public var destinationURL: URL? { file.storage.destinationURL }
 
     /// All of these at one moment.
-    var files: DownloadFiles { sink.files }
+    var files: DownloadFiles { file.storage.files }
 
     // MARK: Resume data
 
@@ -115,13 +104,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// `Authorization`, `Cookie` or `Proxy-Authorization`, and no header whose name contains words such as token, key,
     /// secret or password. Let an interceptor or the session's own headers add them again. A URL that is itself a
     /// secret (a signed one, say) is in the data, so keep that as you would keep the URL.
-    public var resumeData: Data? { sink.resumeData }
+    public var resumeData: Data? { file.storage.resumeData }
 
     /// What the download could be resumed from if the process ended now. For the tool, which keeps it on disk.
-    package var resumableInFlight: ResumeData? { sink.resumableInFlight }
+    package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }
 
     /// Lets the download begin with a part, as resume data would. To be called before it starts.
-    package func resume(from data: ResumeData) { sink.resume(from: data) }
+    package func resume(from data: ResumeData) { file.storage.resume(from: data) }
 
     /// Ends the download for good, and drops what has arrived of it.
     @discardableResult
@@ -133,7 +122,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///   finished, if there is something to go on with.
     @discardableResult
     public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
-        if shouldProduceResumeData { own.withLock { $0.cancelsResumably = true } }
+        if shouldProduceResumeData { file.keepPartWhenCancelled() }
         super.cancel()
         return self
     }
@@ -146,159 +135,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     @discardableResult
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
         cancel(producingResumeData: true)
-        if !sink.whenSettled(completionHandler) {
+        if !file.storage.whenSettled(completionHandler) {
             session.queues.root.async { [self] in completionHandler(resumeData) }
         }
         return self
-    }
-
-    // MARK: One attempt
-
-    override func prepareForAttempt() {
-        super.prepareForAttempt()
-        sink.begin()
-    }
-
-    override func complete(_ urlRequest: inout URLRequest) throws {
-        try sink.prepare(for: urlRequest, hiding: session.configuration.sensitiveHeaders)
-    }
-
-    override var stages: [any ExchangeStage] {
-        let stages = super.stages
-        return sink.resumeStage.map { [$0] + stages } ?? stages
-    }
-
-    override func openDelivery() throws -> ResponseDelivery {
-        do throws(TransportError) {
-            return try sink.open()
-        } catch {
-            throw failure(after: error)
-        }
-    }
-
-    override func judge(_ head: ResponseHead) -> (HeadVerdict, asking: HopDriver.Work?) {
-        let verdict = sink.verdict(at: head, sent: lastRequest)
-        guard case .take = verdict else { return (verdict, nil) }
-        let offset = sink.offset
-        mutable.withLock { $0.attempt.bytesBefore = offset }
-        if offset > 0 { didResume(at: offset, expected: head.contentLength) }
-        return (verdict, receiveHead(head))
-    }
-
-    override func receive(_ response: TransportResponse) throws {
-        try super.receive(response)
-        do throws(TransportError) {
-            guard let file = try sink.finish(), let events, let task = lastTask as? URLSessionDownloadTask
-            else { return }
-            events.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
-        } catch {
-            throw failure(after: error)
-        }
-    }
-
-    nonisolated(nonsending) override func keepResponse() async throws(AFError) {
-        if session.delegate.takesFiles, let file = sink.wholeFile {
-            await onQueue(session.queues.root) { session.delegate.show(file, of: self) }
-        }
-        try runValidators()
-        // To another file system a file is copied, which may take long.
-        let queue = destination == nil ? nil : DispatchQueue(label: "afar.download.move", qos: .utility)
-        try await onQueue(queue) { () throws(AFError) in try keepFile() }
-    }
-
-    private func didResume(at offset: Int64, expected: Int64?) {
-        didReceive(bytes: 0, expected: expected)
-        guard let events, let task = lastTask as? URLSessionDownloadTask else { return }
-        events.urlSession(
-            .shared, downloadTask: task, didResumeAtOffset: offset,
-            expectedTotalBytes: expected.map { offset + $0 } ?? -1)
-    }
-
-    private func runValidators() throws(AFError) {
-        let validators = own.withLock { $0.validators }
-        guard !validators.isEmpty, let head = responseHead else { return }
-        let (request, fileURL) = (self.request, sink.fileURL)
-        for validator in validators {
-            try validate(head, with: { try validator(request, head, fileURL) }) { events, response, result in
-                events.request(
-                    self, didValidateRequest: request, response: response, fileURL: fileURL, withResult: result)
-            }
-        }
-    }
-
-    private func keepFile() throws(AFError) {
-        guard let file = sink.wholeFile else { return }
-        if let destination, let response {
-            let (url, options) = destination(file, response)
-            events?.request(self, didCreateDestinationURL: url)
-            do {
-                try sink.move(
-                    to: url, createsDirectories: options.contains(.createIntermediateDirectories),
-                    replacesFile: options.contains(.removePreviousFile))
-            } catch {
-                let failure = fail(with: .downloadedFileMoveFailed(error: error, source: file, destination: url))
-                didFinish(with: .failure(failure))
-                throw failure
-            }
-        } else {
-            sink.keep()
-            events?.request(self, didCreateDestinationURL: file)
-        }
-        if let fileURL { didFinish(with: .success(fileURL)) }
-        tellWaiting()
-    }
-
-    private func didFinish(with result: Result<URL, AFError>) {
-        guard let events, let task = lastTask else { return }
-        events.request(self, didFinishDownloadingUsing: task, with: result)
-    }
-
-    // MARK: Interruption
-
-    override func failure(after error: TransportError) -> AFError {
-        sink.interrupt(keeping: mayKeepPart)
-        if let refusal = error.trustFailure { return refusal }
-        // What the judge found wrong says more than that the head was refused.
-        return .sessionTaskFailed(
-            error: (error.underlying as? TransportError ?? error).urlError(resumeData: resumeData))
-    }
-
-    override func abandonAttempt() {
-        sink.interrupt(keeping: mayKeepPart)
-        tellWaiting()
-    }
-
-    /// Whether what there is to go on with is kept: not when the owner of the request wants nothing more.
-    private var mayKeepPart: Bool {
-        if case .explicitlyCancelled = mutable.withLock({ $0.end }) {
-            own.withLock { $0.cancelsResumably }
-        } else {
-            true
-        }
-    }
-
-    private func tellWaiting() {
-        let waiting = sink.takeWaiting()
-        guard !waiting.isEmpty else { return }
-        session.queues.root.async { [self] in
-            let data = resumeData
-            for handler in waiting { handler(data) }
-        }
-    }
-
-    override func append(_ rule: @escaping Rule) {
-        append { request, head, fileURL in try rule(request, head) { !Self.isEmpty(fileURL) } }
-    }
-
-    private static func isEmpty(_ file: URL?) -> Bool {
-        guard let path = file?.path, let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] else {
-            return true
-        }
-        return (size as? NSNumber)?.int64Value == 0
-    }
-
-    func append(_ validator: @escaping Validator) {
-        own.withLock { $0.validators.append(validator) }
     }
 }
 
@@ -313,14 +153,4 @@ private struct ResumedRequest: URLRequestConvertible {
     }
 
     func asURLRequest() throws -> URLRequest { try data.get().urlRequest(without: sensitiveHeaders) }
-}
-
-extension TransportError {
-    /// `urlError`, with what a download needs to be resumed.
-    fileprivate func urlError(resumeData: Data?) -> URLError {
-        let error = urlError
-        guard let resumeData else { return error }
-        return URLError(
-            error.code, userInfo: error.userInfo.merging([AFError.resumeDataKey: resumeData]) { _, new in new })
-    }
 }

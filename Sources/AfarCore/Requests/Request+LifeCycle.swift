@@ -86,7 +86,7 @@ extension Request {
     }
 
     /// Returns once the request is to run.
-    nonisolated(nonsending) func waitUntilResumed() async {
+    func waitUntilResumed() async {
         guard mustWait else { return }
         await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
     }

@@ -107,7 +107,7 @@ extension Request {
     /// Has the session's delegate asked before anybody else.
     func letDelegateTakePart() {
         let listener = session.delegate.headListener(for: self)
-        if let listener { mutable.withLock { $0.headListeners.insert(listener, at: 0) } }
+        if let listener { mutable.withLock { $0.settings.headListeners.insert(listener, at: 0) } }
     }
 
     typealias HeadListener = @Sendable (HTTPURLResponse) async -> ResponseDisposition
@@ -122,17 +122,29 @@ extension Request {
         return self
     }
 
+    /// Decides on a response whose head has arrived. Called wherever the transport reads the network.
+    ///
+    /// - Returns: The verdict, and what asks the listeners, if there are any.
+    func decide(on head: ResponseHead) -> (HeadVerdict, asking: HopDriver.Work?) {
+        let verdict = sink.decide(on: head, for: self)
+        guard case .take = verdict else { return (verdict, nil) }
+        return (verdict, receiveHead(head))
+    }
+
+    /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
+    var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
+
     /// Keeps the head. Whoever comes later finds it.
     ///
     /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
-    func receiveHead(_ head: ResponseHead) -> (@Sendable () async -> Void)? {
+    func receiveHead(_ head: ResponseHead) -> HopDriver.Work? {
         let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Bool>?) in
             let isNew = state.attempt.head == nil
             state.attempt.head = head
-            guard isNew, !state.headListeners.isEmpty else { return ([], nil) }
+            guard isNew, !state.settings.headListeners.isEmpty else { return ([], nil) }
             let answer = Deferred<Bool>()
             state.attempt.headAnswer = answer
-            return (state.headListeners, answer)
+            return (state.settings.headListeners, answer)
         }
         guard let answer else { return nil }
         let question = HeadQuestion(answer)
@@ -142,8 +154,8 @@ extension Request {
         }
     }
 
-    /// Waits until all who were asked have answered, which is soon when the request is ended from outside.
-    nonisolated(nonsending) func waitForHeadAnswer() async { _ = await mutable.withLock { $0.attempt.headAnswer }?.value }
+    /// Fulfilled when all who were asked have answered, which is soon when the request is ended from outside; nil when nobody was.
+    var headAnswer: Deferred<Bool>? { mutable.withLock { $0.attempt.headAnswer } }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
@@ -165,7 +177,7 @@ extension RequestState {
 
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
         guard !handlers.isOver else { return }
-        headListeners.append(listener)
+        settings.headListeners.append(listener)
     }
 }
 

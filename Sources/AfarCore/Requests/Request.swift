@@ -20,6 +20,10 @@ public class Request: @unchecked Sendable {
     let session: SessionState
     /// The way that it goes: its session's, or what takes the place of that.
     let stack: TransportStack
+    /// Where the responses go.
+    let sink: any ResponseSink
+    /// The body, where it is apart from the `URLRequest`.
+    let uploadBody: UploadBody?
     /// Makes the `URLRequest`, anew for each attempt.
     public let convertible: any URLRequestConvertible
     /// Whether no user code takes part in making the `URLRequest`.
@@ -34,6 +38,8 @@ public class Request: @unchecked Sendable {
 
     init(
         convertible: any URLRequestConvertible,
+        uploadBody: UploadBody? = nil,
+        sink: any ResponseSink,
         session: SessionState,
         interceptor: (any RequestInterceptor)?,
         shouldAutomaticallyResume: Bool?,
@@ -43,6 +49,8 @@ public class Request: @unchecked Sendable {
         self.countsBytes = countsBytes
         self.isPlain = isPlain
         self.convertible = convertible
+        self.uploadBody = uploadBody
+        self.sink = sink
         self.session = session
         stack = TransportOverride.current?.stack(for: session) ?? session.stack
         self.shouldAutomaticallyResume = shouldAutomaticallyResume
@@ -54,72 +62,7 @@ public class Request: @unchecked Sendable {
         for finish in mutable.withLock({ $0.handlers.abandon() }) { finish() }
     }
 
-    // MARK: What the kinds of requests fill in
-
-    /// Decides where the response's body goes, once for each attempt.
-    func openDelivery() throws -> ResponseDelivery { .collect(limit: session.configuration.maximumResponseBodySize) }
-
-    /// The body that goes with a request.
-    func body(for urlRequest: URLRequest) throws -> RequestBody {
-        if let data = urlRequest.httpBody { return .data(data) }
-        guard let stream = urlRequest.httpBodyStream else { return .none }
-        return body(from: stream, for: urlRequest)
-    }
-
-    /// The body that comes out of an input stream: the same one in each attempt, which knows whether it was read.
-    func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
-        mutable.withLock { state in
-            if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
-            let body = RequestBodyStream(stream, length: urlRequest.declaredLength)
-            state.streamedBody = (stream, body)
-            return .stream(body)
-        }
-    }
-
-    /// Whether the body was read while it was sent, and no other will come in its place.
-    var hasSpentItsBody: Bool {
-        guard let stream = (convertible as? URLRequest)?.httpBodyStream else { return false }
-        return mutable.withLock { $0.streamedBody.map { $0.source === stream && $0.body.isSpent } ?? false }
-    }
-
-    /// Adds what this kind of request asks for beyond what its owner does.
-    func complete(_ urlRequest: inout URLRequest) throws {}
-
-    /// The request as one of HTTP, where it is written otherwise.
-    func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest }
-
-    /// Adds what this kind of request asks of an exchange.
-    func complete(_ exchange: inout Exchange) throws {}
-
-    /// The stages that the request passes on its way to the transport, outermost first.
-    var stages: [any ExchangeStage] { stack.stages }
-
-    /// Decides about the response when its head has come.
-    ///
-    /// - Returns: The verdict, and what asks those who want to know of the head, if anybody does.
-    func judge(_ head: ResponseHead) -> (HeadVerdict, asking: HopDriver.Work?) {
-        (.take(), receiveHead(head))
-    }
-
-    /// Keeps what a response brought.
-    func receive(_ response: TransportResponse) throws {
-        if let asking = receiveHead(response.head) { run(asking) }
-    }
-
-    /// Notifies the monitors of what is specific to this kind of request when an attempt is sent.
-    func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {}
-
-    /// Makes the body, if that is apart from the `URLRequest`.
-    nonisolated(nonsending) func makeBody() async throws(AFError) {}
-
-    /// Validates the response, and keeps what it brought.
-    nonisolated(nonsending) func keepResponse() async throws(AFError) {}
-
-    /// Reads a streamed body to its end. What it throws fails the attempt.
-    func read(_ body: ResponseBodyStream, after head: ResponseHead) async throws {}
-
-    /// Uses a connection until it ends. An error fails the attempt.
-    func use(_ connection: any Connection, after head: ResponseHead) async throws {}
+    // MARK: For the pipeline
 
     /// Forgets what the last attempt brought.
     func prepareForAttempt() {
@@ -127,25 +70,29 @@ public class Request: @unchecked Sendable {
         // Values of the caller's are not released under the lock.
         let (sending, receiving, _) = mutable.withLock { state in
             state.endTask()
-            return (state.observers?.sending, state.observers?.receiving, Swift.exchange(&state.attempt, with: AttemptState()))
+            return (
+                state.observers?.sending, state.observers?.receiving,
+                Swift.exchange(&state.attempt, with: AttemptState())
+            )
         }
         sending?.forget()
         receiving?.forget()
+        sink.begin()
     }
 
-    /// The exchange failed: what the handlers are to know of it.
-    func failure(after error: TransportError) -> AFError {
-        error.trustFailure ?? .sessionTaskFailed(error: error.urlError)
+    /// Keeps what a response brought.
+    func receive(_ response: TransportResponse) throws {
+        receiveHead(of: response)
+        try sink.receive(response, for: self)
     }
 
-    /// The attempt failed: what it has brought is of no more use.
-    func abandonAttempt() {}
+    /// Keeps the head of a response that a transport returned without having announced it.
+    func receiveHead(of response: TransportResponse) {
+        if let asking = receiveHead(response.head) { run(asking) }
+    }
 
-    /// Whether retriers are asked about a failure.
-    var mayBeRetried: Bool { true }
-
-    /// What the end is reported with.
-    var completionError: AFError? { error }
+    /// The error that the end is reported with.
+    var completionError: AFError? { sink.completionError(for: error) }
 
     /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
     /// the request. May be called more than once.
@@ -153,29 +100,13 @@ public class Request: @unchecked Sendable {
         mutable.release { state in
             state.deadlineTimer?.cancel()
             return (
-                Swift.exchange(&state.headListeners, with: []), state.observers?.sending?.takeHandler(),
+                Swift.exchange(&state.settings.headListeners, with: []),
+                Swift.exchange(&state.settings.validators, with: []), state.observers?.sending?.takeHandler(),
                 state.observers?.receiving?.takeHandler(), state.pipeline.take(), state.borrower.take()
             )
         }
-    }
-
-    /// Adds a validator that every kind of request has.
-    func append(_ rule: @escaping Rule) {}
-
-    /// Makes what is to be sent from the caller's values.
-    func makeURLRequest() throws(AFError) -> URLRequest {
-        do {
-            var urlRequest = try convertible.asURLRequest()
-            try complete(&urlRequest)
-            mutable.withLock { $0.history.requests.append(urlRequest) }
-            try urlRequest.validate()
-            events?.request(self, didCreateInitialURLRequest: urlRequest)
-            return urlRequest
-        } catch {
-            let failure = fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
-            events?.request(self, didFailToCreateURLRequestWithError: failure)
-            throw failure
-        }
+        sink.end()
+        uploadBody?.cleanUp()
     }
 
     /// Records why the attempt failed. Call it before the monitors are notified of the failure.

@@ -20,7 +20,6 @@ struct RequestState {
     /// The input stream that was sent last, as a body.
     var streamedBody: (source: InputStream, body: RequestBodyStream)?
     var handlers = HandlerQueue()
-    var headListeners: [Request.HeadListener] = []
     /// Nil as long as nobody observes the request.
     private(set) var observers: Observers?
     var deadlineTimer: DelayedCall?
@@ -38,6 +37,8 @@ struct RequestState {
         var cachedResponseHandler: (any CachedResponseHandler)?
         var credential: URLCredential?
         var options: RequestOptions.Box?
+        var headListeners: [Request.HeadListener] = []
+        var validators: [Validator] = []
     }
 
     /// What has been made and sent in all attempts.

@@ -6,7 +6,7 @@ public import Foundation
 
 /// A request that sends a body from memory, from a file or from a stream, and whose response is held in memory.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-    // Sendable because what it adds never changes, or is behind a lock.
+    // Sendable because what it adds never changes.
 
     /// Where the body comes from.
     public enum Uploadable: @unchecked Sendable {
@@ -23,17 +23,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         case chunks(RequestBodyStream)
     }
 
-    /// Makes the body.
-    public let upload: any UploadableConvertible
-    /// Removes the body's file, if that is to be removed.
-    public let fileManager: FileManager
-
-    private struct Made {
-        var uploadable: Uploadable?
-        var isCleanedUp = false
-    }
-
-    private let made = Locked(Made())
+    private let body: UploadBody
 
     init(
         convertible: any UploadConvertible,
@@ -42,72 +32,93 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         shouldAutomaticallyResume: Bool?,
         fileManager: FileManager
     ) {
-        upload = convertible
-        self.fileManager = fileManager
+        body = UploadBody(convertible, fileManager)
         super.init(
-            convertible: convertible, session: session, interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume, countsBytes: true)
+            convertible: convertible, uploadBody: body, session: session, interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
+    /// Makes the body.
+    public var upload: any UploadableConvertible { body.upload }
+    /// Removes the body's file, if that is to be removed.
+    public var fileManager: FileManager { body.fileManager }
     /// Where the body comes from; nil until it has been made, after the first `URLRequest` and its adapters.
-    public var uploadable: Uploadable? { made.withLock { $0.uploadable } }
+    public var uploadable: Uploadable? { body.uploadable }
+}
 
-    nonisolated(nonsending) override func makeBody() async throws(AFError) {
+/// The body of an upload: made in the first attempt, sent in each, and removed when the request is over.
+final class UploadBody: Sendable {
+    private struct State {
+        var uploadable: UploadRequest.Uploadable?
+        var isCleanedUp = false
+    }
+
+    let upload: any UploadableConvertible
+    let fileManager: FileManager
+    private let state = Locked(State())
+
+    init(_ upload: any UploadableConvertible, _ fileManager: FileManager) {
+        self.upload = upload
+        self.fileManager = fileManager
+    }
+
+    var uploadable: UploadRequest.Uploadable? { state.withLock { $0.uploadable } }
+
+    func make(for request: Request) async throws(AFError) {
         guard uploadable == nil else { return }
         // Encoding a form reads files and streams, which may take long.
         let formQueue = upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
-        try await onQueue(session.queues.request ?? formQueue) { () throws(AFError) in
+        try await request.onQueue(request.session.queues.request ?? formQueue) { () throws(AFError) in
             do {
-                let uploadable = try makeUploadable()
-                made.withLock { $0.uploadable = uploadable }
-                events?.request(self, didCreateUploadable: uploadable)
+                let uploadable = try makeUploadable(for: request)
+                state.withLock { $0.uploadable = uploadable }
+                notify(request) { $0.request($1, didCreateUploadable: uploadable) }
             } catch {
-                let failure = fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
-                events?.request(self, didFailToCreateUploadableWithError: failure)
+                let failure = request.fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
+                notify(request) { $0.request($1, didFailToCreateUploadableWithError: failure) }
                 throw failure
             }
         }
     }
 
-    private func makeUploadable() throws -> Uploadable {
+    private func makeUploadable(for request: Request) throws -> UploadRequest.Uploadable {
         guard let form = upload as? MultipartUpload else {
             let uploadable = try upload.createUploadable()
             if case .file(let url, _) = uploadable, !url.isFileURL { throw NoFileURL(url: url) }
             return uploadable
         }
-        return try form.createUploadable { [self] in
-            if let end = mutable.withLock({ $0.end }) { throw end }
+        return try form.createUploadable {
+            if let end = request.mutable.withLock({ $0.end }) { throw end }
         }
     }
 
-    override func body(for urlRequest: URLRequest) throws -> RequestBody {
+    private func notify(_ request: Request, _ notify: (CompositeEventMonitor, UploadRequest) -> Void) {
+        if let events = request.events, let request = request as? UploadRequest { notify(events, request) }
+    }
+
+    /// The body to send with a request.
+    func body(for urlRequest: URLRequest, of request: Request) throws -> RequestBody {
         switch uploadable {
         case .data(let data): .data(data)
         case .file(let url, _): .file(url)
-        case .stream(let stream): body(from: stream, for: urlRequest)
+        case .stream(let stream): request.body(from: stream, for: urlRequest)
         case .chunks(let stream): .stream(stream)
         case nil: throw BodyNotMade()
         }
     }
 
-    override var hasSpentItsBody: Bool {
-        switch uploadable {
-        case .stream: mutable.withLock { $0.streamedBody?.body.isSpent } ?? false
-        case .chunks(let stream): stream.isSpent
-        case .data, .file, nil: false
+    /// Notifies the monitors of a stream that is about to be read.
+    func willSend(_ task: URLSessionTask, of request: Request) {
+        guard case .stream(let stream) = uploadable else { return }
+        notify(request) { events, request in
+            events.urlSession(.shared, taskNeedsNewBodyStream: task)
+            events.request(request, didProvideInputStream: stream)
         }
     }
 
-    override func willSend(_ task: URLSessionTask, telling events: CompositeEventMonitor) {
-        guard case .stream(let stream) = uploadable else { return }
-        events.urlSession(.shared, taskNeedsNewBodyStream: task)
-        events.request(self, didProvideInputStream: stream)
-    }
-
-    override func cleanUp() {
-        super.cleanUp()
-        // Once only: in the same place there may soon be a file that another request sends.
-        let uploadable = made.withLock { Swift.exchange(&$0.isCleanedUp, with: true) ? nil : $0.uploadable }
+    /// Removes the file, once: in the same place there may soon be one that another request sends.
+    func cleanUp() {
+        let uploadable = state.withLock { Swift.exchange(&$0.isCleanedUp, with: true) ? nil : $0.uploadable }
         guard case .file(let url, shouldRemove: true) = uploadable else { return }
         try? fileManager.removeItem(at: url)
     }

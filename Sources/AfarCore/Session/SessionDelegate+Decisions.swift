@@ -68,7 +68,7 @@ extension SessionDelegate {
     var takesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
 
     /// Shows a download's file, which stays where it is meanwhile. To be called on the root queue.
-    func show(_ file: URL, of download: DownloadRequest) {
+    func show(_ file: URL, of download: Request) {
         guard takesFiles, let task = download.lastTask as? URLSessionDownloadTask else { return }
         downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
     }

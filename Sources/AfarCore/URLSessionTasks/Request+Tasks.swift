@@ -74,7 +74,7 @@ extension Request {
             return (broadcast, task)
         }
         if let task { broadcast?.send(task) }
-        if let task, let events { willSend(task, telling: events) }
+        if let task { uploadBody?.willSend(task, of: self) }
         alignControl()
     }
 

@@ -1,21 +1,18 @@
+public import Foundation
+
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
-#else
-    import Foundation
+    public import FoundationNetworking
 #endif
 
 extension Request {
     /// What a validator says.
     public typealias ValidationResult = Result<Void, any Error>
 
-    /// Looks at a response's head, and may ask whether there is a body.
-    typealias Rule = @Sendable (URLRequest?, ResponseHead, _ hasBody: () -> Bool) throws -> Void
-
     /// Requires the status code to be one of these. Validators run in the order in which they were added.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
-        append { _, head, _ in try ResponseRules.check(status: head.status, isIn: acceptableStatusCodes) }
+        append { try ResponseRules.check(status: $0.head.status, isIn: acceptableStatusCodes) }
         return self
     }
 
@@ -26,9 +23,9 @@ extension Request {
     public func validate<S: Sequence & Sendable>(
         contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
     ) -> Self where S.Element == String {
-        append { _, head, hasBody in
-            guard hasBody() else { return }
-            try ResponseRules.check(contentTypeOf: head, isIn: Array(acceptableContentTypes()))
+        append { validated in
+            guard validated.hasBody else { return }
+            try ResponseRules.check(contentTypeOf: validated.head, isIn: Array(acceptableContentTypes()))
         }
         return self
     }
@@ -38,10 +35,122 @@ extension Request {
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: 200..<300)
-        append { request, head, hasBody in
-            guard hasBody(), let accept = request?.value(forHTTPHeaderField: "Accept") else { return }
-            try ResponseRules.check(contentTypeOf: head, isIn: MediaType.ranges(in: accept))
+        append { validated in
+            guard validated.hasBody, let accept = validated.request?.value(forHTTPHeaderField: "Accept") else { return }
+            try ResponseRules.check(contentTypeOf: validated.head, isIn: MediaType.ranges(in: accept))
         }
+        return self
+    }
+
+    // MARK: For the sinks
+
+    fileprivate func append(_ validator: @escaping Validator) { mutable.withLock { $0.settings.validators.append(validator) } }
+
+    /// Runs the validators on what was received, and notifies the monitors of each result.
+    ///
+    /// - Parameter notify: Calls the monitors' method for this kind of request.
+    func validate(
+        _ body: ValidatedResponse.Body,
+        _ notify: (CompositeEventMonitor, ValidatedResponse, HTTPURLResponse, ValidationResult) -> Void
+    ) throws(AFError) {
+        let (validators, request, head) = mutable.withLock { state in
+            (state.settings.validators, state.history.requests.last, state.attempt.head)
+        }
+        guard !validators.isEmpty, let head else { return }
+        let validated = ValidatedResponse(request: request, head: head, body: body)
+        for validator in validators {
+            let result = ValidationResult { try validator(validated) }
+            let failure = result.error.map { error in
+                fail(with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
+            }
+            if let events, let response = head.httpURLResponse { notify(events, validated, response, result) }
+            if let failure { throw failure }
+        }
+    }
+}
+
+/// What validators check.
+struct ValidatedResponse {
+    enum Body {
+        case data(Data?)
+        case file(URL?)
+        /// The body is yet to arrive.
+        case stream
+    }
+
+    /// The request as it was sent.
+    let request: URLRequest?
+    let head: ResponseHead
+    let body: Body
+
+    var data: Data? { if case .data(let data) = body { data } else { nil } }
+    var fileURL: URL? { if case .file(let fileURL) = body { fileURL } else { nil } }
+
+    var response: HTTPURLResponse {
+        get throws {
+            guard let response = head.httpURLResponse else { throw AFError.invalidURL(url: head.url) }
+            return response
+        }
+    }
+
+    /// Whether there is a body; as far as the head tells (RFC 9112, section 6.3), if it is yet to arrive.
+    var hasBody: Bool {
+        switch body {
+        case .data(let data): data?.isEmpty == false
+        case .file(let fileURL): (try? fileURL?.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0 > 0
+        case .stream: head.contentLength != 0 && head.status != 204 && head.status != 304
+        }
+    }
+}
+
+/// Throws when a response is not as it should be.
+typealias Validator = @Sendable (ValidatedResponse) throws -> Void
+
+
+extension DataRequest {
+    /// Looks at a response: the request sent, the head, and the bytes.
+    public typealias Validation =
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ data: Data?) -> ValidationResult
+
+    /// Adds a validator. Validators run in the order in which they were added, when a response is there; the first
+    /// failure fails the request as it is, or as ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``
+    /// when it is no ``AFError``.
+    @preconcurrency
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        append { validated in try validation(validated.request, validated.response, validated.data).get() }
+        return self
+    }
+}
+
+extension DataStreamRequest {
+    /// Looks at a response's head: the request sent and the head, before the first chunk is handed on.
+    public typealias Validation =
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse) -> ValidationResult
+
+    /// Adds a validator. Validators run in the order in which they were added, when a response's head is there; the first
+    /// failure ends the request, as it is, or as
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)`` when it is no ``AFError``.
+    @preconcurrency
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        append { validated in try validation(validated.request, validated.response).get() }
+        return self
+    }
+}
+
+extension DownloadRequest {
+    /// Looks at a response: the request sent, the head, and where the body is now.
+    public typealias Validation =
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?) -> ValidationResult
+
+    /// Adds a validator. Validators run in the order in which they were added, when a response is there; the first
+    /// failure fails the request as it is, or as ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``
+    /// when it is no ``AFError``.
+    @preconcurrency
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        append { validated in try validation(validated.request, validated.response, validated.fileURL).get() }
         return self
     }
 }

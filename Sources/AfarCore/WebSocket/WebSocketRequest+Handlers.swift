@@ -106,12 +106,14 @@ extension WebSocketRequest {
         each: @escaping @Sendable (WebSocketRequest, Event<Serializer.Output, Serializer.Failure>) async -> Void,
         last: @escaping @Sendable (Event<Serializer.Output, Serializer.Failure>) -> Void
     ) {
-        append { request, incoming in
-            let kind = await request.onQueue(request.session.queues.serialization) {
+        let listener: MessageSink.Listener = { [weak self] incoming in
+            guard let self else { return }
+            let kind = await onQueue(session.queues.serialization) {
                 Event<Serializer.Output, Serializer.Failure>.Kind(incoming, by: serializer)
             }
-            await each(request, Event(kind, of: request))
-        } then: { [self] in
+            await each(self, Event(kind, of: self))
+        }
+        messages.append(listener, of: self) { [self] in
             addHandler(Completion.init(of:)) { [weak self] completion in last(Event(.completed(completion), of: self)) }
         }
     }
@@ -119,7 +121,7 @@ extension WebSocketRequest {
 
 extension WebSocketRequest.Event.Kind {
     fileprivate init<Serializer: WebSocketMessageSerializer>(
-        _ incoming: WebSocketRequest.Incoming, by serializer: Serializer
+        _ incoming: MessageSink.Incoming, by serializer: Serializer
     ) where Serializer.Output == Success, Serializer.Failure == Failure {
         switch incoming {
         case .connected(let name): self = .connected(protocol: name)

@@ -92,8 +92,10 @@ extension HopDriver {
         var held: (bytes: Int64, expected: Int64?)?
         /// The events that were not yet delivered to the owner.
         private var events: [Event] = []
-        /// Those that are delivered even when all is over: what is asked about the final head, and the end.
+        /// What is asked about the final head, which is delivered even when all is over.
         private var owed: [Event] = []
+        /// What the exchange came to; delivered last.
+        private var result: Result<TransportResponse, any Error>?
         /// The owner, while it waits for an event.
         private var waiter: UnsafeContinuation<Void, Never>?
 
@@ -136,7 +138,14 @@ extension HopDriver {
 
         mutating func takeEvent() -> Event? {
             if !owed.isEmpty { return owed.removeFirst() }
-            return events.isEmpty ? nil : events.removeFirst()
+            if !events.isEmpty { return events.removeFirst() }
+            return result.take().map { .ended($0) }
+        }
+
+        /// Returns the owner, if it waits for an event.
+        mutating func post(_ result: Result<TransportResponse, any Error>) -> UnsafeContinuation<Void, Never>? {
+            self.result = result
+            return waiter.take()
         }
 
         /// Returns the owner, if it waits for an event.
@@ -147,7 +156,7 @@ extension HopDriver {
 
         /// Returns whether the owner has to wait, since there is no event.
         mutating func wait(_ owner: UnsafeContinuation<Void, Never>) -> Bool {
-            guard owed.isEmpty, events.isEmpty else { return false }
+            guard owed.isEmpty, events.isEmpty, result == nil else { return false }
             waiter = owner
             return true
         }

@@ -314,11 +314,14 @@ package final class HopDriver: Sendable {
 
     private func complete(_ result: Result<TransportResponse, any Error>, _ end: End) {
         for level in end.levels { level.run.ended(level.hop, with: result) }
-        guard let report = end.report else { return post(.ended(result), isOwed: true) }
-        switch result {
-        case .success(let response): post(.ended(.success(response.preceded(by: report))), isOwed: true)
-        case .failure(let error): post(.ended(.failure(report.followed(by: error))), isOwed: true)
+        var result = result
+        if let report = end.report {
+            switch result {
+            case .success(let response): result = .success(response.preceded(by: report))
+            case .failure(let error): result = .failure(report.followed(by: error))
+            }
         }
+        state.withLock { $0.post(result) }?.resume()
     }
 }
 

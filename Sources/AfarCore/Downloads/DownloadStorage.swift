@@ -5,9 +5,9 @@ import Foundation
 #endif
 
 /// Where the bytes of a download go in all of its attempts: to the part that they go on from, into the file of the attempt
-/// that runs, and with that to where it belongs when it is whole. It knows no request and nobody's closures but those who
-/// wait for it.
-struct DownloadSink: Sendable {
+/// that runs, and with that to where it belongs when it is whole. It knows no request and no closures but
+/// those that wait for it.
+struct DownloadStorage: Sendable {
     typealias Handler = @Sendable (_ resumeData: Data?) -> Void
 
     private struct State {

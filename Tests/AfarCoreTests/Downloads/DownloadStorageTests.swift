@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// The files of a download over its attempts, without any request.
-@Suite struct DownloadSinkTests {
+@Suite struct DownloadStorageTests {
     private struct Broken: Error {}
 
     private static let url = "http://h/file"
@@ -28,7 +28,7 @@ import Testing
 
     /// Begins an attempt, and takes so much of an answer. Returns the first byte that was asked for; nil for the whole.
     @discardableResult
-    private func receive(_ body: String, of head: ResponseHead, into sink: DownloadSink) throws -> Int64? {
+    private func receive(_ body: String, of head: ResponseHead, into sink: DownloadStorage) throws -> Int64? {
         sink.begin()
         let request = try urlRequest()
         try sink.prepare(for: request, hiding: ["X-Own"])
@@ -50,7 +50,7 @@ import Testing
     private func text(_ url: URL?) throws -> String { try String(contentsOf: #require(url), encoding: .utf8) }
 
     @Test func aWholeBodyIsAFileThatCanBeMoved() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         try receive("0123456789", of: head(200, [.contentLength: "10"]), into: sink)
         #expect(sink.fileURL == nil && sink.wholeFile == nil && sink.resumeData == nil)
         let arrived = sink.temporaryURL
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func whatCannotBeMovedStaysUntilAnotherAttemptBegins() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         try receive("0123456789", of: head(), into: sink)
         let file = try sink.finish()
         let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/file")
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aBrokenAttemptIsGoneOnWith() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         #expect(sink.resumableInFlight != nil && sink.resumeData == nil)
         sink.interrupt(keeping: true)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func nothingIsKeptOfWhatNobodyWants() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         let file = try #require(sink.temporaryURL)
         sink.interrupt(keeping: false)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func aPartThatDoesNotFitIsRefusedAndTheWholeIsAskedFor() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         sink.interrupt(keeping: true)
         sink.begin()
@@ -129,8 +129,8 @@ import Testing
     }
 
     /// The part of an interrupted download, which another attempt resumes.
-    private func resumed() throws -> (sink: DownloadSink, delivery: DownloadDelivery) {
-        let sink = DownloadSink()
+    private func resumed() throws -> (sink: DownloadStorage, delivery: DownloadDelivery) {
+        let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         sink.interrupt(keeping: true)
         sink.begin()
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func whoWaitsIsKeptWhileSomethingIsWritten() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         #expect(!sink.whenSettled { _ in })
         try receive("0123", of: head(), into: sink)
         #expect(sink.whenSettled { _ in })
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func withoutAFileThereIsNothingToFinish() throws {
-        let sink = DownloadSink()
+        let sink = DownloadStorage()
         guard case .take(nil) = sink.verdict(at: head(), sent: nil) else {
             Issue.record("the body was not taken")
             return

@@ -1,0 +1,60 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Opens a connection, for whoever reads from it and writes to it.
+final class ConnectionSink: ResponseSink {
+    let opening = Opening<any Connection>()
+    /// Fulfilled when the connection has been closed, or has broken.
+    let closed = Deferred<Result<Void, any Error>>()
+    private let wasOpen = Locked(false)
+
+    func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest.replacingScheme(StreamAddress.httpSchemes) }
+
+    func openDelivery(for request: Request) -> ResponseDelivery { .connection }
+
+    func prepare(_ exchange: inout Exchange) { exchange.request.method = .connect }
+
+    func stages(of stack: TransportStack) -> [any ExchangeStage] { stack.connectionStages }
+
+    func read(_ response: TransportResponse, for request: Request) async throws {
+        let connection = try connection(of: response, for: request)
+        defer {
+            opening.close()
+            connection.close()
+        }
+        wasOpen.withLock { $0 = true }
+        opening.open(connection)
+        try await withTaskCancellationHandler {
+            try await closed.value.get()
+        } onCancel: { [closed] in
+            closed.fulfil(.success(()))
+        }
+    }
+
+    func receive(_ response: TransportResponse, for request: Request) throws {
+        _ = try connection(of: response, for: request)
+    }
+
+    private func connection(of response: TransportResponse, for request: Request) throws -> any Connection {
+        guard case .connection(let connection) = response.body else {
+            throw receive(
+                TransportError(
+                    .unsupportedByTransport, phase: .awaitingResponse, url: response.head.url,
+                    message: "the \(request.stack.capabilities.name) transport has delivered no connection"),
+                for: request)
+        }
+        return connection
+    }
+
+    /// What has been read and written would be missing on another connection.
+    var mayBeRetried: Bool { wasOpen.withLock { !$0 } }
+
+    func end() {
+        closed.fulfil(.success(()))
+        opening.end()
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Writes the body of a response into a file, and moves that to its destination.
+final class FileSink: ResponseSink {
+    let storage: DownloadStorage
+    private let destination: DownloadRequest.Destination?
+    /// Whether a cancel leaves something to resume from.
+    private let keepsPartWhenCancelled = Locked(false)
+
+    /// - Parameter part: What the first attempt goes on from.
+    init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
+        self.destination = destination
+        storage = DownloadStorage(resuming: part)
+    }
+
+    // MARK: Sending
+
+    func begin() { storage.begin() }
+
+    func prepare(_ urlRequest: inout URLRequest, of request: Request) throws {
+        try storage.prepare(for: urlRequest, hiding: request.sensitiveHeaders)
+    }
+
+    func openDelivery(for request: Request) throws -> ResponseDelivery {
+        do throws(TransportError) {
+            return try storage.open()
+        } catch {
+            throw receive(error, for: request)
+        }
+    }
+
+    func stages(of stack: TransportStack) -> [any ExchangeStage] {
+        storage.resumeStage.map { [$0] + stack.stages } ?? stack.stages
+    }
+
+    // MARK: Receiving
+
+    func decide(on head: ResponseHead, for request: Request) -> HeadVerdict {
+        let verdict = storage.verdict(at: head, sent: request.lastRequest)
+        if case .take = verdict { request.didResume(at: storage.offset, expected: head.contentLength) }
+        return verdict
+    }
+
+    func receive(_ response: TransportResponse, for request: Request) throws {
+        do throws(TransportError) {
+            guard let file = try storage.finish(), let task = request.lastTask as? URLSessionDownloadTask else { return }
+            request.events?.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
+        } catch {
+            throw receive(error, for: request)
+        }
+    }
+
+    func receive(_ error: TransportError, for request: Request) -> AFError {
+        interrupt(request)
+        if let refusal = error.trustFailure { return refusal }
+        // What the storage found wrong says more than that the head was refused.
+        return .sessionTaskFailed(
+            error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.resumeData))
+    }
+
+    nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
+        let file = storage.wholeFile
+        let delegate = request.session.delegate
+        if let file, delegate.takesFiles {
+            await request.onQueue(request.session.queues.root) { delegate.show(file, of: request) }
+        }
+        try request.validate(.file(storage.fileURL)) { events, validated, response, result in
+            guard let request = request as? DownloadRequest else { return }
+            events.request(
+                request, didValidateRequest: validated.request, response: response, fileURL: validated.fileURL,
+                withResult: result)
+        }
+        guard let file else { return }
+        if let destination, let response = request.response {
+            // To another file system a file is copied, which may take long.
+            let queue = DispatchQueue(label: "afar.download.move", qos: .utility)
+            try await request.onQueue(queue) { () throws(AFError) in
+                try move(file, to: destination(file, response), of: request)
+            }
+        } else {
+            storage.keep()
+            notify(request) { $0.request($1, didCreateDestinationURL: file) }
+        }
+        if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
+        callWaiting(request)
+    }
+
+    private func move(
+        _ file: URL, to destination: (destinationURL: URL, options: DownloadRequest.Options), of request: Request
+    ) throws(AFError) {
+        notify(request) { $0.request($1, didCreateDestinationURL: destination.destinationURL) }
+        do {
+            try storage.move(
+                to: destination.destinationURL, createsDirectories: destination.options.contains(.createIntermediateDirectories),
+                replacesFile: destination.options.contains(.removePreviousFile))
+        } catch {
+            let failure = request.fail(
+                with: .downloadedFileMoveFailed(error: error, source: file, destination: destination.destinationURL))
+            didFinish(request, with: .failure(failure))
+            throw failure
+        }
+    }
+
+    private func didFinish(_ request: Request, with result: Result<URL, AFError>) {
+        guard let task = request.lastTask else { return }
+        notify(request) { $0.request($1, didFinishDownloadingUsing: task, with: result) }
+    }
+
+    private func notify(_ request: Request, _ notify: (CompositeEventMonitor, DownloadRequest) -> Void) {
+        if let events = request.events, let request = request as? DownloadRequest { notify(events, request) }
+    }
+
+    // MARK: Interruption
+
+    func keepPartWhenCancelled() { keepsPartWhenCancelled.withLock { $0 = true } }
+
+    func abandon(for request: Request) {
+        interrupt(request)
+        callWaiting(request)
+    }
+
+    /// Ends the writing. The part is kept, unless the owner of the request requires nothing more.
+    private func interrupt(_ request: Request) {
+        let isCancelled = if case .explicitlyCancelled = request.mutable.withLock({ $0.end }) { true } else { false }
+        storage.interrupt(keeping: !isCancelled || keepsPartWhenCancelled.withLock { $0 })
+    }
+
+    /// Calls those who wait for the resume data.
+    private func callWaiting(_ request: Request) {
+        let waiting = storage.takeWaiting()
+        guard !waiting.isEmpty else { return }
+        request.session.queues.root.async { [storage] in
+            let data = storage.resumeData
+            for handler in waiting { handler(data) }
+        }
+    }
+}
+
+extension Request {
+    /// Notifies those who observe the request that the body begins in the middle of the file.
+    fileprivate func didResume(at offset: Int64, expected: Int64?) {
+        mutable.withLock { $0.attempt.bytesBefore = offset }
+        guard offset > 0 else { return }
+        didReceive(bytes: 0, expected: expected)
+        guard let events, let task = lastTask as? URLSessionDownloadTask else { return }
+        events.urlSession(
+            .shared, downloadTask: task, didResumeAtOffset: offset,
+            expectedTotalBytes: expected.map { offset + $0 } ?? -1)
+    }
+}
+
+extension TransportError {
+    /// `urlError`, with what a download needs to be resumed.
+    fileprivate func urlError(resumeData: Data?) -> URLError {
+        let error = urlError
+        guard let resumeData else { return error }
+        return URLError(
+            error.code, userInfo: error.userInfo.merging([AFError.resumeDataKey: resumeData]) { _, new in new })
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Keeps the body of a response in memory, or hands it to a closure while it arrives.
+final class MemorySink: ResponseSink {
+    private struct State {
+        var data: Data?
+        var consume: (@Sendable (Data) -> Void)?
+    }
+
+    private let state = InlineLocked(State())
+
+    /// The body; nil before, and without one.
+    var data: Data? {
+        get { state.withLock { $0.data } }
+        set { state.withLock { $0.data = newValue } }
+    }
+
+    /// Has the body handed to a closure from now on; nil keeps it.
+    func stream(to consume: (@Sendable (Data) -> Void)?) { state.release { Swift.exchange(&$0.consume, with: consume) } }
+
+    func begin() { data = nil }
+
+    func openDelivery(for request: Request) -> ResponseDelivery {
+        if state.withLock({ $0.consume != nil }) || request.session.delegate.takesBodies { return .stream() }
+        return .collect(limit: request.session.configuration.maximumResponseBodySize)
+    }
+
+    func read(_ response: TransportResponse, for request: Request) async throws {
+        guard case .stream(let body) = response.body else { return }
+        let consume = state.withLock { $0.consume }
+        try await request.forEachChunk(of: body) { consume?($0) }
+    }
+
+    func receive(_ response: TransportResponse, for request: Request) {
+        if case .data(let data) = response.body { keep(data, of: request) }
+    }
+
+    func receive(_ error: TransportError, for request: Request) -> AFError {
+        // Without a head that was announced, it is the body of a redirect, say.
+        if let data = error.partialBody, request.responseHead != nil { keep(data, of: request) }
+        return AFError(error)
+    }
+
+    private func keep(_ data: Data, of request: Request) {
+        guard !data.isEmpty, !request.isRefusedAtHead else { return }
+        self.data = data
+        request.didReceive(data)
+    }
+
+    nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
+        try request.validate(.data(data)) { events, validated, response, result in
+            guard let request = request as? DataRequest else { return }
+            events.request(
+                request, didValidateRequest: validated.request, response: response, data: validated.data,
+                withResult: result)
+        }
+    }
+
+    func end() { stream(to: nil) }
+}

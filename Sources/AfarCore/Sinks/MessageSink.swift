@@ -1,0 +1,207 @@
+import AfarWebSocket
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Uses a connection as a WebSocket, and hands its messages to listeners, one after the other.
+final class MessageSink: ResponseSink {
+    /// Somebody who gets each event; the next message is read when it returns.
+    typealias Listener = @Sendable (Incoming) async -> Void
+
+    /// What happens, before anybody has made something of it.
+    enum Incoming: Sendable {
+        case connected(protocol: String?)
+        case message(URLSessionWebSocketTask.Message)
+        case disconnected(WebSocketCloseCode, reason: Data?)
+    }
+
+    private struct State {
+        var listeners: [Listener] = []
+        /// Whether what happens before anybody listens is kept.
+        var keepsEarly = false
+        var early: [Incoming] = []
+        /// Whether this side has asked for the close.
+        var isClosing = false
+    }
+
+    /// How much of what happens before anybody listens is kept; more is not read before somebody does.
+    private static let earlyLimit = 64
+
+    private static let httpSchemes = ["ws": "http", "wss": "https"]
+
+    private let configuration: WebSocketRequest.Configuration
+    let opening = Opening<WebSocketChannel>()
+    private let state = Locked(State())
+    /// Held by who calls the listeners.
+    private let calling = CallbackLock()
+    /// Fulfilled when somebody listens, or nobody will.
+    private let isHeard = Deferred<Void>()
+
+    init(_ configuration: WebSocketRequest.Configuration) { self.configuration = configuration }
+
+    // MARK: Sending
+
+    func prepare(_ urlRequest: inout URLRequest, of request: Request) {
+        if let name = configuration.protocol { urlRequest.headers.update(.websocketProtocol(name)) }
+    }
+
+    /// A WebSocket's URL says "ws" for "http" (RFC 6455, section 3).
+    func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest.replacingScheme(Self.httpSchemes) }
+
+    func openDelivery(for request: Request) -> ResponseDelivery { .connection }
+
+    func prepare(_ exchange: inout Exchange) throws {
+        guard exchange.request.method == .get, exchange.body.isNone else {
+            throw TransportError(
+                .invalidUse, phase: .queued, url: exchange.url,
+                message: "a WebSocket is asked for by GET without a body")
+        }
+        exchange.context[RedirectSchemesKey.self] = Self.httpSchemes
+        WebSocketHandshake.mark(&exchange.request.headerFields)
+    }
+
+    func stages(of stack: TransportStack) -> [any ExchangeStage] { stack.stages + [WebSocketHandshakeStage()] }
+
+    // MARK: Receiving
+
+    func read(_ response: TransportResponse, for request: Request) async throws {
+        let channel = try WebSocketChannel(
+            over: connection(of: response), after: response.head, maximumMessageSize: configuration.maximumMessageSize)
+        defer {
+            opening.close()
+            channel.end()
+        }
+        try await withTaskCancellationHandler {
+            opening.open(channel)
+            await call(.connected(protocol: channel.protocol), request)
+            let pings = keepAlive(channel)
+            defer { pings?.cancel() }
+            try await receive(over: channel, request)
+        } onCancel: {
+            channel.end()
+            isHeard.fulfil(())
+        }
+    }
+
+    func receive(_ response: TransportResponse, for request: Request) throws { _ = try connection(of: response) }
+
+    private func connection(of response: TransportResponse) throws -> any Connection {
+        guard case .connection(let connection) = response.body else {
+            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.head.status))
+        }
+        return connection
+    }
+
+    private func receive(over channel: WebSocketChannel, _ request: Request) async throws {
+        while true {
+            for event in try await channel.receive() {
+                await request.waitUntilResumed()
+                guard !request.hasEnded else { return }
+                switch event {
+                case .message(let message): await call(.message(message), request)
+                case .closed(let code, let reason):
+                    async let farewell: Void = channel.finish(after: code)
+                    await call(.disconnected(code, reason: reason), request)
+                    return await farewell
+                }
+            }
+        }
+    }
+
+    private func call(_ incoming: Incoming, _ request: Request) async {
+        await calling.acquire()
+        let (listeners, mustWait) = state.withLock { state in
+            guard state.keepsEarly, state.listeners.isEmpty else { return (state.listeners, false) }
+            state.early.append(incoming)
+            return ([], state.early.count >= Self.earlyLimit)
+        }
+        for listener in listeners where !request.hasEnded { await listener(incoming) }
+        calling.unlock()
+        if mustWait { await isHeard.value }
+    }
+
+    /// Sends pings, and ends the connection when the server is silent for as long after one.
+    private func keepAlive(_ channel: WebSocketChannel) -> Task<Void, Never>? {
+        guard let seconds = configuration.pingInterval, seconds > 0 else { return nil }
+        let interval = Duration(timeout: seconds)
+        return Task {
+            while !Task.isCancelled {
+                let isAnswered = Locked(false)
+                let sent = Locked<ContinuousClock.Instant?>(nil)
+                channel.ping(onSent: { sent.withLock { $0 = .now } }) { _ in isAnswered.withLock { $0 = true } }
+                var start = ContinuousClock.now
+                while true {
+                    try? await Task.sleep(until: start + interval, clock: .continuous)
+                    if Task.isCancelled || isAnswered.withLock({ $0 }) { break }
+                    // It may stand behind a long message. While a handler is busy nothing is read, and the answer may be there.
+                    var silence: ContinuousClock.Instant?
+                    if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
+                    if let silence, silence <= start { return channel.giveUp() }
+                    start = silence ?? .now
+                }
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// This side asks for the close.
+    func willClose() { state.withLock { $0.isClosing = true } }
+
+    var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    var mayBeRetried: Bool { !isClosing }
+
+    func completionError(for error: AFError?) -> AFError? {
+        isClosing && error?.isExplicitlyCancelledError == true ? nil : error
+    }
+
+    func end() {
+        isHeard.fulfil(())
+        state.release { Swift.exchange(&$0.listeners, with: []) }
+        opening.end()
+    }
+
+    // MARK: Listeners
+
+    /// Keeps what happens before anybody listens.
+    func keepEarly() { state.withLock { $0.keepsEarly = true } }
+
+    /// Adds a listener, which is first called with what was kept.
+    ///
+    /// - Parameter proceed: Called when that is done.
+    func append(
+        _ listener: @escaping Listener, of request: Request, then proceed: @escaping @Sendable () -> Void
+    ) {
+        let keepsEarly = state.withLock { state in
+            if !state.keepsEarly { state.listeners.append(listener) }
+            return state.keepsEarly
+        }
+        guard keepsEarly else { return proceed() }
+        calling.lock { [self] in
+            request.run { [self] in
+                let early = state.withLock { state in
+                    state.listeners.append(listener)
+                    return Swift.exchange(&state.early, with: [])
+                }
+                isHeard.fulfil(())
+                for incoming in early where !request.hasEnded { await listener(incoming) }
+                calling.unlock()
+                proceed()
+            }
+        }
+    }
+}
+
+extension URLRequest {
+    /// The same with another scheme, where there is another for it.
+    func replacingScheme(_ schemes: [String: String]) -> URLRequest {
+        guard let url, let scheme = url.scheme?.lowercased(), let other = schemes[scheme] else { return self }
+        var copy = self
+        copy.url = URL(string: other + url.absoluteString.dropFirst(scheme.count))
+        return copy
+    }
+}
