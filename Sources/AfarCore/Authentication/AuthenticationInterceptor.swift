@@ -1,8 +1,7 @@
+public import Foundation
+
 #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// Authenticates requests, and refreshes the credential when it has to be: once for all requests that need it.
@@ -153,6 +152,86 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
                     for waiter in waiters { waiter(result) }
                 }
             }
+        }
+    }
+}
+
+extension AuthenticationInterceptor {
+    /// How many refreshes are allowed in how much time.
+    public struct RefreshWindow: Sendable {
+        /// How far the window reaches back from now, in seconds.
+        public let interval: TimeInterval
+        /// How often a credential may be refreshed in that time.
+        public let maximumAttempts: Int
+
+        /// Makes a window.
+        ///
+        /// - Parameters:
+        ///   - interval: How far it reaches back, in seconds. The default is 30.
+        ///   - maximumAttempts: How often a credential may be refreshed in that time. The default is 5.
+        public init(interval: TimeInterval = 30, maximumAttempts: Int = 5) {
+            self.interval = interval
+            self.maximumAttempts = maximumAttempts
+        }
+    }
+}
+
+/// What an ``AuthenticationInterceptor`` has done for a request. The retries that others ask for leave no trace here.
+struct AuthenticationRecord {
+    /// When the request began, or last got the result of a refresh.
+    var began: TimeInterval
+    /// The latest version of the credential with which the interceptor had the request retried.
+    fileprivate(set) var version: Int?
+}
+
+extension Request {
+    /// - Parameter id: Which interceptor.
+    func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
+        mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime) }
+    }
+
+    /// The request learns what a refresh came to. Only a later one can be its failure again.
+    func noteAnswer(by id: ObjectIdentifier) {
+        let now = Date.timeIntervalSinceReferenceDate.nextUp
+        changeAuthentication(by: id) { $0.began = now }
+    }
+
+    /// Notes that the request is retried with this version of the credential.
+    ///
+    /// - Returns: Whether it was not retried with it before.
+    func mayRetry(with version: Int, as id: ObjectIdentifier) -> Bool {
+        changeAuthentication(by: id) { record in
+            Swift.exchange(&record.version, with: version).map { $0 < version } ?? true
+        }
+    }
+
+    private func changeAuthentication<Value>(
+        by id: ObjectIdentifier, _ change: (inout AuthenticationRecord) -> Value
+    ) -> Value {
+        mutable.withLock {
+            change(&$0.interceptorRecords.authentications[id, default: AuthenticationRecord(began: $0.startTime)])
+        }
+    }
+}
+
+/// Why an ``AuthenticationInterceptor`` failed a request. It comes inside ``AFError/requestAdaptationFailed(error:)`` or
+/// ``AFError/requestRetryFailed(retryError:originalError:)``.
+public enum AuthenticationError: Error {
+    /// The interceptor has no credential.
+    case missingCredential
+    /// The credential has been refreshed so often of late that refreshing it again is of no use.
+    case excessiveRefresh
+}
+
+extension AuthenticationError: LocalizedError {
+    /// What was wrong, for a person.
+    public var errorDescription: String? {
+        switch self {
+        case .missingCredential:
+            "There is no credential to authenticate the request with. Set the interceptor's credential first."
+        case .excessiveRefresh:
+            "The credential was refreshed too often within the interceptor's refresh window, and requests with it are "
+                + "still refused. See that the authenticator recognizes its own credential and other causes of a refusal."
         }
     }
 }

@@ -1,3 +1,4 @@
+import AfarTransport
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
@@ -95,5 +96,23 @@ extension Credential {
     init?(_ credential: URLCredential, for request: HTTPRequest) {
         guard let user = credential.user, let password = credential.password else { return nil }
         self.init(user: user, password: password, origin: Origin(request))
+    }
+}
+
+extension AuthenticationStage {
+    /// The stage of a session, which asks its provider.
+    init(_ configuration: SessionConfiguration, over transport: any Transport) {
+        let features = transport.capabilities.features
+        guard let provider = configuration.credentialProvider else {
+            self.init(features: features)
+            return
+        }
+        self.init(features: features) { url, challenge in
+            guard let space = URL(keepingEscapesOf: url).flatMap({ URLProtectionSpace(challenge, of: $0) }),
+                let credential = try await provider.credential(for: space), let user = credential.user,
+                let password = credential.password
+            else { return nil }
+            return (user, password)
+        }
     }
 }

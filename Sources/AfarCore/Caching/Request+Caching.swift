@@ -18,7 +18,9 @@ extension Request {
     }
 
     /// Who was set to decide what a cache keeps of this request's response; nil when that is left to the session.
-    public var cachedResponseHandler: (any CachedResponseHandler)? { mutable.withLock { $0.settings.cachedResponseHandler } }
+    public var cachedResponseHandler: (any CachedResponseHandler)? {
+        mutable.withLock { $0.settings.cachedResponseHandler }
+    }
 
     /// Tells an exchange how it uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {

@@ -98,7 +98,9 @@ public final class StreamRequest: Request, @unchecked Sendable {
             return try await operation(connection)
         } catch {
             // What is out of time, or not wanted any more, leaves the connection as it is.
-            if !Task.isCancelled, (error as? TransportError)?.code != .timedOut { self.connection.closed.fulfil(.failure(error)) }
+            if !Task.isCancelled, (error as? TransportError)?.code != .timedOut {
+                self.connection.closed.fulfil(.failure(error))
+            }
             throw error
         }
     }

@@ -1,8 +1,7 @@
+public import Foundation
+
 #if canImport(FoundationNetworking)
-    import Foundation
     public import FoundationNetworking
-#else
-    public import Foundation
 #endif
 
 /// Parameters as a query: `key=value` pairs in the URL or in a form body.
@@ -90,4 +89,119 @@ public struct URLEncoding: ParameterEncoding {
             .map { "\($0)=\($1)" }
             .joined(separator: "&")
     }
+}
+
+extension URLEncoding {
+    /// How the key of an array's element is written.
+    public enum ArrayEncoding: Sendable {
+        /// `key[]`
+        case brackets
+        /// `key`
+        case noBrackets
+        /// `key[0]`, `key[1]` and so on.
+        case indexInBrackets
+        /// As a closure says.
+        @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
+
+        func encode(key: String, atIndex index: Int) -> String {
+            switch self {
+            case .brackets: "\(key)[]"
+            case .noBrackets: key
+            case .indexInBrackets: "\(key)[\(index)]"
+            case .custom(let encode): encode(key, index)
+            }
+        }
+    }
+
+    /// How a boolean is written.
+    public enum BoolEncoding: Sendable {
+        /// `1` and `0`
+        case numeric
+        /// `true` and `false`
+        case literal
+
+        func encode(value: Bool) -> String {
+            switch self {
+            case .numeric: value ? "1" : "0"
+            case .literal: value ? "true" : "false"
+            }
+        }
+    }
+
+    /// The escaped keys and values that one parameter gives.
+    ///
+    /// - Parameters:
+    ///   - key: The parameter's key, not escaped.
+    ///   - value: Its value; a collection gives a pair for each value in it.
+    /// - Returns: The pairs; none where collections are nested deeper than ``AFError/ParameterNestingError/limit``.
+    public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
+        AFError.ParameterNestingError.fits(value) ? components(fromKey: key, value: value) : []
+    }
+
+    /// The same for a value that is known to fit.
+    func components(fromKey key: String, value: Any) -> [(String, String)] {
+        if let members = members(of: value, key: key) {
+            members.flatMap { components(fromKey: $0.key, value: $0.value) }
+        } else {
+            [(escape(key), escape(text(of: value)))]
+        }
+    }
+
+    /// The keys and values in a value that is not one itself; nil for one that is.
+    private func members(of value: Any, key: String) -> [(key: String, value: Any)]? {
+        switch value {
+        case is String: nil
+        case let dictionary as [String: Any]:
+            dictionary.sorted { $0.key < $1.key }.map { ("\(key)[\($0.key)]", $0.value) }
+        case let array as [Any]:
+            array.enumerated().map { (arrayEncoding.encode(key: key, atIndex: $0), $1) }
+        case is NSNull: []
+        case let optional as any OptionalValue: optional.wrapped.map { [(key, $0)] } ?? []
+        default: nil
+        }
+    }
+
+    private func text(of value: Any) -> String {
+        switch value {
+        case let text as String: text
+        case let number as NSNumber where number.isBoolean: boolEncoding.encode(value: number.boolValue)
+        case is NSNumber, is any BinaryFloatingPoint: "\(value)".withoutZeroFraction
+        default: "\(value)"
+        }
+    }
+
+    /// The text with everything escaped that has a meaning in a query. See `CharacterSet.afURLQueryAllowed`.
+    public func escape(_ string: String) -> String {
+        string.addingPercentEncoding(withAllowedCharacters: .afURLQueryAllowed) ?? string
+    }
+}
+
+extension NSNumber {
+    /// Whether this was made of a `Bool`: Foundation keeps one object for each of the two, apart from 1 and 0.
+    fileprivate var isBoolean: Bool {
+        self === NSNumber(value: true) || self === NSNumber(value: false)
+    }
+}
+
+extension String {
+    /// The text of a number as Foundation writes it on Apple's systems: a whole one without a fraction.
+    fileprivate var withoutZeroFraction: String { hasSuffix(".0") ? String(dropLast(2)) : self }
+}
+
+/// An optional whose type is not known.
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrapped: Any? { self }
+}
+
+extension CharacterSet {
+    /// The characters that may stand in a key or value of a query as they are.
+    ///
+    /// Of those that RFC 3986 allows in a query all but its delimiters: `/` and `?` may stay, `:#[]@!$&'()*+,;=` are
+    /// escaped.
+    public static let afURLQueryAllowed = CharacterSet.urlQueryAllowed
+        .subtracting(CharacterSet(charactersIn: ":#[]@!$&'()*+,;="))
 }

@@ -76,3 +76,165 @@ extension URLConvertible {
         return redacted.count > 300 ? "\"\(redacted.prefix(300))…\"" : "\"\(redacted)\""
     }
 }
+
+extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .boundaryInvalid(let boundary):
+                "\(boundary.debugDescription) cannot be a boundary. Leave it out, or use up to 70 letters and digits."
+            case .bodyPartHeadersInvalid(let error): "A part cannot have these headers: \(error.cause)"
+            case .bodyPartURLInvalid(let url):
+                "\(url) is not a file URL. Use URL(filePath:), or append the data itself."
+            case .bodyPartFilenameInvalid(let url): "\(url) has no file name. Give the part a file name."
+            case .bodyPartFileNotReachable(let url): "There is no file at \(url.path) that can be read."
+            case .bodyPartFileNotReachableWithError(let url, let error):
+                "The file \(url.path) cannot be reached: \(error.cause)"
+            case .bodyPartFileIsDirectory(let url): "\(url.path) is a directory. A part must be a file."
+            case .bodyPartFileSizeNotAvailable(let url):
+                "The length of \(url.path) is not known. Append it as a stream with a length."
+            case .bodyPartFileSizeQueryFailedWithError(let url, let error):
+                "The length of \(url.path) could not be found: \(error.cause)"
+            case .bodyPartInputStreamCreationFailed(let url): "The file \(url.path) could not be opened for reading."
+            case .outputStreamCreationFailed(let url): "The file \(url.path) could not be opened for writing."
+            case .outputStreamFileAlreadyExists(let url):
+                "There is a file at \(url.path) already. Remove it or write elsewhere."
+            case .outputStreamURLInvalid(let url): "\(url) is not a file URL, so the form cannot be written there."
+            case .outputStreamWriteFailed(let error): "Writing the form failed: \(error.cause)"
+            case .inputStreamReadFailed(let error): "Reading a part failed: \(error.cause)"
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.UnexpectedInputStreamLength: CustomStringConvertible {
+    /// The two numbers, for a person.
+    public var description: String {
+        "The stream of a part gave \(bytesRead) bytes, \(bytesExpected) were announced."
+    }
+}
+
+extension AFError.ParameterEncodingFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .missingURL: "The request has no URL for a query. Set one, or encode into the body."
+            case .jsonEncodingFailed(let error): "The parameters cannot be JSON: \(error.cause)"
+            case .propertyListEncodingFailed(let error): "The parameters cannot be a property list: \(error.cause)"
+            case .customEncodingFailed(let error): error.cause
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.ParameterEncoderFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .missingRequiredComponent(.url): "The request has no URL. Set one before encoding."
+            case .missingRequiredComponent(.httpMethod(let method)):
+                "The request has no method to choose a destination by (it has \"\(method)\"). Set one before encoding."
+            case .encoderFailed(let error): error.cause
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .bodyDataInGETRequest(let body):
+                "It is a GET with a body of \(body.count) bytes. Use another method, or put the parameters into the query."
+            case .invalidMethod(let method): "\(method.debugDescription) is not an HTTP method."
+            case .invalidHeaderName(let name): "\(name.debugDescription) is not a name that a header can have."
+            case .invalidHeaderValue(let name):
+                "The value of the header \(name) has control characters, such as a line break. Remove or encode them."
+            case .unsupportedScheme(let scheme):
+                "The URL has the scheme \(scheme.debugDescription). Only http and https can be requested."
+            case .malformedURL(let url, let reason):
+                "The URL \(Redaction.standard.url(url.absoluteString)) is invalid: \(reason)"
+            case .ambiguousURL(let url, let reason):
+                "The URL \(Redaction.standard.url(url.absoluteString)) can be read in two ways: \(reason)"
+            case .conflictingContentLength:
+                "Its Content-Length contradicts its body or its Transfer-Encoding. Leave the header out, it is set for you."
+            case .tooManyHeaders(let count, let limit): "It has \(count) headers, at most \(limit) are allowed."
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .dataFileNil: "There is no file with the downloaded data."
+            case .dataFileReadFailed(let url): "The downloaded file \(url.path) cannot be read."
+            case .missingContentType(let acceptable):
+                "It names no content type; acceptable would be \(acceptable.joined(separator: ", "))."
+            case .unacceptableContentType(let acceptable, let type):
+                "Its content type is \(type); acceptable would be \(acceptable.joined(separator: ", "))."
+            case .unacceptableStatusCode(let code): "Its status code is \(code)."
+            case .customValidationFailed(let error): error.cause
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .inputDataNilOrZeroLength: "Its body is empty. If that is right, name its status code as an empty one."
+            case .inputFileNil: "There is no file with the downloaded data."
+            case .inputFileReadFailed(let url): "The downloaded file \(url.path) cannot be read."
+            case .stringSerializationFailed(let encoding): "Its body is no text in the encoding \(encoding)."
+            case .textDecodingFailed(_, let error): "Its body could not be made text: \(error.cause)"
+            case .jsonSerializationFailed(let error): "Its body is not JSON: \(error.cause)"
+            case .propertyListSerializationFailed(let error): "Its body is not a property list: \(error.cause)"
+            case .decodingFailed(let error): "Its body does not have the shape asked for: \(error.cause)"
+            case .customSerializationFailed(let error): error.cause
+            case .invalidEmptyResponse(let type):
+                "Its body is empty and \(type) has no empty value. Ask for Empty, or make \(type) an EmptyResponse."
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.ServerTrustFailureReason: CustomStringConvertible {
+    /// The cause, for a person.
+    public var description: String {
+        let text =
+            switch self {
+            case .noRequiredEvaluator(let host):
+                "There is no trust evaluator for \(host). Add one, or set allHostsMustBeEvaluated to false."
+            case .noCertificatesFound: "There are no certificates to pin. Give the evaluator some."
+            case .noPublicKeysFound: "There are no public keys to pin. Give the evaluator certificates that have some."
+            case .policyApplicationFailed(let host, let message):
+                "A policy could not be applied to \(host): \(message)"
+            case .settingAnchorCertificatesFailed(let host, let message, let certificates):
+                "Setting \(certificates.count) certificates to trust for \(host) failed: \(message)"
+            case .revocationPolicyCreationFailed: "The policy that looks for revoked certificates could not be made."
+            case .trustEvaluationFailed(let error): error?.cause ?? "Its chain of certificates is not valid."
+            case .defaultEvaluationFailed(let output):
+                "The certificates of \(output.host) are not valid: \(output.error)"
+            case .hostValidationFailed(let output):
+                "The certificate of \(output.host) is not for that host: \(output.error)"
+            case .revocationCheckFailed(let output, _):
+                "The check of \(output.host) for revoked certificates failed: \(output.error)"
+            case .certificatePinningFailed(let host, _, let pinned, let presented):
+                "\(host) presented \(presented.count) certificates, none among the \(pinned.count) pinned ones."
+            case .publicKeyPinningFailed(let host, _, let pinned, let presented):
+                "\(host) presented the keys \(presented.map(\.pin).joined(separator: ", ")), "
+                    + "none among the \(pinned.count) pinned ones."
+            case .customEvaluationFailed(let error): error.cause
+            }
+        return Redaction.standard.line(text)
+    }
+}

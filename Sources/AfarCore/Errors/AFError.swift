@@ -1,3 +1,4 @@
+package import AfarTransport
 public import Foundation
 
 /// Whatever can go wrong between the making of a request and the value handed to its handlers.
@@ -40,4 +41,38 @@ public indirect enum AFError: Error, Sendable {
     case sessionTaskFailed(error: any Error)
     /// The request is one that must not be sent.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
+}
+
+extension Error {
+    /// This error where it is an `AFError`, else nil.
+    public var asAFError: AFError? {
+        self as? AFError
+    }
+
+    /// This error as an `AFError`. It never fails: any other error comes back inside `AFError.sessionTaskFailed`.
+    ///
+    /// - Parameters:
+    ///   - message: Not used; here so that calls written for a version that traps still compile.
+    ///   - file: Not used.
+    ///   - line: Not used.
+    public func asAFError(
+        orFailWith message: @autoclosure () -> String,
+        file: StaticString = #file,
+        line: UInt = #line
+    ) -> AFError {
+        asAFError(or: .sessionTaskFailed(error: self))
+    }
+
+    /// This error where it is an `AFError`, else the one given.
+    package func asAFError(or defaultAFError: @autoclosure () -> AFError) -> AFError {
+        self as? AFError ?? defaultAFError()
+    }
+}
+
+extension AFError {
+    /// What the transport said, where it was the transport that failed.
+    package var transportError: TransportError? {
+        guard case .sessionTaskFailed(let error) = self else { return nil }
+        return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
+    }
 }

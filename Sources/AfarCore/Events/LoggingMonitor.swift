@@ -89,3 +89,55 @@ extension LoggingMonitor {
         case debug
     }
 }
+
+extension LoggingMonitor {
+    /// One thing that happened.
+    public struct Entry: Sendable {
+        /// ``Level/info`` for what came of a request, ``Level/debug`` for the steps on the way.
+        public let level: Level
+        /// What happened, in one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms".
+        public let message: String
+        /// Headers and metrics, one a line; empty for most entries.
+        public let details: [String]
+        /// The facts by name. All entries have `request` (see ``Request/id``) and `attempt` (counted from 1); what came of
+        /// a request has also `method`, `url`, `duration`, and where they are known `status`, `bytes` and `error`. A response
+        /// of the session's cache has `cached`, which is `true`.
+        public let metadata: [String: String]
+        /// Whether the description tells which request is meant.
+        let namesRequest: Bool
+    }
+}
+
+extension LoggingMonitor.Entry: CustomStringConvertible {
+    /// The message and the details in lines of their own. Where steps are told, it begins with the first digits of the
+    /// request's id, as the steps of several requests mingle.
+    public var description: String {
+        let id = namesRequest ? metadata["request"].map { "[\($0.prefix(8))] " } ?? "" : ""
+        return ([id + message] + details.map { "  \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension LoggingMonitor {
+    /// The monitor that the environment variable `AFAR_LOG` asks for; nil when it is not set.
+    static let environment: LoggingMonitor? = {
+        guard let monitor = make(asked: ProcessInfo.processInfo.environment["AFAR_LOG"]) else { return nil }
+        // What is noted is written by a queue. A program that ends just now waits for it.
+        atexit { LoggingMonitor.environment?.queue.sync {} }
+        return monitor
+    }()
+
+    /// - Parameters:
+    ///   - value: What the variable is set to.
+    ///   - complain: Called with a message when the value is unknown.
+    static func make(
+        asked value: String?, complain: (String) -> Void = { StandardError.note($0) }
+    ) -> LoggingMonitor? {
+        guard let value, !value.isEmpty else { return nil }
+        guard let level = Level(rawValue: value.lowercased()) else {
+            let known = Level.allCases.map(\.rawValue).joined(separator: " or ")
+            complain("AFAR_LOG is \"\(TerminalText.line(value))\", which means nothing. Set it to \(known).")
+            return nil
+        }
+        return LoggingMonitor(level)
+    }
+}

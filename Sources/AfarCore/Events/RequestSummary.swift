@@ -18,8 +18,10 @@ package struct RequestSummary {
     package init(_ request: Request, redaction: Redaction = .standard) {
         let facts = request.mutable.withLock { state in
             (
-                urlRequest: state.history.performedRequests.last ?? state.history.requests.last, status: state.attempt.head?.status,
-                attempt: state.history.attempts.last, start: state.startTime, retries: state.history.retryCount, error: state.error
+                urlRequest: state.history.performedRequests.last ?? state.history.requests.last,
+                status: state.attempt.head?.status,
+                attempt: state.history.attempts.last, start: state.startTime, retries: state.history.retryCount,
+                error: state.error
             )
         }
         let method = facts.urlRequest?.httpMethod ?? "GET"

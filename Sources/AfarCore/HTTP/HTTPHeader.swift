@@ -1,3 +1,5 @@
+import Foundation
+
 /// One header of a request or response: a name and a value.
 public struct HTTPHeader: Equatable, Hashable, Sendable {
     /// The name, written as it was given.
@@ -84,5 +86,138 @@ extension HTTPHeader {
     /// A `Sec-WebSocket-Protocol` header.
     public static func websocketProtocol(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Sec-WebSocket-Protocol", value: value)
+    }
+}
+
+extension HTTPHeader {
+    /// The `Accept-Encoding` in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`, which both transports decode everywhere.
+    ///
+    /// A session whose configuration has this value sends the codings that its transport decodes instead.
+    public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
+
+    /// The `Accept-Language` of every request that has none: the user's first six languages, best first.
+    ///
+    /// On Apple's platforms these are the system's. Elsewhere they are what the environment names when this is first used:
+    /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, and where nothing
+    /// is set, the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
+    public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
+        PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
+    )
+
+    /// The `User-Agent` of every request that has none, as in
+    /// `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`. What is unknown is left out: a program without a
+    /// bundle sends `shop (Linux 6.1.0) Afar/0.1.0`.
+    public static let defaultUserAgent: HTTPHeader = {
+        let bundle = Bundle.main.infoDictionary ?? [:]
+        func fact(_ key: String) -> String? { bundle[key] as? String }
+        let process = ProcessInfo.processInfo
+        let system = process.operatingSystemVersion
+        return .userAgent(
+            userAgentText(
+                name: fact("CFBundleExecutable") ?? process.processName,
+                version: fact("CFBundleShortVersionString"),
+                bundle: fact("CFBundleIdentifier"),
+                build: fact("CFBundleVersion"),
+                system: systemName.map { "\($0) \(system.majorVersion).\(system.minorVersion).\(system.patchVersion)" }
+            )
+        )
+    }()
+
+    /// The values with falling quality: `en;q=1.0, fr;q=0.9`.
+    static func qualityList(_ values: some Sequence<String>) -> String {
+        values.enumerated()
+            .map { index, value in index == 0 ? "\(value);q=1.0" : "\(value);q=0.\(max(10 - index, 1))" }
+            .joined(separator: ", ")
+    }
+
+    /// A user agent's text. What is not printable ASCII becomes `_`: a program may bear any file name, a header may not.
+    static func userAgentText(
+        name: String, version: String?, bundle: String?, build: String?, system: String?
+    ) -> String {
+        let facts = [bundle, build.map { "build:\($0)" }, system].compactMap { $0 }.joined(separator: "; ")
+        let product = name + (version.map { "/\($0)" } ?? "")
+        let text = "\(product) \(facts.isEmpty ? "" : "(\(facts)) ")Afar/\(AFInfo.version)"
+        return String(text.map { $0.isASCII && (" "..."~").contains($0) ? $0 : "_" })
+    }
+
+    private static var systemName: String? {
+        #if os(Linux)
+            "Linux"
+        #elseif os(macOS)
+            "macOS"
+        #elseif os(iOS)
+            "iOS"
+        #elseif os(tvOS)
+            "tvOS"
+        #elseif os(watchOS)
+            "watchOS"
+        #elseif os(visionOS)
+            "visionOS"
+        #elseif os(Windows)
+            "Windows"
+        #elseif os(Android)
+            "Android"
+        #else
+            nil
+        #endif
+    }
+}
+
+/// Facts about this library.
+public enum AFInfo {
+    /// The version, in the sense of semver.org.
+    public static let version = "0.1.0"
+}
+
+/// The languages that the user wants to read, best first, as tags of BCP 47.
+enum PreferredLanguages {
+    /// The system's languages; empty when they are unknown.
+    ///
+    /// On Linux Foundation returns international English whatever the user has chosen.
+    static var current: [String] {
+        #if canImport(Darwin)
+            Locale.preferredLanguages
+        #else
+            tags(in: ProcessInfo.processInfo.environment) ?? Locale.preferredLanguages.filter { $0 != "en-001" }
+        #endif
+    }
+
+    /// The languages that an environment names as POSIX and GNU gettext have it: the first of `LC_ALL`, `LC_MESSAGES` and
+    /// `LANG` that is not empty names the locale; unless that is `C`, the list in `LANGUAGE` goes before it.
+    ///
+    /// - Returns: nil if no language is named, as in the locale `C`.
+    static func tags(in environment: [String: String]) -> [String]? {
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        guard let locale, let language = tag(ofLocale: locale) else { return nil }
+        let list = (environment["LANGUAGE"] ?? "").split(separator: ":").compactMap { tag(ofLocale: String($0)) }
+        var seen: Set<String> = []
+        return (list + [language]).filter { seen.insert($0).inserted }
+    }
+
+    /// The tag of a locale such as `de_AT.UTF-8` or `sr_RS@latin`; nil for `C`, `POSIX` and what is no locale's name.
+    static func tag(ofLocale locale: String) -> String? {
+        let parts = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts[0].prefix { $0 != "." }
+        let subtags = name.split(separator: "_", omittingEmptySubsequences: false)
+        guard subtags[0].isLetters(2...3) else { return nil }
+        guard subtags.dropFirst().allSatisfy({ $0.isLetters(2...2) || $0.isLetters(4...4) || $0.isAreaNumber }) else {
+            return nil
+        }
+        let script = parts.count > 1 ? scripts[parts[1].lowercased()] : nil
+        return ([String(subtags[0])] + (script.map { [$0] } ?? []) + subtags.dropFirst().map(String.init))
+            .joined(separator: "-")
+    }
+
+    /// The modifiers of locales that name a script, as glibc has them, and that script's subtag.
+    private static let scripts = ["latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva"]
+}
+
+extension Substring {
+    fileprivate func isLetters(_ counts: ClosedRange<Int>) -> Bool {
+        counts.contains(utf8.count) && allSatisfy { $0.isASCII && $0.isLetter }
+    }
+
+    fileprivate var isAreaNumber: Bool {
+        utf8.count == 3 && allSatisfy { $0.isASCII && $0.isNumber }
     }
 }

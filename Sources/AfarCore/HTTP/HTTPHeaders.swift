@@ -1,3 +1,11 @@
+package import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
 /// The headers of a request or response, in order, one for each name. Names are equal whatever their case.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
     private var headers: [HTTPHeader] = []
@@ -145,5 +153,86 @@ extension String {
     fileprivate func isSameHeaderName(as other: String) -> Bool {
         utf8.count == other.utf8.count
             && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+    }
+}
+
+extension HTTPHeaders {
+    /// Refuses headers that cannot be sent as they are.
+    ///
+    /// Foundation's `URLRequest` drops such a header without a word, so this must come before they are put into one.
+    ///
+    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`;
+    ///   `sessionTaskFailed` for what ``HTTPHeader/authorization(username:password:)`` could not write.
+    package func validate() throws {
+        for header in self { try header.validate() }
+    }
+}
+
+extension HTTPHeader {
+    /// Refuses a name that is no token, a value with control characters other than the tab, and Basic credentials that
+    /// could not be written.
+    package func validate() throws {
+        guard name.isHTTPToken else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
+        }
+        guard value.allBytes({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
+        }
+        guard value == BasicAuthentication.withoutCredentials, name.asciiLowercased == "authorization" else { return }
+        let refusal = TransportError.invalidCredential(
+            "the user name has a colon or control characters, or the password has control characters", url: nil)
+        throw AFError.sessionTaskFailed(error: refusal.urlError)
+    }
+}
+
+extension HTTPMethod {
+    /// Refuses a method that is no token.
+    package func validate() throws {
+        guard rawValue.isHTTPToken else {
+            throw AFError.urlRequestValidationFailed(reason: .invalidMethod(rawValue))
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// The same fields as headers.
+    init(_ fields: HTTPFields) { self.init(fields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) }) }
+}
+
+extension HTTPFields {
+    /// The most header fields that a request may have.
+    private static let limit = 1_000
+
+    /// Makes fields of headers after checking that each can be sent as it is.
+    ///
+    /// - Throws: `AFError.urlRequestValidationFailed` with `tooManyHeaders`, `invalidHeaderName` or `invalidHeaderValue`.
+    package init(checking headers: HTTPHeaders) throws {
+        guard headers.count <= Self.limit else {
+            throw AFError.urlRequestValidationFailed(
+                reason: .tooManyHeaders(count: headers.count, limit: Self.limit))
+        }
+        self.init()
+        for header in headers {
+            try header.validate()
+            guard let name = HTTPField.Name(header.name) else {
+                throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(header.name))
+            }
+            append(HTTPField(name: name, value: header.value))
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The headers, in the order of their names.
+    public var headers: HTTPHeaders {
+        (allHeaderFields as? [String: String]).map(HTTPHeaders.init) ?? HTTPHeaders()
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The headers that every request gets which does not set them itself.
+    public var headers: HTTPHeaders {
+        get { (httpAdditionalHeaders as? [String: String]).map(HTTPHeaders.init) ?? HTTPHeaders() }
+        set { httpAdditionalHeaders = newValue.dictionary }
     }
 }

@@ -71,3 +71,96 @@ extension String {
         return result
     }
 }
+
+/// Where the content of a part comes from.
+enum MultipartContent: Sendable {
+    case data(Data)
+    case file(URL)
+    case stream(SingleUseStream)
+
+    /// Takes bytes, in any number of pieces.
+    typealias Sink = (UnsafeRawBufferPointer) throws -> Void
+    /// Fills a buffer. Returns how many bytes it put there, 0 at the end.
+    private typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
+
+    private static let pieceLength = 65_536
+
+    /// Hands the content over, if it has the length expected. A stream that has more is read up to there.
+    func write(length: UInt64, to sink: Sink) throws {
+        switch self {
+        case .data(let data):
+            try data.write(to: sink)
+        case .file(let url):
+            let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                throw AFError.multipartEncodingFailed(reason: .bodyPartInputStreamCreationFailed(for: url))
+            }
+            defer { close(descriptor) }
+            try Self.copy(length, to: sink) { try read(from: descriptor, into: $0) }
+        case .stream(let once):
+            let stream = once.take()
+            if stream?.streamStatus == .notOpen { stream?.open() }
+            defer { stream?.close() }
+            var missing = length
+            try Self.copy(length, to: sink) { buffer in
+                let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: missing)))
+                let count = wanted.isEmpty ? 0 : try stream?.read(into: wanted) ?? 0
+                missing -= UInt64(count)
+                return count
+            }
+        }
+    }
+
+    private static func copy(_ length: UInt64, to sink: Sink, from reader: Reader) throws {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 16)
+        defer { piece.deallocate() }
+        var total: UInt64 = 0
+        while true {
+            let count: Int
+            do { count = try reader(piece) } catch {
+                throw AFError.multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
+            }
+            total += UInt64(count)
+            guard total <= length, count > 0 || total == length else {
+                let error = AFError.UnexpectedInputStreamLength(bytesExpected: length, bytesRead: total)
+                throw AFError.multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
+            }
+            guard count > 0 else { return }
+            try sink(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+        }
+    }
+
+    private func read(from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw POSIXError.last }
+        }
+    }
+}
+
+/// A stream that one encoding can have.
+final class SingleUseStream: @unchecked Sendable {
+    // Sendable because only one caller gets the stream.
+    private let stream: InputStream
+    private let isTaken = Locked(false)
+
+    init(_ stream: InputStream) { self.stream = stream }
+
+    /// The stream, the first time.
+    func take() -> InputStream? {
+        isTaken.withLock { Swift.exchange(&$0, with: true) } ? nil : stream
+    }
+}
+
+extension Data {
+    /// Hands all bytes over at once.
+    func write(to sink: MultipartContent.Sink) throws { try withUnsafeBytes(sink) }
+}
+
+extension POSIXError {
+    /// What the last system call that failed has against it.
+    static var last: POSIXError { POSIXError(errno: Foundation.errno) }
+
+    init(errno code: Int32) { self.init(POSIXErrorCode(rawValue: code) ?? .EIO) }
+}

@@ -88,7 +88,9 @@ extension Request {
         options?.options.apply(to: &exchange.options)
         try stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: self)
-        if let policy = redirectPolicy(for: urlRequest, by: handler) { exchange.context[RedirectPolicyKey.self] = policy }
+        if let policy = redirectPolicy(for: urlRequest, by: handler) {
+            exchange.context[RedirectPolicyKey.self] = policy
+        }
         if let credential = credential.flatMap({ Credential($0, for: exchange.request) }) {
             exchange.context[CredentialKey.self] = credential
         }

@@ -89,7 +89,9 @@ extension Request {
 extension Request {
     /// The URL of the request that was made last, without userinfo; nil before the first.
     private var url: String? {
-        guard let url = lastRequest.map(sink.httpForm(of:))?.url, let target = try? RequestTarget(url) else { return nil }
+        guard let url = lastRequest.map(sink.httpForm(of:))?.url, let target = try? RequestTarget(url) else {
+            return nil
+        }
         return "\(target.scheme)://\(target.authority)\(target.path)"
     }
 }

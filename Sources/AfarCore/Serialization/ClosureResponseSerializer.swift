@@ -37,3 +37,40 @@ public final class ClosureResponseSerializer<Value>: ResponseSerializer {
         try serializeResponse(request, response, data, error)
     }
 }
+
+/// Gives the place of a downloaded file.
+public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
+    /// Makes the serializer.
+    public init() {}
+
+    /// The place of the file.
+    ///
+    /// - Throws: The error of before, or ``AFError/ResponseSerializationFailureReason/inputFileNil``.
+    public func serializeDownload(
+        request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
+    ) throws -> URL {
+        if let error { throw error }
+        guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
+        return fileURL
+    }
+}
+
+extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
+    /// Gives the place of a downloaded file.
+    public static var url: URLResponseSerializer { URLResponseSerializer() }
+}
+
+/// A type that has a value for a response without a body.
+public protocol EmptyResponse: Sendable {
+    /// The value for no body.
+    static func emptyValue() -> Self
+}
+
+/// What a response without a body decodes to.
+public struct Empty: Codable, Sendable, Hashable, EmptyResponse {
+    /// The shared value.
+    public static let value = Empty()
+
+    /// The shared value.
+    public static func emptyValue() -> Empty { value }
+}

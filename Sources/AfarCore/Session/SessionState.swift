@@ -139,3 +139,67 @@ final class SessionState: Sendable {
         eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
     }
 }
+
+/// The queues of a session: those that it was given, and those that it shows in their place.
+struct SessionQueues {
+    let root: DispatchQueue
+    /// Nil when the session was given none: each request makes its own `URLRequest`s.
+    let request: DispatchQueue?
+    /// Nil when the session was given none: each request runs its own serializers.
+    let serialization: DispatchQueue?
+    /// ``Session/requestQueue``, used or not.
+    let shownRequest: DispatchQueue
+    /// ``Session/serializationQueue``, used or not.
+    let shownSerialization: DispatchQueue
+
+    init(root: DispatchQueue, request: DispatchQueue?, serialization: DispatchQueue?) {
+        self.root = root
+        self.request = request
+        self.serialization = serialization
+        shownRequest = request ?? DispatchQueue(label: "\(root.label).requestQueue", target: root)
+        shownSerialization = serialization ?? DispatchQueue(label: "\(root.label).serializationQueue", target: root)
+    }
+}
+
+/// What has been started and is not over, and who waits for some of that to end: a pure value.
+///
+/// What is to be called is returned, since nobody's code is called under the lock that this stands behind.
+struct RunningRequests<Subject: AnyObject & Sendable> {
+    typealias Proceed = @Sendable () -> Void
+
+    private struct Waiting {
+        var subjects: Set<ObjectIdentifier>
+        let proceed: Proceed
+    }
+
+    private var subjects: [ObjectIdentifier: Subject] = [:]
+    private var waiting: [Waiting] = []
+
+    var all: [Subject] { Array(subjects.values) }
+
+    mutating func insert(_ subject: Subject) { subjects[ObjectIdentifier(subject)] = subject }
+
+    /// - Returns: What is to be called now.
+    mutating func remove(_ subject: Subject) -> [Proceed] {
+        subjects[ObjectIdentifier(subject)] = nil
+        guard !waiting.isEmpty else { return [] }
+        for index in waiting.indices { waiting[index].subjects.remove(ObjectIdentifier(subject)) }
+        return takeReady()
+    }
+
+    /// Has a closure called when none of these is running any more.
+    ///
+    /// - Returns: What is to be called now.
+    mutating func whenOver(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {
+        let running = Set(subjects.map(ObjectIdentifier.init)).intersection(self.subjects.keys)
+        waiting.append(Waiting(subjects: running, proceed: proceed))
+        return takeReady()
+    }
+
+    /// Takes out those who have nothing to wait for any more.
+    private mutating func takeReady() -> [Proceed] {
+        let ready = waiting.filter(\.subjects.isEmpty)
+        if !ready.isEmpty { waiting.removeAll(where: \.subjects.isEmpty) }
+        return ready.map(\.proceed)
+    }
+}

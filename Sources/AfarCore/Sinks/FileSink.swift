@@ -47,7 +47,9 @@ final class FileSink: ResponseSink {
 
     func receive(_ response: TransportResponse, for request: Request) throws {
         do throws(TransportError) {
-            guard let file = try storage.finish(), let task = request.lastTask as? URLSessionDownloadTask else { return }
+            guard let file = try storage.finish(), let task = request.lastTask as? URLSessionDownloadTask else {
+                return
+            }
             request.events?.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
         } catch {
             throw receive(error, for: request)
@@ -95,7 +97,8 @@ final class FileSink: ResponseSink {
         notify(request) { $0.request($1, didCreateDestinationURL: destination.destinationURL) }
         do {
             try storage.move(
-                to: destination.destinationURL, createsDirectories: destination.options.contains(.createIntermediateDirectories),
+                to: destination.destinationURL,
+                createsDirectories: destination.options.contains(.createIntermediateDirectories),
                 replacesFile: destination.options.contains(.removePreviousFile))
         } catch {
             let failure = request.fail(

@@ -16,7 +16,9 @@ final class MemorySink: ResponseSink {
     }
 
     /// Has the body handed to a closure from now on; nil keeps it.
-    func stream(to consume: (@Sendable (Data) -> Void)?) { state.release { Swift.exchange(&$0.consume, with: consume) } }
+    func stream(to consume: (@Sendable (Data) -> Void)?) {
+        state.release { Swift.exchange(&$0.consume, with: consume) }
+    }
 
     func begin() { data = nil }
 

@@ -50,3 +50,33 @@ extension [any ServerTrustEvaluating] {
 private struct NoEvaluators: Error, CustomStringConvertible {
     var description: String { "a CompositeTrustEvaluator without evaluators trusts nobody" }
 }
+
+/// Validates certificates in the ordinary way: the chain against the authorities that the transport trusts, and the host.
+public final class DefaultTrustEvaluator: ServerTrustEvaluating {
+    private let validateHost: Bool
+
+    /// Makes an evaluator.
+    ///
+    /// - Parameter validateHost: Whether the certificate must be for the host. The default is true.
+    public init(validateHost: Bool = true) { self.validateHost = validateHost }
+
+    /// Throws the reason `defaultEvaluationFailed` or `hostValidationFailed`.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+        try trust.af.validate(forHost: host, performDefaultValidation: true, validateHost: validateHost)
+    }
+}
+
+extension ServerTrustEvaluating where Self == DefaultTrustEvaluator {
+    /// A ``DefaultTrustEvaluator`` that validates the host.
+    public static var `default`: DefaultTrustEvaluator { DefaultTrustEvaluator() }
+}
+
+/// Trusts every certificate: whoever is in between can read and change all that is sent. For tests against servers of one's
+/// own only, and only for hosts named in a ``ServerTrustManager``.
+public final class DisabledTrustEvaluator: ServerTrustEvaluating {
+    /// Makes an evaluator.
+    public init() {}
+
+    /// Throws nothing.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws {}
+}

@@ -127,7 +127,8 @@ extension RequestState {
         snapshot.head = attempt.head
         snapshot.error = attempt.failure?.networkError
         snapshot.sent =
-            observers?.sending?.last ?? ByteProgress(completed: transaction?.countOfRequestBodyBytesSent ?? 0, total: nil)
+            observers?.sending?.last
+            ?? ByteProgress(completed: transaction?.countOfRequestBodyBytesSent ?? 0, total: nil)
         snapshot.received =
             observers?.receiving?.last
             ?? ByteProgress(

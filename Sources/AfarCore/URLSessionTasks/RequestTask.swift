@@ -1,7 +1,7 @@
-import Foundation
+public import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+    public import FoundationNetworking
 #endif
 
 /// One attempt of a request in the shape of Foundation's task, for code that wants to have one. What it shows and does is
@@ -29,4 +29,112 @@ private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAtte
     let task = type.init()
     task.attempt = attempt
     return task
+}
+
+/// The task of a request whose response is held in memory or handed on.
+final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Sendable {
+    // Sendable because the attempt is set before anybody else has the task.
+
+    var attempt: TaskAttempt?
+    private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
+
+    override var taskIdentifier: Int { attempt?.identifier ?? 0 }
+    override var originalRequest: URLRequest? { attempt?.urlRequest }
+    override var currentRequest: URLRequest? { attempt?.currentRequest }
+    override var response: URLResponse? { snapshot.head?.httpURLResponse }
+    override var state: URLSessionTask.State { snapshot.state }
+    override var error: (any Error)? { snapshot.error }
+    override var countOfBytesSent: Int64 { snapshot.sent.completed }
+    override var countOfBytesExpectedToSend: Int64 { snapshot.sent.total }
+    override var countOfBytesReceived: Int64 { snapshot.received.completed }
+    override var countOfBytesExpectedToReceive: Int64 { snapshot.received.total }
+    override var progress: Progress { snapshot.received.progress }
+
+    override var taskDescription: String? {
+        get { attempt?.description }
+        set { attempt?.description = newValue }
+    }
+
+    override var priority: Float {
+        get { attempt?.priority ?? URLSessionTask.defaultPriority }
+        set { attempt?.priority = newValue }
+    }
+
+    override func cancel() { attempt?.request?.cancel() }
+    override func suspend() { attempt?.request?.suspend() }
+    override func resume() { attempt?.request?.resume() }
+}
+
+/// The task of a download.
+final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked Sendable {
+    // Sendable because the attempt is set before anybody else has the task.
+
+    var attempt: TaskAttempt?
+    private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
+
+    override var taskIdentifier: Int { attempt?.identifier ?? 0 }
+    override var originalRequest: URLRequest? { attempt?.urlRequest }
+    override var currentRequest: URLRequest? { attempt?.currentRequest }
+    override var response: URLResponse? { snapshot.head?.httpURLResponse }
+    override var state: URLSessionTask.State { snapshot.state }
+    override var error: (any Error)? { snapshot.error }
+    override var countOfBytesSent: Int64 { snapshot.sent.completed }
+    override var countOfBytesExpectedToSend: Int64 { snapshot.sent.total }
+    override var countOfBytesReceived: Int64 { snapshot.received.completed }
+    override var countOfBytesExpectedToReceive: Int64 { snapshot.received.total }
+    override var progress: Progress { snapshot.received.progress }
+
+    override var taskDescription: String? {
+        get { attempt?.description }
+        set { attempt?.description = newValue }
+    }
+
+    override var priority: Float {
+        get { attempt?.priority ?? URLSessionTask.defaultPriority }
+        set { attempt?.priority = newValue }
+    }
+
+    override func cancel() { attempt?.request?.cancel() }
+    override func suspend() { attempt?.request?.suspend() }
+    override func resume() { attempt?.request?.resume() }
+
+    #if canImport(FoundationNetworking)
+        typealias ResumeDataHandler = (Data?) -> Void
+    #else
+        typealias ResumeDataHandler = @Sendable (Data?) -> Void
+    #endif
+
+    override func cancel(byProducingResumeData completionHandler: @escaping ResumeDataHandler) {
+        // Called once, as Foundation's would be.
+        nonisolated(unsafe) let completionHandler = completionHandler
+        guard let download = attempt?.request as? DownloadRequest else { return completionHandler(nil) }
+        download.cancel { completionHandler($0) }
+    }
+}
+
+extension DownloadRequest {
+    /// A task that shows what resume data asks for: its requests are the one for the bytes that are missing, without
+    /// credentials.
+    ///
+    /// It is no attempt: to resume a download, use
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling
+    /// the task does that to this request. The task of data that cannot be used has no requests.
+    ///
+    /// - Parameters:
+    ///   - data: What ``resumeData`` gave.
+    ///   - session: Not used: no `URLSession` carries requests.
+    public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
+        let sensitiveHeaders = self.session.configuration.sensitiveHeaders
+        let request = try? ResumeData(decoding: data).urlRequestForRest(without: sensitiveHeaders)
+        return makeTask(resuming: self, with: request)
+    }
+}
+
+extension ResumeData {
+    /// The request that asks for what is missing.
+    fileprivate func urlRequestForRest(without sensitiveHeaders: Set<String>) throws -> URLRequest {
+        var request = try urlRequest(without: sensitiveHeaders)
+        for field in fields(from: byteCount) { request.headers.update(field) }
+        return request
+    }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
@@ -44,7 +45,9 @@ extension Request {
 
     // MARK: For the sinks
 
-    fileprivate func append(_ validator: @escaping Validator) { mutable.withLock { $0.settings.validators.append(validator) } }
+    fileprivate func append(_ validator: @escaping Validator) {
+        mutable.withLock { $0.settings.validators.append(validator) }
+    }
 
     /// Runs the validators on what was received, and notifies the monitors of each result.
     ///
@@ -61,7 +64,8 @@ extension Request {
         for validator in validators {
             let result = ValidationResult { try validator(validated) }
             let failure = result.error.map { error in
-                fail(with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
+                fail(
+                    with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
             }
             if let events, let response = head.httpURLResponse { notify(events, validated, response, result) }
             if let failure { throw failure }
@@ -105,7 +109,6 @@ struct ValidatedResponse {
 
 /// Throws when a response is not as it should be.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void
-
 
 extension DataRequest {
     /// Looks at a response: the request sent, the head, and the bytes.
@@ -152,5 +155,31 @@ extension DownloadRequest {
     public func validate(_ validation: @escaping Validation) -> Self {
         append { validated in try validation(validated.request, validated.response, validated.fileURL).get() }
         return self
+    }
+}
+
+/// What validators check in a response's head.
+enum ResponseRules {
+    static func check(status: Int, isIn acceptable: some Sequence<Int>) throws {
+        guard acceptable.contains(status) else {
+            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: status))
+        }
+    }
+
+    static func check(contentTypeOf head: ResponseHead, isIn acceptable: [String]) throws {
+        let ranges = acceptable.map { MediaType($0) }
+        let type = head.mediaType
+        guard type.isComplete else {
+            guard ranges.contains(where: \.isAny) else {
+                throw AFError.responseValidationFailed(
+                    reason: .missingContentType(acceptableContentTypes: acceptable.sorted()))
+            }
+            return
+        }
+        guard ranges.contains(where: { $0.includes(type) }) else {
+            throw AFError.responseValidationFailed(
+                reason: .unacceptableContentType(
+                    acceptableContentTypes: acceptable.sorted(), responseContentType: type.essence))
+        }
     }
 }

@@ -19,7 +19,6 @@ import HTTPTypes
 public final class WebSocketRequest: Request, @unchecked Sendable {
     // Sendable because what it adds never changes.
 
-
     /// How the WebSocket is.
     public let configuration: Configuration
     let messages: MessageSink

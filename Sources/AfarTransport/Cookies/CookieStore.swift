@@ -55,3 +55,73 @@ extension CookieStore {
     /// Takes a cookie of the program's own.
     public func store(_ cookie: Cookie) { store([cookie], from: nil) }
 }
+
+/// Keeps cookies in memory, as long as it lives itself. Every session has one of its own unless its configuration has another.
+public final class MemoryCookieStore: CookieStore {
+    private let jar: InlineLocked<CookieJar>
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter limits: How many cookies it keeps. The default is 50 for a domain, and 3,000 in all.
+    public init(limits: CookieJar.Limits = .init()) { jar = InlineLocked(CookieJar(limits: limits)) }
+
+    /// Whether there are no cookies.
+    public var isEmpty: Bool { jar.withLock { $0.isEmpty } }
+
+    /// All cookies whose time is not over, in no particular order.
+    public var all: [Cookie] { jar.withLock { $0.all() } }
+
+    /// The cookies for a request, in the order in which they are sent.
+    public func cookies(for url: CookieURL) -> [Cookie] { jar.withLock { $0.cookies(for: url) } }
+
+    /// Takes cookies; one whose time is over removes the one that is there.
+    public func store(_ cookies: [Cookie], from url: CookieURL?) {
+        jar.withLock { jar in
+            for cookie in cookies { jar.store(cookie, from: url) }
+        }
+    }
+
+    /// Removes the cookies for which the closure returns true.
+    public func remove(where shouldRemove: (Cookie) -> Bool) {
+        let victims = all.filter(shouldRemove)
+        _ = jar.withLock { $0.removeUnchanged(victims) }
+    }
+
+    /// Removes all cookies.
+    public func removeAll() { jar.withLock { $0.removeAll() } }
+}
+
+/// Knows the names under which anybody can register names: `com`, `co.uk`, `github.io`. No cookie is for all of such a name.
+///
+/// It is asked while a response is read, so it is quick, and may be asked on any thread.
+public protocol PublicSuffixList: Sendable {
+    /// Whether a name is a public suffix.
+    ///
+    /// - Parameter domain: In lower case, ASCII (Punycode for what is not), without a dot in front or at the end.
+    func isPublicSuffix(_ domain: String) -> Bool
+}
+
+/// What is known without a list: a name without a dot is a public suffix.
+package struct TopLevelSuffixes: PublicSuffixList {
+    package init() {}
+
+    package func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
+}
+
+extension PublicSuffixList {
+    /// Whether two hosts are of one site: they are the same, or the same name right below a public suffix is in both.
+    package func areSameSite(_ host: CookieDomain, _ other: CookieDomain) -> Bool {
+        guard host != other else { return true }
+        guard !host.isAddress, !other.isAddress, let site = registrableDomain(of: host) else { return false }
+        return site == registrableDomain(of: other)
+    }
+
+    private func registrableDomain(of host: CookieDomain) -> String? {
+        var registrable: String?
+        for domain in host.matchingDomains.map(String.init) {
+            if isPublicSuffix(domain) { return registrable }
+            registrable = domain
+        }
+        return registrable
+    }
+}

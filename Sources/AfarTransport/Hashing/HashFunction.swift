@@ -95,3 +95,136 @@ struct HashBlocks {
         padding.withUnsafeBytes { append($0, process) }
     }
 }
+
+/// The MD5 hash (RFC 1321). It is broken for signatures and stands here for Digest authentication only, where servers ask
+/// for it.
+struct MD5: HashFunction {
+    typealias State = (UInt32, UInt32, UInt32, UInt32)
+
+    static let isBigEndian = false
+
+    var blocks = HashBlocks()
+    var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
+
+    /// RFC 1321, section 3.4: the integer parts of 2³² times the sines of 1 to 64.
+    private static let sines: [UInt32] = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
+    /// By how much each of the four rounds rotates, in its four kinds of steps.
+    private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
+
+    static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3] }
+
+    static func process(
+        _ block: UnsafeRawBufferPointer, into state: inout State
+    ) {
+        var (a, b, c, d) = state
+        for step in 0..<64 {
+            let (mixed, index) =
+                switch step / 16 {
+                case 0: ((b & c) | (~b & d), step)
+                case 1: ((b & d) | (c & ~d), (5 * step + 1) % 16)
+                case 2: (b ^ c ^ d, (3 * step + 5) % 16)
+                default: (c ^ (b | ~d), (7 * step) % 16)
+                }
+            let word = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+            let sum = a &+ mixed &+ sines[step] &+ word
+            let shift = shifts[step / 16 * 4 + step % 4]
+            (a, d, c, b) = (d, c, b, b &+ (sum << shift | sum >> (32 - shift)))
+        }
+        state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d)
+    }
+}
+
+/// The SHA-1 hash (FIPS 180-4). It is broken for signatures and stands here for the handshake of WebSockets only, which
+/// asks for it.
+package struct SHA1: HashFunction {
+    typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
+
+    static let isBigEndian = true
+
+    var blocks = HashBlocks()
+    var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0)
+
+    init() {}
+
+    /// The hash of a text's UTF-8.
+    package static func digest(of text: String) -> [UInt8] {
+        hash(of: text)
+    }
+
+    static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3, state.4] }
+
+    static func process(
+        _ block: UnsafeRawBufferPointer, into state: inout State
+    ) {
+        var words = (0..<16).map { UInt32(bigEndian: block.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)) }
+        for index in 16..<80 {
+            words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], by: 1))
+        }
+        var (a, b, c, d, e) = state
+        for index in 0..<80 {
+            let (mixed, constant): (UInt32, UInt32) =
+                switch index / 20 {
+                case 0: ((b & c) | (~b & d), 0x5A82_7999)
+                case 1: (b ^ c ^ d, 0x6ED9_EBA1)
+                case 2: ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC)
+                default: (b ^ c ^ d, 0xCA62_C1D6)
+                }
+            let next = rotated(a, by: 5) &+ mixed &+ e &+ constant &+ words[index]
+            (e, d, c, b, a) = (d, c, rotated(b, by: 30), a, next)
+        }
+        state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d, state.4 &+ e)
+    }
+
+    private static func rotated(_ word: UInt32, by count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
+}
+
+/// The SHA-256 hash (FIPS 180-4).
+struct SHA256: HashFunction {
+    static let isBigEndian = true
+
+    var blocks = HashBlocks()
+    var state = Self.initial
+
+    /// FIPS 180-4, section 5.3.3.
+    private static let initial: [UInt32] = [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ]
+
+    /// FIPS 180-4, section 4.2.2.
+    private static let constants: [UInt32] = [
+        0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+        0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+        0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+        0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+        0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+        0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+        0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+        0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+    ]
+
+    static func words(of state: [UInt32]) -> [UInt32] { state }
+
+    static func process(_ block: UnsafeRawBufferPointer, into state: inout [UInt32]) {
+        var words = (0..<16).map { UInt32(bigEndian: block.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)) }
+        words.reserveCapacity(64)
+        for index in 16..<64 {
+            let (early, late) = (words[index - 15], words[index - 2])
+            let mixed = rotated(early, by: 7) ^ rotated(early, by: 18) ^ early >> 3
+            let other = rotated(late, by: 17) ^ rotated(late, by: 19) ^ late >> 10
+            words.append(words[index - 16] &+ mixed &+ words[index - 7] &+ other)
+        }
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for index in 0..<64 {
+            let lower = rotated(e, by: 6) ^ rotated(e, by: 11) ^ rotated(e, by: 25)
+            let upper = rotated(a, by: 2) ^ rotated(a, by: 13) ^ rotated(a, by: 22)
+            let choice = (e & f) ^ (~e & g)
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            let first = h &+ lower &+ choice &+ constants[index] &+ words[index]
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ upper &+ majority)
+        }
+        for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
+    }
+
+    private static func rotated(_ word: UInt32, by count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+}

@@ -73,3 +73,71 @@ public struct TransactionMetrics: Sendable, Hashable {
     /// Makes empty metrics.
     public init() {}
 }
+
+extension TransactionMetrics {
+    /// The earlier name of ``countOfRequestHeaderBytesSent``.
+    @available(*, deprecated, renamed: "countOfRequestHeaderBytesSent")
+    public var requestHeaderBytes: Int64 {
+        get { countOfRequestHeaderBytesSent }
+        set { countOfRequestHeaderBytesSent = newValue }
+    }
+
+    /// The earlier name of ``countOfRequestBodyBytesSent``.
+    @available(*, deprecated, renamed: "countOfRequestBodyBytesSent")
+    public var requestBodyBytes: Int64 {
+        get { countOfRequestBodyBytesSent }
+        set { countOfRequestBodyBytesSent = newValue }
+    }
+
+    /// The earlier name of ``countOfResponseHeaderBytesReceived``.
+    @available(*, deprecated, renamed: "countOfResponseHeaderBytesReceived")
+    public var responseHeaderBytes: Int64 {
+        get { countOfResponseHeaderBytesReceived }
+        set { countOfResponseHeaderBytesReceived = newValue }
+    }
+
+    /// The earlier name of ``countOfResponseBodyBytesReceived``.
+    @available(*, deprecated, renamed: "countOfResponseBodyBytesReceived")
+    public var responseBodyBytes: Int64 {
+        get { countOfResponseBodyBytesReceived }
+        set { countOfResponseBodyBytesReceived = newValue }
+    }
+
+    /// The earlier name of ``countOfResponseBodyBytesAfterDecoding``.
+    @available(*, deprecated, renamed: "countOfResponseBodyBytesAfterDecoding")
+    public var responseBodyBytesAfterDecoding: Int64 {
+        get { countOfResponseBodyBytesAfterDecoding }
+        set { countOfResponseBodyBytesAfterDecoding = newValue }
+    }
+}
+
+extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The connection, how long each phase took, and the bytes, in one line.
+    public var description: String {
+        let times = measuredPhases.map { "\($0.name) \(Quantity.milliseconds($0.seconds))" }
+        let total = "total \(Quantity.milliseconds(duration))"
+        let facts = ConnectionSummary(self, isSecure: nil)
+        return [facts.connection, (times + [total]).joined(separator: ", "), facts.traffic]
+            .compactMap { $0 }.joined(separator: "; ")
+    }
+
+    /// The same as a small table: a line for each phase.
+    public var debugDescription: String {
+        let rows = measuredPhases + [("Total", duration)]
+        let nameWidth = rows.map(\.name.count).max() ?? 0
+        let times = rows.map { Quantity.milliseconds($0.seconds) }
+        let timeWidth = times.map(\.count).max() ?? 0
+        let table = zip(rows, times).map { row, time in
+            "  \(row.name)" + String(repeating: " ", count: nameWidth - row.name.count + 2 + timeWidth - time.count)
+                + time
+        }
+        return (ConnectionSummary(self, isSecure: nil).lines + table).joined(separator: "\n")
+    }
+
+    private var measuredPhases: [(name: String, seconds: Double)] {
+        phases(isSecure: secureConnectionStartDate != nil).compactMap { phase in
+            guard case .measured(let time) = phase.time else { return nil }
+            return (phase.name.rawValue, time.upperBound - time.lowerBound)
+        }
+    }
+}

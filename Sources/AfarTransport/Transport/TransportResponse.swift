@@ -40,3 +40,47 @@ extension TransportResponse.Body {
         }
     }
 }
+
+extension TransportResponse {
+    /// This response, as a transport returns one that was judged at its head.
+    ///
+    /// - Parameter delivery: Where the body has to be if the verdict says nothing else.
+    package func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<
+        TransportResponse, any Error
+    > {
+        switch verdict {
+        case .take(let other): return delivered(to: other ?? delivery)
+        case .discard, .ask:
+            body.abandon()
+            return .success(TransportResponse(head: head, body: .data(Data()), report: report))
+        case .refuse(let error):
+            body.abandon()
+            var failure = TransportError(refused: head.url, because: error)
+            failure.report = report
+            return .failure(failure)
+        }
+    }
+
+    /// Puts a body that is in memory where it belongs.
+    private func delivered(to delivery: ResponseDelivery) -> Result<TransportResponse, any Error> {
+        guard case .data(let data) = body else { return .success(self) }
+        var response = self
+        switch delivery {
+        case .collect, .connection: break
+        case .file(let descriptor, _):
+            if let code = data.withUnsafeBytes({ $0.write(to: descriptor) }) {
+                return .failure(
+                    TransportError(
+                        .deliveryFailed, phase: .receiving, url: head.url,
+                        message: "the response's body could not be written", systemError: code))
+            }
+            response.body = .file(byteCount: Int64(data.count))
+        case .stream(let highWaterMark):
+            let (stream, source) = ResponseBodyStream.make(highWaterMark: highWaterMark, onDemand: {}, onCancel: {})
+            if !data.isEmpty { source.yield(data) }
+            source.finish(throwing: nil, report: report)
+            response.body = .stream(stream)
+        }
+        return .success(response)
+    }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A place in the tree that a value encodes itself into: what the containers write and the serializer reads.
 ///
 /// It is a class because containers and super encoders of one place may live side by side.
@@ -64,5 +66,116 @@ final class FormNode {
             content = .list([node])
         }
         return node
+    }
+}
+
+/// A number that its description stands for.
+protocol FormNumber: CustomStringConvertible {}
+
+extension Int: FormNumber {}
+extension Int8: FormNumber {}
+extension Int16: FormNumber {}
+extension Int32: FormNumber {}
+extension Int64: FormNumber {}
+extension Int128: FormNumber {}
+extension UInt: FormNumber {}
+extension UInt8: FormNumber {}
+extension UInt16: FormNumber {}
+extension UInt32: FormNumber {}
+extension UInt64: FormNumber {}
+extension UInt128: FormNumber {}
+extension Double: FormNumber {}
+extension Float: FormNumber {}
+extension Decimal: FormNumber {}
+
+// The standard library answers for the two widest integers, with an error, unless a container has methods of its own.
+
+extension FormKeyedContainer {
+    func encode(_ value: Int128, forKey key: Key) throws {
+        try encoding.field(key).write(value)
+    }
+
+    func encode(_ value: UInt128, forKey key: Key) throws {
+        try encoding.field(key).write(value)
+    }
+}
+
+extension FormUnkeyedContainer {
+    func encode(_ value: Int128) throws {
+        try encoding.newElement().write(value)
+    }
+
+    func encode(_ value: UInt128) throws {
+        try encoding.newElement().write(value)
+    }
+}
+
+extension FormSingleValueContainer {
+    func encode(_ value: Int128) throws {
+        try encoding.here.write(value)
+    }
+
+    func encode(_ value: UInt128) throws {
+        try encoding.here.write(value)
+    }
+}
+
+/// Turns the tree that a value has encoded itself into into text.
+struct FormSerializer {
+    private let options: URLEncodedFormEncoder
+    private let unescaped: CharacterSet
+
+    init(options: URLEncodedFormEncoder) {
+        self.options = options
+        unescaped = options.allowedCharacters.union(CharacterSet(charactersIn: " "))
+    }
+
+    /// The text of a whole tree.
+    ///
+    /// - Throws: `URLEncodedFormEncoder.Error.invalidRootObject` if its root is not an object.
+    func text(of root: FormNode) throws -> String {
+        switch root.content {
+        case .nothing: return ""
+        case .object(let fields): return text(of: fields) { options.keyEncoding.encode($0) } ?? ""
+        case .text: throw URLEncodedFormEncoder.Error.invalidRootObject("a single value")
+        case .list: throw URLEncodedFormEncoder.Error.invalidRootObject("an array")
+        }
+    }
+
+    /// The pairs of a node that has this key, nil if there are none.
+    private func text(of node: FormNode, key: String) -> String? {
+        switch node.content {
+        case .nothing: nil
+        case .text(let text): "\(escape(key))=\(escape(text))"
+        case .list(let nodes): text(of: nodes, key: key)
+        case .object(let fields):
+            text(of: fields) { key + options.keyPathEncoding.encodeKeyPath(options.keyEncoding.encode($0)) }
+        }
+    }
+
+    private func text(of fields: FormNode.Fields, path: (_ key: String) -> String) -> String? {
+        let parts = fields.entries.compactMap { text(of: $0.node, key: path($0.key)) }
+        return joined(options.alphabetizeKeyValuePairs ? parts.sorted() : parts)
+    }
+
+    private func text(of nodes: [FormNode], key: String) -> String? {
+        var index = 0
+        return joined(
+            nodes.compactMap { node in
+                // An element that leaves no trace takes no index either.
+                let part = text(of: node, key: options.arrayEncoding.encode(key, atIndex: index))
+                if part != nil { index += 1 }
+                return part
+            }
+        )
+    }
+
+    private func joined(_ parts: [String]) -> String? {
+        parts.isEmpty ? nil : parts.joined(separator: "&")
+    }
+
+    private func escape(_ text: String) -> String {
+        let escaped = text.addingPercentEncoding(withAllowedCharacters: unescaped) ?? text
+        return escaped.replacing(" ", with: options.spaceEncoding.text)
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -143,5 +144,97 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
             return delay
         }
         return asked > maximumRetryAfter ? nil : max(delay, asked)
+    }
+}
+
+extension RetryPolicy {
+    /// How often a request is retried at most: twice.
+    public static let defaultRetryLimit: UInt = 2
+
+    /// The factor by which each delay is longer than the one before: 2.
+    public static let defaultExponentialBackoffBase: UInt = 2
+
+    /// The first delay: half a second.
+    public static let defaultExponentialBackoffScale = 0.5
+
+    /// The methods whose effect is the same however often a request is sent (RFC 9110, section 9.2.2).
+    public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
+
+    /// The status codes of transient failures (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
+    public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
+
+    /// The network errors that may be transient: those of look-ups, connections, time and the mobile network, a
+    /// certificate's dates, and broken answers.
+    public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
+        .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected,
+        .badServerResponse,
+        .callIsActive, .dataNotAllowed, .internationalRoamingOff,
+        .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed,
+        .cannotLoadFromNetwork,
+        .downloadDecodingFailedMidStream, .downloadDecodingFailedToComplete,
+        .networkConnectionLost, .notConnectedToInternet,
+        .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+        .timedOut,
+    ]
+}
+
+extension RetryPolicy {
+    /// How the delays before retries vary, so that clients that failed together do not come back together.
+    public struct Jitter: Sendable {
+        let vary: @Sendable (TimeInterval) -> TimeInterval
+
+        /// Makes a rule of one's own.
+        ///
+        /// - Parameter vary: Makes the delay to wait from the one that the policy has computed, both in seconds. It is
+        ///   called on an unspecified thread.
+        @preconcurrency
+        public init(_ vary: @escaping @Sendable (_ delay: TimeInterval) -> TimeInterval) {
+            self.vary = vary
+        }
+
+        /// The delays stay as they are.
+        public static let none = Jitter { $0 }
+        /// Each delay is a random one between none and the whole.
+        public static let full = Jitter { $0 > 0 ? .random(in: 0...min($0, .greatestFiniteMagnitude)) : 0 }
+    }
+}
+
+/// Retries idempotent requests whose connection was lost, and nothing else.
+open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
+    // Sendable because it adds nothing that changes.
+
+    /// Makes a policy.
+    ///
+    /// - Parameters:
+    ///   - retryLimit: How often a request is retried at most. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less is
+    ///     taken for 2.
+    ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
+    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
+    ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
+    public init(
+        retryLimit: UInt = RetryPolicy.defaultRetryLimit,
+        exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+        retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods
+    ) {
+        super.init(
+            retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
+            exponentialBackoffScale: exponentialBackoffScale, retryableHTTPMethods: retryableHTTPMethods,
+            retryableHTTPStatusCodes: [], retryableURLErrorCodes: [.networkConnectionLost])
+    }
+}
+
+extension ResponseHead {
+    /// How many seconds the server asks to wait before the next request (RFC 9110, section 10.2.3), nil when it does not
+    /// say, or says it in a way that cannot be read.
+    ///
+    /// A date is compared with the response's own, if it has one, so that a wrong clock on either side does no harm.
+    var retryAfter: TimeInterval? {
+        guard let text = value(for: .retryAfter) else { return nil }
+        if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
+        guard let date = HTTPDate.parse(text) else { return nil }
+        let now = value(for: .date).flatMap(HTTPDate.parse).map(TimeInterval.init) ?? Date().timeIntervalSince1970
+        return max(0, TimeInterval(date) - now)
     }
 }
