@@ -187,7 +187,7 @@ struct AuthenticationRecord {
 extension Request {
     /// - Parameter id: Which interceptor.
     func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
-        mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime) }
+        mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime ?? 0) }
     }
 
     /// The request learns what a refresh came to. Only a later one can be its failure again.
@@ -209,7 +209,7 @@ extension Request {
         by id: ObjectIdentifier, _ change: (inout AuthenticationRecord) -> Value
     ) -> Value {
         mutable.withLock {
-            change(&$0.interceptorRecords.authentications[id, default: AuthenticationRecord(began: $0.startTime)])
+            change(&$0.interceptorRecords.authentications[id, default: AuthenticationRecord(began: $0.startTime ?? 0)])
         }
     }
 }

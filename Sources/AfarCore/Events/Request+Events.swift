@@ -31,6 +31,11 @@ extension Request {
         state.observers?.monitor ?? session.eventMonitor
     }
 
+    /// Notifies the monitors, if there are any, with the request as the type that they expect.
+    func notify<Kind: Request>(_: Kind.Type, _ notify: (CompositeEventMonitor, Kind) -> Void) {
+        if let events, let request = self as? Kind { notify(events, request) }
+    }
+
     /// Moves the request to a state that its user wants, and notifies the monitors. It happens under the lock, so that
     /// events keep their order.
     ///

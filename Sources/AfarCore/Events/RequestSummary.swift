@@ -27,7 +27,7 @@ package struct RequestSummary {
         let method = facts.urlRequest?.httpMethod ?? "GET"
         let url = facts.urlRequest?.url.map { TerminalText.line(redaction.url($0.absoluteString)) } ?? "without a URL"
         let end = facts.attempt?.end.timeIntervalSinceReferenceDate ?? Date.timeIntervalSinceReferenceDate
-        let duration = Quantity.milliseconds(facts.start > 0 ? max(0, end - facts.start) : 0)
+        let duration = Quantity.milliseconds(facts.start.map { max(0, end - $0) } ?? 0)
 
         var metadata = ["method": method, "url": url, "duration": duration, "attempt": "\(facts.retries + 1)"]
         metadata["status"] = facts.status.map { "\($0)" }

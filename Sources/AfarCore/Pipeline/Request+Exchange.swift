@@ -97,8 +97,10 @@ extension Request {
         if let handler = challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
         if let handler = serverTrustHandler { exchange.context[ServerTrustHandlerKey.self] = handler }
         try useCache(for: urlRequest, in: &exchange)
-        let driver = HopDriver(
-            Hop(exchange), through: sink.stages(of: stack), over: stack.sender, judge: decide)
+        let control = exchange.control
+        let driver = HopDriver(Hop(exchange), through: sink.stages(of: stack), over: stack.sender) { [self] head in
+            decide(on: head, in: control)
+        }
         let isEnded = mutable.withLock { state in
             state.attempt.driver = driver
             return state.end != nil

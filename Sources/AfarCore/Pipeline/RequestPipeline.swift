@@ -9,37 +9,24 @@ import Foundation
 /// Each step gets what it needs from the one before. A step that waits for somebody's answer ends when the task is
 /// cancelled, which it is when the request is ended from outside.
 ///
-/// The pipeline is its task's executor as well. It lends the task to whoever awaits the response, so that nobody is woken
-/// only to wake another. When nobody does, it runs on Dispatch's threads: of those for tasks there are as many as
-/// processors, and people block them to wait for a handler.
+/// The pipeline is its task's executor as well. The steps run on the thread that awaits the response, which saves a wake-up.
+/// When nothing awaits it, they run on Dispatch's threads, because programs block the few threads of the task pool.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
-    // Sendable because one step of the task at a time touches what is not behind the lock.
-
-    private struct Running {
-        var task: Task<Void, Never>?
-        /// Whether the request was ended from outside.
-        var isEnded = false
-    }
+    // Sendable because the task alone touches what changes.
 
     let request: Request
     let session: SessionState
-    /// Whether it is for handlers that were added when everything was over.
-    private let isLate: Bool
-    private let running = InlineLocked(Running())
     /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
 
-    /// - Parameter isLate: Whether it is for handlers that were added when everything was over.
-    init(_ request: Request, forLateHandlers isLate: Bool = false) {
+    init(_ request: Request) {
         self.request = request
         session = request.session
-        self.isLate = isLate
     }
 
     /// Starts the task, once.
     ///
-    /// - Parameter isAtOnce: Whether it may begin on the calling thread, since nobody's code but Afar's is run before the
-    ///   response is there.
+    /// - Parameter isAtOnce: Whether it may begin on the calling thread, since no user code runs before the response arrives.
     func start(atOnce isAtOnce: Bool) {
         let task: Task<Void, Never>
         if isAtOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -48,27 +35,19 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         } else {
             task = Task(executorPreference: self) { await self.run() }
         }
-        let isEnded = running.withLock { running in
-            running.task = task
-            return running.isEnded
+        let isEnded = request.mutable.withLock { state in
+            state.task = task
+            return state.end != nil
         }
         if isEnded { task.cancel() }
     }
 
-    /// The request was ended from outside: what runs for it is cancelled.
-    func end() {
-        let task = running.withLock { running in
-            running.isEnded = true
-            return running.task
-        }
-        task?.cancel()
+    /// Calls handlers that were added after the request finished.
+    func callLateHandlers() {
+        Task(executorPreference: self) { _ = await self.callHandlers(mayRetry: false, hadEnded: false) }
     }
 
     nonisolated(nonsending) private func run() async {
-        guard !isLate else {
-            _ = await callHandlers(mayRetry: false, hadEnded: false)
-            return
-        }
         var failure = await attempt(after: nil)
         while true {
             if let cause = failure {
@@ -108,16 +87,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    private func checkEnd() throws(AFError) {
-        if let end = request.mutable.withLock({ $0.end }) { throw end }
-    }
-
     // MARK: Making the request
 
     /// Makes the `URLRequest` of the caller's values, and has the adapters change it.
     nonisolated(nonsending) private func makeURLRequest() async throws(AFError) -> URLRequest {
         let made = try await request.onQueue(session.queues.request) { [self] () throws(AFError) in
-            try checkEnd()
+            try request.checkEnd()
             return try request.makeURLRequest()
         }
         return request.isIntercepted ? try await adapted(made) : made
@@ -150,14 +125,14 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }.get()
     }
 
-    /// Asks an adapter or a retrier, while nobody else of the session does: people keep flags in them without a lock. What
-    /// it is given to answer with does not hold the request, since it may be kept for ever.
+    /// Calls an adapter or a retrier. A session calls one at a time, because many keep state without a lock. The completion
+    /// handler does not retain the request, because it may be kept forever.
     private func ask<Answer: Sendable>(
-        ifEnded ending: Answer, _ ask: @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
+        ifEnded ending: Answer, _ ask: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         await session.interceptorLock.acquire()
-        return await withCancellableCallback(ifCancelled: ending) { answer in
-            await request.onQueue(session.queues.request) { [request, session] in
+        return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
+            let work: @Sendable () -> Void = {
                 // Only the interceptor may hold the session, or a session would live as long as its answer takes.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
                     ask(owner, answer)
@@ -165,6 +140,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                     answer(ending)
                 }
                 session.interceptorLock.unlock()
+            }
+            // A cancel does not wait for the queue.
+            if let queue = session.queues.request {
+                Task(executorPreference: QueueExecutor(queue)) { work() }
+            } else {
+                work()
             }
         }
     }
@@ -189,7 +170,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
             request.events?.request(request, didFailToCreateURLRequestWithError: failure)
             throw failure
         }
-        try checkEnd()
+        try request.checkEnd()
         request.willPerform(urlRequest, control: exchange.control)
         return exchange
     }
@@ -232,10 +213,13 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         request.receiveHead(of: response)
         do {
             _ = await request.headAnswer?.value
-            try checkEnd()
+            try request.checkEnd()
             // A handler may take its time; what it does not want any more need not arrive meanwhile.
-            try await withTaskCancellationHandler {
-                try await request.sink.read(response, for: request)
+            try await withTaskCancellationHandler { [request] in
+                // What user code does with a body takes long, and does not belong on the thread of the task that waits.
+                try await withTaskExecutorPreference(QueueExecutor.global) {
+                    try await request.sink.read(response, for: request)
+                }
             } onCancel: { [body = response.body] in
                 body.abandon()
             }
@@ -244,12 +228,16 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
             outcome.error = error
         }
         if case .stream(let body) = response.body { outcome.response?.report = await body.report() }
+        if var error = outcome.error as? TransportError, let report = outcome.response?.report {
+            error.report = report
+            outcome.error = error
+        }
     }
 
     /// Keeps what an exchange came to.
     private func receive(_ outcome: Outcome) throws(AFError) {
-        let (end, work) = request.mutable.withLock { state in
-            (state.attempt.control, state.attempt.driver) = (nil, nil)
+        // A transport's values are not released under the lock.
+        let (end, work, _) = request.mutable.withLock { state in
             if let report = outcome.report {
                 state.history.attempts.append(
                     AttemptReport(
@@ -257,7 +245,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                         response: outcome.response?.head))
             }
             if let error = outcome.error as? TransportError { state.end = state.end?.atPlace(of: error) }
-            return (state.end, Swift.exchange(&state.attempt.work, with: []))
+            return (
+                state.end, Swift.exchange(&state.attempt.work, with: []),
+                (state.attempt.control.take(), state.attempt.driver.take())
+            )
         }
         for task in work { task.cancel() }
         var failure: AFError?
@@ -303,11 +294,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    /// Not if a retry could not begin, because another would fail as well, and not for a handler that was added to a
-    /// finished request, which isn't sent again.
+    /// Not if a retry could not begin, because another would fail as well, and not once the request was ended or has finished.
     private func mayRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
-        return !request.isFinished && request.sink.mayBeRetried
+        return request.mutable.withLock { $0.isActive } && request.sink.mayBeRetried
     }
 
     /// Makes everything ready for another attempt.
@@ -370,16 +360,14 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // MARK: Where steps run
 
     func enqueue(_ job: consuming ExecutorJob) {
-        isOnCallersThread = false
+        if isOnCallersThread { isOnCallersThread = false }
         let job = UnownedJob(job)
         let lent = LentJob(job, of: self)
         if request.borrower?.lend(lent) != true { DispatchQueue.global().async { lent.run() } }
     }
 
-    /// Has what follows run on another thread, before a user's code does.
-    private func leaveCallersThread() async {
-        await withUnsafeContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
-    }
+    /// Has what follows run on another thread, before user code does.
+    private func leaveCallersThread() async { await request.onQueue(.global()) {} }
 }
 
 extension TransportResponse {

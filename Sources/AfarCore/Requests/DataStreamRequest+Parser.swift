@@ -47,16 +47,23 @@ extension DataStreamRequest.Parser where Failure == AFError {
     }
 
     init<Parser: DataStreamParser>(_ parser: Parser) where Parser.Value == Success {
-        let current = Locked(parser)
+        let current = Locked<Parser?>(nil)
+        // One chunk is parsed at a time, and not under the lock: it is somebody's code.
+        @Sendable func use<Value>(_ body: (inout Parser) -> Value) -> Value {
+            var inUse = current.withLock { $0.take() } ?? parser
+            let value = body(&inUse)
+            current.withLock { [inUse] in $0 = inUse }
+            return value
+        }
         self.init(
             begin: { head in
-                current.withLock {
+                use {
                     $0 = parser
                     $0.begin(head)
                 }
             },
-            parse: { chunk in current.withLock { $0.parse(chunk) } },
-            finish: { isWhole in isWhole ? current.withLock { $0.finish() } : [] })
+            parse: { chunk in use { $0.parse(chunk) } },
+            finish: { isWhole in isWhole ? use { $0.finish() } : [] })
     }
 }
 

@@ -30,7 +30,7 @@ extension Request {
         let handler = TypedResponseHandler(respond, completion: completion)
         let mustDrain = mutable.withLock { $0.handlers.append(handler) }
         if mustDrain {
-            RequestPipeline(self, forLateHandlers: true).start(atOnce: false)
+            RequestPipeline(self).callLateHandlers()
         } else {
             startIfHandlersDo()
         }
@@ -71,9 +71,9 @@ extension Request {
         }
         let ended = Date.timeIntervalSinceReferenceDate
         let timeline = Timeline(
-            requestStartTime: startTime,
+            requestStartTime: startTime ?? 0,
             initialResponseTime: attempt?.report.transactions.last?.responseStartDate?.timeIntervalSinceReferenceDate
-                ?? startTime,
+                ?? startTime ?? 0,
             requestCompletedTime: attempt?.end.timeIntervalSinceReferenceDate ?? began,
             serializationCompletedTime: ended)
         let details = ResponseDetails(

@@ -6,7 +6,7 @@ extension Request {
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.waiting.take() : nil }
         alignControl()
-        waiting?()
+        waiting?.resume()
         startPipeline()
         return self
     }
@@ -54,40 +54,39 @@ extension Request {
 
     /// Starts the one task of this request, once.
     func startPipeline() {
-        let started = mutable.withLock { state -> (RequestPipeline, hasOptions: Bool)? in
+        let hasOptions = mutable.withLock { state -> Bool? in
             guard !state.isStarted else { return nil }
             state.startTime = Date.timeIntervalSinceReferenceDate
-            let pipeline = RequestPipeline(self)
-            state.pipeline = pipeline
-            return (pipeline, state.settings.options != nil)
+            return state.settings.options != nil
         }
-        guard let (pipeline, hasOptions) = started else { return }
+        guard let hasOptions else { return }
         if let end = session.start(self) { self.end(with: end) }
         if hasOptions { keepDeadline() }
         if session.delegate.takesPart(in: self) { letDelegateTakePart() }
-        pipeline.start(atOnce: isPlain && !isIntercepted && session.queues.request == nil)
+        RequestPipeline(self).start(
+            atOnce: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
     }
 
     /// Whether the request was ended from outside: nothing is to be handed on any more.
     var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
-    typealias Waiting = @Sendable () -> Void
+    /// Throws the error that the request was ended with from outside.
+    func checkEnd() throws(AFError) {
+        if let end = mutable.withLock({ $0.end }) { throw end }
+    }
 
     /// Whether the request is not to be sent yet.
     var mustWait: Bool { mutable.withLock { $0.mustWait } }
 
-    /// Calls a closure once the request is to run: at once, or when it is resumed or ended.
-    func whenResumed(_ proceed: @escaping Waiting) {
-        let mustWait = mutable.withLock { state in
-            if state.mustWait { state.waiting = proceed }
-            return state.mustWait
-        }
-        if !mustWait { proceed() }
-    }
-
-    /// Returns once the request is to run.
+    /// Returns once the request is to run: at once, or when it is resumed or ended.
     func waitUntilResumed() async {
         guard mustWait else { return }
-        await withUnsafeContinuation { continuation in whenResumed { continuation.resume() } }
+        await withUnsafeContinuation { waiting in
+            let mustWait = mutable.withLock { state in
+                if state.mustWait { state.waiting = waiting }
+                return state.mustWait
+            }
+            if !mustWait { waiting.resume() }
+        }
     }
 }

@@ -67,7 +67,7 @@ extension Request {
     public func onHTTPResponse(
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> ResponseDisposition
     ) -> Self {
-        addHeadListener(handler)
+        addHeadListener { response in await withCancellableTask(ifCancelled: .cancel) { await handler(response) } }
     }
 
     /// Adds an asynchronous handler that is called with the response's head, and on which the request waits.
@@ -78,7 +78,7 @@ extension Request {
     public func onHTTPResponse(
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void
     ) -> Self {
-        addHeadListener { response in
+        onHTTPResponse { response -> ResponseDisposition in
             await handler(response)
             return .allow
         }
@@ -124,8 +124,10 @@ extension Request {
 
     /// Decides on a response whose head has arrived. Called wherever the transport reads the network.
     ///
+    /// - Parameter control: That of the exchange. A decision that comes too late must not reach the next attempt.
     /// - Returns: The verdict, and what asks the listeners, if there are any.
-    func decide(on head: ResponseHead) -> (HeadVerdict, asking: HopDriver.Work?) {
+    func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadVerdict, asking: HopDriver.Work?) {
+        guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
         let verdict = sink.decide(on: head, for: self)
         guard case .take = verdict else { return (verdict, nil) }
         return (verdict, receiveHead(head))
@@ -138,11 +140,11 @@ extension Request {
     ///
     /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
     func receiveHead(_ head: ResponseHead) -> HopDriver.Work? {
-        let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Bool>?) in
+        let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Void>?) in
             let isNew = state.attempt.head == nil
             state.attempt.head = head
             guard isNew, !state.settings.headListeners.isEmpty else { return ([], nil) }
-            let answer = Deferred<Bool>()
+            let answer = Deferred<Void>()
             state.attempt.headAnswer = answer
             return (state.settings.headListeners, answer)
         }
@@ -150,12 +152,12 @@ extension Request {
         let question = HeadQuestion(answer)
         return { [self] in
             await ask(listeners, about: head)
-            question.answer.fulfil(true)
+            question.answer.fulfil(())
         }
     }
 
     /// Fulfilled when all who were asked have answered, which is soon when the request is ended from outside; nil when nobody was.
-    var headAnswer: Deferred<Bool>? { mutable.withLock { $0.attempt.headAnswer } }
+    var headAnswer: Deferred<Void>? { mutable.withLock { $0.attempt.headAnswer } }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
@@ -183,9 +185,9 @@ extension RequestState {
 
 /// A question about a head, for which the request waits. When nobody comes to ask it, there is nothing to wait for.
 private final class HeadQuestion: Sendable {
-    let answer: Deferred<Bool>
+    let answer: Deferred<Void>
 
-    init(_ answer: Deferred<Bool>) { self.answer = answer }
+    init(_ answer: Deferred<Void>) { self.answer = answer }
 
-    deinit { answer.fulfil(false) }
+    deinit { answer.fulfil(()) }
 }

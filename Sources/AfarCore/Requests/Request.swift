@@ -101,7 +101,7 @@ public class Request: @unchecked Sendable {
             return (
                 Swift.exchange(&state.settings.headListeners, with: []),
                 Swift.exchange(&state.settings.validators, with: []), state.observers?.sending?.takeHandler(),
-                state.observers?.receiving?.takeHandler(), state.pipeline.take(), state.borrower.take()
+                state.observers?.receiving?.takeHandler(), state.task.take(), state.borrower.take()
             )
         }
         sink.end()

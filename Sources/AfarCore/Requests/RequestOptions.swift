@@ -71,7 +71,7 @@ extension Request {
     /// Ends the request when its deadline has passed, counted from its start.
     func keepDeadline() {
         let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
-        guard let deadline = options?.options.deadline else { return }
+        guard let start, let deadline = options?.options.deadline else { return }
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
         // The cancellation handlers of user code run on this queue.
         let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in

@@ -10,8 +10,8 @@ struct RequestState {
     var id: UUID?
     /// Why the request was ended from outside: a cancel, or the session's end. It outranks the failure of an attempt.
     var end: AFError?
-    /// When the request was started, in seconds since the reference date; 0 before.
-    var startTime: TimeInterval = 0
+    /// When the request was started, in seconds since the reference date; nil before.
+    var startTime: TimeInterval?
     var settings: Settings
     var history = History()
     /// The attempt that runs, or was the last one.
@@ -23,10 +23,10 @@ struct RequestState {
     /// Nil as long as nobody observes the request.
     private(set) var observers: Observers?
     var deadlineTimer: DelayedCall?
-    /// Called when the request is resumed or ended, if it waits for that.
-    var waiting: Request.Waiting?
-    /// What runs the request, while it does.
-    var pipeline: RequestPipeline?
+    /// The pipeline, while it waits until the request is resumed or ended.
+    var waiting: UnsafeContinuation<Void, Never>?
+    /// Runs the request, from its start to its end.
+    var task: Task<Void, Never>?
     /// Who waits for the response and may lend his task meanwhile.
     var borrower: (any JobBorrower)?
 
@@ -64,7 +64,7 @@ struct RequestState {
     init(interceptor: (any RequestInterceptor)?) { settings = Settings(interceptor: interceptor) }
 
     var error: AFError? { end ?? attempt.failure }
-    var isStarted: Bool { startTime > 0 }
+    var isStarted: Bool { startTime != nil }
     /// Whether the request is not to be sent yet.
     var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
     /// Whether anything is still open: the request was not ended from outside and is not over.
@@ -110,22 +110,22 @@ struct RequestState {
 
     /// What has to be ended when the request ends from outside.
     mutating func takeEnding() -> Ending {
-        Ending(pipeline: pipeline, driver: attempt.driver, work: attempt.work, waiting: waiting.take())
+        Ending(task: task, driver: attempt.driver, work: attempt.work, waiting: waiting.take())
     }
 
     /// Everything that works for a request and is to stop.
     struct Ending {
-        let pipeline: RequestPipeline?
+        let task: Task<Void, Never>?
         let driver: HopDriver?
         let work: [Task<Void, Never>]
-        let waiting: Request.Waiting?
+        let waiting: UnsafeContinuation<Void, Never>?
 
         /// To be called without the lock.
         func perform() {
-            pipeline?.end()
+            task?.cancel()
             driver?.cancel()
             for task in work { task.cancel() }
-            waiting?()
+            waiting?.resume()
         }
     }
 }
@@ -144,7 +144,7 @@ struct AttemptState {
     var redirect: Redirect?
     var head: ResponseHead?
     /// Fulfilled when the listeners have answered; nil before the head arrives.
-    var headAnswer: Deferred<Bool>?
+    var headAnswer: Deferred<Void>?
     /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
     var isRefusedAtHead = false
     /// The number of bytes of the whole that were there before the body.

@@ -72,10 +72,10 @@ final class UploadBody: Sendable {
             do {
                 let uploadable = try makeUploadable(for: request)
                 state.withLock { $0.uploadable = uploadable }
-                notify(request) { $0.request($1, didCreateUploadable: uploadable) }
+                request.notify(UploadRequest.self) { $0.request($1, didCreateUploadable: uploadable) }
             } catch {
                 let failure = request.fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
-                notify(request) { $0.request($1, didFailToCreateUploadableWithError: failure) }
+                request.notify(UploadRequest.self) { $0.request($1, didFailToCreateUploadableWithError: failure) }
                 throw failure
             }
         }
@@ -87,13 +87,7 @@ final class UploadBody: Sendable {
             if case .file(let url, _) = uploadable, !url.isFileURL { throw NoFileURL(url: url) }
             return uploadable
         }
-        return try form.createUploadable {
-            if let end = request.mutable.withLock({ $0.end }) { throw end }
-        }
-    }
-
-    private func notify(_ request: Request, _ notify: (CompositeEventMonitor, UploadRequest) -> Void) {
-        if let events = request.events, let request = request as? UploadRequest { notify(events, request) }
+        return try form.createUploadable { try request.checkEnd() }
     }
 
     /// The body to send with a request.
@@ -110,7 +104,7 @@ final class UploadBody: Sendable {
     /// Notifies the monitors of a stream that is about to be read.
     func willSend(_ task: URLSessionTask, of request: Request) {
         guard case .stream(let stream) = uploadable else { return }
-        notify(request) { events, request in
+        request.notify(UploadRequest.self) { events, request in
             events.urlSession(.shared, taskNeedsNewBodyStream: task)
             events.request(request, didProvideInputStream: stream)
         }

@@ -11,6 +11,8 @@ final class TransportStack: Sendable {
     let sender: ExchangeSender
     /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
     let stages: [any ExchangeStage]
+    /// Whether some of the stages are the session's user's.
+    let hasUserStages: Bool
     /// Those that a request passes which is for a connection alone.
     let connectionStages: [any ExchangeStage]
     /// Who the client is to a host, and who decides on its certificates.
@@ -30,6 +32,7 @@ final class TransportStack: Sendable {
         self.transport = transport
         sender = ExchangeSender(transport)
         let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
+        hasUserStages = !ownStages.isEmpty
         var innerStages: [any ExchangeStage] = ownStages.map(CancellableStage.init)
         security = SessionSecurity(configuration, serverTrustManager)
         let securityStage = ConnectionSecurityStage(security)

@@ -47,10 +47,10 @@ final class FileSink: ResponseSink {
 
     func receive(_ response: TransportResponse, for request: Request) throws {
         do throws(TransportError) {
-            guard let file = try storage.finish(), let task = request.lastTask as? URLSessionDownloadTask else {
-                return
-            }
-            request.events?.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
+            guard let file = try storage.finish(), let events = request.events,
+                let task = request.lastTask as? URLSessionDownloadTask
+            else { return }
+            events.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
         } catch {
             throw receive(error, for: request)
         }
@@ -70,8 +70,8 @@ final class FileSink: ResponseSink {
         if let file, delegate.takesFiles {
             await request.onQueue(request.session.queues.root) { delegate.show(file, of: request) }
         }
-        try request.validate(.file(storage.fileURL)) { events, validated, response, result in
-            guard let request = request as? DownloadRequest else { return }
+        try request.validate(.file(storage.fileURL), as: DownloadRequest.self) {
+            events, request, validated, response, result in
             events.request(
                 request, didValidateRequest: validated.request, response: response, fileURL: validated.fileURL,
                 withResult: result)
@@ -85,7 +85,7 @@ final class FileSink: ResponseSink {
             }
         } else {
             storage.keep()
-            notify(request) { $0.request($1, didCreateDestinationURL: file) }
+            request.notify(DownloadRequest.self) { $0.request($1, didCreateDestinationURL: file) }
         }
         if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
         callWaiting(request)
@@ -94,7 +94,7 @@ final class FileSink: ResponseSink {
     private func move(
         _ file: URL, to destination: (destinationURL: URL, options: DownloadRequest.Options), of request: Request
     ) throws(AFError) {
-        notify(request) { $0.request($1, didCreateDestinationURL: destination.destinationURL) }
+        request.notify(DownloadRequest.self) { $0.request($1, didCreateDestinationURL: destination.destinationURL) }
         do {
             try storage.move(
                 to: destination.destinationURL,
@@ -109,12 +109,9 @@ final class FileSink: ResponseSink {
     }
 
     private func didFinish(_ request: Request, with result: Result<URL, AFError>) {
-        guard let task = request.lastTask else { return }
-        notify(request) { $0.request($1, didFinishDownloadingUsing: task, with: result) }
-    }
-
-    private func notify(_ request: Request, _ notify: (CompositeEventMonitor, DownloadRequest) -> Void) {
-        if let events = request.events, let request = request as? DownloadRequest { notify(events, request) }
+        request.notify(DownloadRequest.self) { events, request in
+            if let task = request.lastTask { events.request(request, didFinishDownloadingUsing: task, with: result) }
+        }
     }
 
     // MARK: Interruption

@@ -12,7 +12,7 @@ final class MemorySink: ResponseSink {
     /// The body; nil before, and without one.
     var data: Data? {
         get { state.withLock { $0.data } }
-        set { state.withLock { $0.data = newValue } }
+        set { state.release { Swift.exchange(&$0.data, with: newValue) } }
     }
 
     /// Has the body handed to a closure from now on; nil keeps it.
@@ -50,8 +50,7 @@ final class MemorySink: ResponseSink {
     }
 
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
-        try request.validate(.data(data)) { events, validated, response, result in
-            guard let request = request as? DataRequest else { return }
+        try request.validate(.data(data), as: DataRequest.self) { events, request, validated, response, result in
             events.request(
                 request, didValidateRequest: validated.request, response: response, data: validated.data,
                 withResult: result)

@@ -17,8 +17,7 @@ final class StreamSink: ResponseSink {
 
     func read(_ response: TransportResponse, for request: Request) async throws {
         guard case .stream(let body) = response.body else { return }
-        try request.validate(.stream) { events, validated, response, result in
-            guard let request = request as? DataStreamRequest else { return }
+        try request.validate(.stream, as: DataStreamRequest.self) { events, request, validated, response, result in
             events.request(request, didValidateRequest: validated.request, response: response, withResult: result)
         }
         for consumer in consumers.withLock({ $0 }) { consumer.begin(response.head) }

@@ -51,10 +51,10 @@ extension Request {
 
     /// Runs the validators on what was received, and notifies the monitors of each result.
     ///
-    /// - Parameter notify: Calls the monitors' method for this kind of request.
-    func validate(
-        _ body: ValidatedResponse.Body,
-        _ notify: (CompositeEventMonitor, ValidatedResponse, HTTPURLResponse, ValidationResult) -> Void
+    /// - Parameter notifyMonitors: Calls the monitors' method for this kind of request.
+    func validate<Kind: Request>(
+        _ body: ValidatedResponse.Body, as kind: Kind.Type,
+        _ notifyMonitors: (CompositeEventMonitor, Kind, ValidatedResponse, HTTPURLResponse, ValidationResult) -> Void
     ) throws(AFError) {
         let (validators, request, head) = mutable.withLock { state in
             (state.settings.validators, state.history.requests.last, state.attempt.head)
@@ -67,7 +67,10 @@ extension Request {
                 fail(
                     with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
             }
-            if let events, let response = head.httpURLResponse { notify(events, validated, response, result) }
+            notify(kind) { events, request in
+                guard let response = head.httpURLResponse else { return }
+                notifyMonitors(events, request, validated, response, result)
+            }
             if let failure { throw failure }
         }
     }

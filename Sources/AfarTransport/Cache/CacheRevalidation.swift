@@ -24,8 +24,11 @@ package final class CacheRevalidation: Sendable {
             (.take(), asking: nil)
         }
         Task(executorPreference: QueueExecutor.global) { [self] in
-            _ = try? await driver.response { work in Task(executorPreference: QueueExecutor.global) { await work() } }
-            running.withLock { _ = $0.remove(identity) }
+            await withTaskGroup(of: Void.self) { tasks in
+                _ = try? await driver.response { work in tasks.addTask(operation: work) }
+                running.withLock { _ = $0.remove(identity) }
+                tasks.cancelAll()
+            }
         }
     }
 }

@@ -96,6 +96,8 @@ extension HopDriver {
         private var owed: [Event] = []
         /// What the exchange came to; delivered last.
         private var result: Result<TransportResponse, any Error>?
+        /// Whether the owner has the result, and takes no more events.
+        private var isDelivered = false
         /// The owner, while it waits for an event.
         private var waiter: UnsafeContinuation<Void, Never>?
 
@@ -139,7 +141,9 @@ extension HopDriver {
         mutating func takeEvent() -> Event? {
             if !owed.isEmpty { return owed.removeFirst() }
             if !events.isEmpty { return events.removeFirst() }
-            return result.take().map { .ended($0) }
+            guard let result = result.take() else { return nil }
+            isDelivered = true
+            return .ended(result)
         }
 
         /// Returns the owner, if it waits for an event.
@@ -150,7 +154,7 @@ extension HopDriver {
 
         /// Returns the owner, if it waits for an event.
         mutating func post(_ event: Event, isOwed: Bool) -> UnsafeContinuation<Void, Never>? {
-            if isOwed { owed.append(event) } else if !isOver { events.append(event) }
+            if isOwed { if !isDelivered { owed.append(event) } } else if !isOver { events.append(event) }
             return waiter.take()
         }
 

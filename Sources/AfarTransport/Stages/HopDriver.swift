@@ -87,7 +87,7 @@ package final class HopDriver: Sendable {
 
     // MARK: Setting out
 
-    /// Lets the stages see the hop that do not know of it, and sends it.
+    /// Shows the hop to the stages that have not seen it, then sends it.
     private func depart() {
         var route = state.withLock { $0.route }
         while let reply = route.inform(stages) {
@@ -115,7 +115,7 @@ package final class HopDriver: Sendable {
         depart()
     }
 
-    /// A stage has said that the hop is not sent. Neither is it asked again nor are those after it.
+    /// A stage has decided not to send the hop. Neither it nor the stages after it are asked again.
     private func end(with departure: Departure) {
         let count = state.withLock { $0.route.levels.count } - 1
         switch departure {
@@ -125,7 +125,7 @@ package final class HopDriver: Sendable {
         }
     }
 
-    /// The stages of a route that is not set out on have begun all the same, and are to hear of its end.
+    /// Saves the route of a hop that is not sent: its stages have begun, and are notified when it ends.
     private func note(_ route: Route) { state.withLock { $0.route = route } }
 
     private func send(over route: Route) {

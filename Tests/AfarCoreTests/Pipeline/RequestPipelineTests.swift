@@ -4,6 +4,10 @@ import Testing
 
 @testable import AfarCore
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Whoever is asked may answer at once or later, from another thread: what happens is the same.
 @Suite(.timeLimit(.minutes(1))) struct RequestPipelineTests {
     /// What takes its time.
@@ -89,9 +93,19 @@ import Testing
     }
 
     /// A user's code may take locks that whoever starts the request holds.
-    @Test func nothingOfAUsersRunsInsideResume() async {
-        let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
+    @Test(arguments: [false, true]) func nothingOfAUsersRunsInsideResume(hasStage: Bool) async {
+        struct Locking: ExchangeStage {
+            let lock: NSLock
+
+            func begin(_ hop: Hop) -> (any StageRun)? {
+                lock.withLock {}
+                return nil
+            }
+        }
         let lock = NSLock()
+        let session = Session(
+            startRequestsImmediately: false, stages: hasStage ? [Locking(lock: lock)] : [],
+            transport: MockTransport { _ in .text("ok") })
         let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
             lock.withLock {}
             return true
@@ -107,7 +121,60 @@ import Testing
         }
     }
 
-    /// An answer that nobody takes any more is not released under a lock.
+    /// Nor when there is nothing to wait for before it.
+    @Test func nothingOfAUsersRunsInsideResumeWhenTheRequestFailsAtOnce() async {
+        let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
+        let isInside = "isInsideResume"
+        let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
+            Thread.current.threadDictionary[isInside] == nil
+        }
+        for _ in 0..<2000 {
+            let request = session.request("no URL at all")
+            let task = request.serializingResponse(using: serializer)
+            func resume() {
+                Thread.current.threadDictionary[isInside] = true
+                request.resume()
+                Thread.current.threadDictionary[isInside] = nil
+            }
+            resume()
+            #expect(await task.response.value == true)
+        }
+    }
+
+    /// A cancel does not wait for a queue of the session's.
+    @Test func aCancelEndsTheWaitForAnAdapterWhoseQueueStandsStill() async {
+        let queue = DispatchQueue(label: "requests")
+        let session = Session(requestQueue: queue, transport: MockTransport { _ in .text("ok") })
+        let isAsked = Deferred<Void>()
+        let adapter = Adapter { urlRequest, _, completion in completion(.success(urlRequest)) }
+        let request = session.request("http://mock/", interceptor: adapter) { _ in
+            // It runs on the queue, which then runs nothing more.
+            queue.suspend()
+            isAsked.fulfil(())
+        }
+        let task = request.serializingResponse(using: Bytes())
+        await isAsked.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        queue.resume()
+    }
+
+    /// A listener that ignores its cancellation does not hold the request.
+    @Test func aCancelEndsTheWaitForAListenerThatIgnoresIt() async {
+        let (asked, answered) = (Deferred<Void>(), Deferred<Void>())
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/").onHTTPResponse { (_: HTTPURLResponse) async -> Void in
+            asked.fulfil(())
+            await answered.value
+        }
+        let task = request.serializingResponse(using: Bytes())
+        await asked.value
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        answered.fulfil(())
+    }
+
+    /// An answer that comes too late is not released under a lock.
     @Test func whatALateAnswerHoldsMayAskTheRequest() async {
         struct Held: Error {
             final class Asking: Sendable {

@@ -272,6 +272,25 @@ struct HopDriverTests {
         #expect(log.entries == ["asked"])
     }
 
+    /// Work that a judge returns when the owner has received the result is released, not kept for an owner that left.
+    @Test func whatIsAskedAfterTheEndIsReleased() throws {
+        final class Asking: Sendable {}
+        var state = HopDriver.State(Hop(try .to("http://mock/")))
+        _ = state.post(.failure(CancellationError()))
+        guard case .ended = state.takeEvent() else {
+            Issue.record("there is no result")
+            return
+        }
+        weak var left: Asking?
+        do {
+            let asking = Asking()
+            left = asking
+            _ = state.post(.run { withExtendedLifetime(asking) {} }, isOwed: true)
+        }
+        #expect(left == nil)
+        withExtendedLifetime(state) {}
+    }
+
     /// Neither the driver nor what it had made ready is left over.
     @Test func aCancelBeforeTheStartLeavesNothing() async throws {
         weak var left: HopDriver?
