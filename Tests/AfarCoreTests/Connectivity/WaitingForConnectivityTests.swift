@@ -246,7 +246,8 @@ import Testing
         provider.set(.online, identity: 1)
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
         await isNotWaiting()
-        provider.set(.offline)
+        // The same network, or the request that is sent on closing would wait as well.
+        provider.set(.offline, identity: 1)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await isWaiting()
         provider.set(.online, identity: 2)
