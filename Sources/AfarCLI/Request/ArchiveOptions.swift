@@ -61,6 +61,7 @@ enum ArchiveFile {
     private typealias Waiting = (file: URL, archive: @Sendable () throws -> HAR)
 
     private static let waiting = Locked<[Waiting]>([])
+    private static let saving = Locked(())
 
     /// - Throws: A ``Failure`` when no file can be written there.
     static func willWrite(
@@ -92,17 +93,20 @@ enum ArchiveFile {
     /// - Returns: Whether all are written.
     @discardableResult
     static func save() -> Bool {
-        let files = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        var isSaved = true
-        for (file, archive) in files {
-            do { try archive().write(to: file) } catch {
-                StandardError.write("afar: the archive is not saved: \(TerminalText.line("\(error)")).\n")
-                isSaved = false
+        // A second caller, who may end the process, waits for the first.
+        saving.withLock { _ in
+            let files = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
             }
+            var isSaved = true
+            for (file, archive) in files {
+                do { try archive().write(to: file) } catch {
+                    StandardError.write("afar: the archive is not saved: \(TerminalText.line("\(error)")).\n")
+                    isSaved = false
+                }
+            }
+            return isSaved
         }
-        return isSaved
     }
 }
