@@ -7,7 +7,7 @@ import HTTPTypes
 
 // What is sent.
 extension Request {
-    /// Makes what is to be sent from the caller's values.
+    /// Makes the `URLRequest` from the caller's values, before its adapters.
     func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
@@ -31,7 +31,7 @@ extension Request {
         return body(from: stream, for: urlRequest)
     }
 
-    /// The body that comes out of an input stream: the same one in each attempt, which knows whether it was read.
+    /// The body from an input stream. Each attempt gets the same one, so that `isSpent` is right.
     func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
         mutable.withLock { state in
             if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
@@ -41,7 +41,7 @@ extension Request {
         }
     }
 
-    /// Whether the body was read while it was sent, and no other will come in its place.
+    /// Whether the body was read while it was sent, and can't be made again.
     var hasSpentItsBody: Bool {
         let stream: InputStream?
         switch uploadBody?.uploadable {
@@ -54,7 +54,7 @@ extension Request {
         return mutable.withLock { $0.streamedBody.map { $0.source === stream && $0.body.isSpent } ?? false }
     }
 
-    /// Makes what is to be sent of the adapted `URLRequest`.
+    /// Makes the exchange from the adapted `URLRequest`.
     ///
     /// - Parameter previous: Why the attempt before failed.
     func makeExchange(for urlRequest: URLRequest, after previous: AFError?) throws -> Exchange {
@@ -78,8 +78,7 @@ extension Request {
         return exchange
     }
 
-    /// Gets an exchange ready to be sent, with what the stages are to know of the request, and who watches it: all that its
-    /// owner may have said while it waited.
+    /// Completes an exchange with the options, policies and observers of the request, which its owner may set until it is sent.
     func makeDriver(_ exchange: consuming Exchange, for urlRequest: URLRequest) throws -> HopDriver {
         let (end, handler, credential, options) = mutable.withLock {
             ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options)

@@ -177,19 +177,19 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: The response
 
-    /// What an exchange came to.
+    /// The result of an exchange, with what was measured.
     private struct Outcome {
         let urlRequest: URLRequest
         let start = Date()
         var response: TransportResponse?
-        /// What went wrong, before the response or in its body.
+        /// The failure, before the response or in its body.
         var error: (any Error)?
 
         /// What was measured; nil when nothing was.
         var report: TransportReport? { response?.report ?? (error as? TransportError)?.report }
     }
 
-    /// Sends an exchange, and keeps what it comes to.
+    /// Sends an exchange, and receives its result.
     nonisolated(nonsending) private func perform(
         _ driver: Result<HopDriver, any Error>, for urlRequest: URLRequest
     ) async throws(AFError) {
@@ -214,9 +214,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         do {
             _ = await request.headAnswer?.value
             try request.checkEnd()
-            // A handler may take its time; what it does not want any more need not arrive meanwhile.
+            // A handler may be slow. When the request is cancelled meanwhile, the rest of the body is not received.
             try await withTaskCancellationHandler { [request] in
-                // What user code does with a body takes long, and does not belong on the thread of the task that waits.
+                // User code that reads a body may be slow, so it does not run on the thread of the task that awaits the response.
                 try await withTaskExecutorPreference(QueueExecutor.global) {
                     try await request.sink.read(response, for: request)
                 }
@@ -234,7 +234,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Keeps what an exchange came to.
+    /// Receives the result of an exchange.
     private func receive(_ outcome: Outcome) throws(AFError) {
         // A transport's values are not released under the lock.
         let (end, work, _) = request.mutable.withLock { state in
@@ -274,7 +274,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Asks the retriers about a failure, in their order, and waits before another attempt if one says so.
     ///
-    /// - Returns: Nil when everything is ready for another attempt, else what the failure is in the end.
+    /// - Returns: The failure of the request; nil if another attempt follows.
     private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
         guard mayRetry(after: failure) else { return failure }
         for retrier in request.interceptors {
@@ -294,7 +294,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    /// Not if a retry could not begin, because another would fail as well, and not once the request was ended or has finished.
+    /// Whether the failure goes to the retriers. After a retry that could not begin it doesn't, since another would fail too;
+    /// nor when the request was ended or has finished.
     private func mayRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
         return request.mutable.withLock { $0.isActive } && request.sink.mayBeRetried
@@ -302,7 +303,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Makes everything ready for another attempt.
     ///
-    /// - Returns: Why there is none; nil when there is.
+    /// - Returns: The error that prevents it; nil if the attempt can begin.
     private func beginRetry() -> AFError? {
         let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
         guard let handlers else { return end ?? .explicitlyCancelled }
@@ -313,9 +314,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: Handlers
 
-    /// There will be no other attempt, unless a serializer fails.
+    /// Ends the attempts. Another one follows only if a serializer fails.
     ///
-    /// - Returns: Whether the request was ended from outside before its handlers' turn came.
+    /// - Returns: Whether the request was ended from outside before its handlers were called.
     private func finish(with failure: AFError?) -> Bool {
         if let failure { request.fail(with: failure) }
         request.mutable.withLock { $0.finishWithoutHandlers() }
@@ -326,12 +327,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Has the handlers make their responses, and hands these over when all have.
+    /// Has the handlers make their responses, and calls them when all are made.
     ///
     /// - Parameters:
     ///   - mayRetry: Whether a serializer's failure may lead to another attempt.
-    ///   - hadEnded: Whether the request was ended from outside before. A cancel that comes now decides what they get.
-    /// - Returns: A serializer's failure after which everything is ready for another attempt; nil when all is over.
+    ///   - hadEnded: Whether the request was ended from outside before. If it is ended now, all handlers get that error.
+    /// - Returns: The serializer's failure after which another attempt follows; nil when the request is finished.
     nonisolated(nonsending) private func callHandlers(mayRetry: Bool, hadEnded: Bool) async -> AFError? {
         while true {
             switch request.mutable.withLock({ $0.nextStep() }) {
@@ -371,7 +372,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 }
 
 extension TransportResponse {
-    /// Whether there is more to come than what was returned.
+    /// Whether the body is still to be read, or a connection to be used.
     fileprivate var isOpen: Bool {
         switch body {
         case .data, .file: false

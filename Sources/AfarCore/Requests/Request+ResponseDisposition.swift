@@ -133,7 +133,7 @@ extension Request {
         return (verdict, receiveHead(head))
     }
 
-    /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
+    /// Whether a listener has ended the request at the head. Then no bytes of the body are handed on.
     var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
 
     /// Keeps the head. Whoever comes later finds it.
@@ -156,7 +156,7 @@ extension Request {
         }
     }
 
-    /// Fulfilled when all who were asked have answered, which is soon when the request is ended from outside; nil when nobody was.
+    /// Fulfilled when all listeners have answered, or the request was ended from outside; nil without listeners.
     var headAnswer: Deferred<Void>? { mutable.withLock { $0.attempt.headAnswer } }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {

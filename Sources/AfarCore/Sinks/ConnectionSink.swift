@@ -5,7 +5,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Opens a connection, for whoever reads from it and writes to it.
+/// Opens a connection, which the request's owner reads from and writes to.
 final class ConnectionSink: ResponseSink {
     let opening = Opening<any Connection>()
     /// Fulfilled when the connection has been closed, or has broken.

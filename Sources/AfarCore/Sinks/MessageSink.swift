@@ -8,10 +8,10 @@ import HTTPTypes
 
 /// Uses a connection as a WebSocket, and hands its messages to listeners, one after the other.
 final class MessageSink: ResponseSink {
-    /// Somebody who gets each event; the next message is read when it returns.
+    /// A listener for events. The next message is read when it returns.
     typealias Listener = @Sendable (Incoming) async -> Void
 
-    /// What happens, before anybody has made something of it.
+    /// An event, before a serializer has decoded its message.
     enum Incoming: Sendable {
         case connected(protocol: String?)
         case message(URLSessionWebSocketTask.Message)
@@ -20,14 +20,14 @@ final class MessageSink: ResponseSink {
 
     private struct State {
         var listeners: [Listener] = []
-        /// Whether what happens before anybody listens is kept.
+        /// Whether events before the first listener are kept.
         var keepsEarly = false
         var early: [Incoming] = []
         /// Whether this side has asked for the close.
         var isClosing = false
     }
 
-    /// How much of what happens before anybody listens is kept; more is not read before somebody does.
+    /// The number of events that are kept for the first listener. Reading stops when it is reached.
     private static let earlyLimit = 64
 
     private static let httpSchemes = ["ws": "http", "wss": "https"]
@@ -35,9 +35,9 @@ final class MessageSink: ResponseSink {
     private let configuration: WebSocketRequest.Configuration
     let opening = Opening<WebSocketChannel>()
     private let state = Locked(State())
-    /// Held by who calls the listeners.
+    /// Held while listeners are called.
     private let calling = CallbackLock()
-    /// Fulfilled when somebody listens, or nobody will.
+    /// Fulfilled when there is a listener, or the request has finished.
     private let isHeard = Deferred<Void>()
 
     init(_ configuration: WebSocketRequest.Configuration) { self.configuration = configuration }
@@ -167,7 +167,7 @@ final class MessageSink: ResponseSink {
 
     // MARK: Listeners
 
-    /// Keeps what happens before anybody listens.
+    /// Keeps the events before the first listener.
     func keepEarly() { state.withLock { $0.keepsEarly = true } }
 
     /// Adds a listener, which is first called with what was kept.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Hands the chunks of a body to consumers while it arrives.
 final class StreamSink: ResponseSink {
-    /// Somebody who gets each chunk; the next is read when `consume` returns.
+    /// A consumer of each chunk. The next one is read when `consume` returns.
     struct Consumer: Sendable {
         /// Called when a body begins.
         var begin: @Sendable (ResponseHead) -> Void = { _ in }

@@ -2,11 +2,11 @@ import Foundation
 
 /// Brings an exchange to its end, through the stages and over the transport, in as many hops as it takes.
 ///
-/// It lets each stage see what is sent, and asks it at each response's head, where the body can still be left alone. It
-/// owns what all hops have in common: the total timeout, the report, the observer, the cancel. It never waits itself: its
-/// owner runs what there is to wait for.
+/// It calls each stage before a request is sent, and at the response's head, where the body can still be discarded. It
+/// owns what all hops have in common: the total timeout, the report, the observer and cancellation. It never waits itself:
+/// its owner runs the work that takes time.
 package final class HopDriver: Sendable {
-    /// Something that takes time, or somebody else's code.
+    /// Work that takes time, or user code.
     package typealias Work = @Sendable () async -> Void
 
     /// What the owner has to do next.
@@ -71,7 +71,7 @@ package final class HopDriver: Sendable {
 
     /// Adds an event.
     ///
-    /// - Parameter isOwed: Whether it is delivered even if all is over before the owner looks.
+    /// - Parameter isOwed: Whether it is delivered even if the exchange has ended before the owner takes it.
     private func post(_ event: Event, isOwed: Bool = false) {
         state.withLock { $0.post(event, isOwed: isOwed) }?.resume()
     }
