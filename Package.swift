@@ -6,7 +6,8 @@ let package = Package(
     name: "Afar",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        "Afar", "AfarCore", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers", "AfarCompression",
+        "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers",
+        "AfarCompression",
         "AfarCurl", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR", "AfarTesting",
         "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML", "AfarImage", "AfarCSV",
         "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
@@ -66,9 +67,10 @@ let systemLibraries: [Target] = [
 let libraries: [Target] = [
     .library("AfarTrust", [.onLinux("COpenSSL")]),
     .library("AfarTransport", ["AfarTrust", "CZlib", .httpTypes]),
-    .library("AfarPublicSuffix", ["AfarTransport", .onLinux("CLibpsl")]),
+    .library("AfarStages", ["AfarTransport", .httpTypes]),
+    .library("AfarPublicSuffix", ["AfarStages", .onLinux("CLibpsl")]),
     .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),
-    .library("AfarCore", ["AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
+    .library("AfarCore", ["AfarStages", "AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
     .library("AfarCharsets"),
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
     .library("AfarCompression", ["AfarCore", "CZlib"]),
@@ -101,7 +103,7 @@ let libraries: [Target] = [
 
 let plugins: [Target] = [
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes], packageAccess: false),
-    .plugin("AfarDiskCache", ["AfarTransport", "CZlib", .httpTypes, .grdb]),
+    .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
     .plugin(
         "AfarImage",
         ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
@@ -131,7 +133,7 @@ let programs: [Target] = [
         ], path: "Tests/Fuzz"),
     .program("AuthenticationProbe", ["Afar"]),
     .program("AutobahnProbe", ["Afar"], path: "Tests/Autobahn", exclude: ["run", "requirements.txt"]),
-    .program("CookieProbe", ["AfarTransport"]),
+    .program("CookieProbe", ["AfarStages"]),
     .program("DiskCacheProbe", ["AfarDiskCache", .httpTypes]),
     .program("FaultProbe", ["Afar", "AfarCore", "AfarTestServer"]),
     .program("ReachabilityProbe", ["AfarReachability"]),
@@ -143,8 +145,9 @@ let tests: [Target] = [
         name: "TestServers", dependencies: [.onLinux("COpenSSL")], path: "Tests/TestServers",
         exclude: ["websocket-server.py"]),
     .tests("AfarTrust", ["TestServers"]),
-    .tests("AfarTransport", ["AfarCore", "AfarTesting", "CookieProbe", "CZlib", "TestServers", .httpTypes]),
-    .tests("AfarPublicSuffix", ["AfarTransport"]),
+    .tests("AfarTransport", ["AfarTesting", "CZlib", .httpTypes]),
+    .tests("AfarStages", ["AfarCore", "AfarTesting", "CookieProbe", "TestServers", .httpTypes]),
+    .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),

@@ -1,4 +1,4 @@
-public import AfarTransport
+public import AfarStages
 public import Foundation
 import GRDB
 

@@ -1,4 +1,4 @@
-import AfarTransport
+import AfarStages
 
 /// What was stored and removed, and is not written yet, or could not be.
 struct PendingWrites {

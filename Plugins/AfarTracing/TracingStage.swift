@@ -41,7 +41,7 @@ public struct TracingStage: ExchangeStage {
 
         init(_ tracer: any Tracer, context: ServiceContext) { (self.tracer, self.context) = (tracer, context) }
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             let method = hop.exchange.request.method.rawValue
             let span = tracer.startAnySpan(method, context: context, ofKind: .client)
             self.span.withLock { $0 = span }
@@ -51,7 +51,7 @@ public struct TracingStage: ExchangeStage {
             return .now(.change(exchange))
         }
 
-        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             span.withLock { $0 }?.describe(head)
             return .now(.pass)
         }

@@ -23,7 +23,7 @@ extension ConformanceCase {
             let (exchange, server) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .waitForever])
             var refused = exchange
-            refused.verdict = { _ in .refuse(CancellationError()) }
+            refused.decide = { _ in .refuse(CancellationError()) }
             for _ in 0..<2 { _ = try await trial.failure(refused, .cancelled) }
             try expectEqual(server.connectionCount, 2)
         },
@@ -32,7 +32,7 @@ extension ConformanceCase {
             let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
             let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
             var left = exchange
-            left.verdict = { _ in .discard(upTo: 1000) }
+            left.decide = { _ in .discard(upTo: 1000) }
             for _ in 0..<3 { _ = try await trial.send(left) }
             try expectEqual(server.connectionCount, 1)
         },
@@ -86,12 +86,12 @@ extension ConformanceCase {
             .connections, "a connection that is refused or released is closed", needs: .connections,
             needsSockets: true
         ) { trial in
-            for verdict in [HeadVerdict.refuse(CancellationError()), .discard(upTo: 1000), .take()] {
+            for decision in [HeadDecision.refuse(CancellationError()), .discard(upTo: 1000), .take()] {
                 let (exchange, server) = try await trial.upgrade(with: [.respond(upgradeAccepted), .waitForever]) {
-                    $0.verdict = { _ in verdict }
+                    $0.decide = { _ in decision }
                 }
                 let response = try? await trial.send(exchange)
-                if case .take = verdict { try expect(response?.head.status == 101, "a connection") }
+                if case .take = decision { try expect(response?.head.status == 101, "a connection") }
                 _ = consume response
                 try await server.peerClosed(0)
             }

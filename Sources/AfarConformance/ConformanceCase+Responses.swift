@@ -182,11 +182,11 @@ extension ConformanceCase {
             },
         ]
 
-    static let verdicts: [ConformanceCase] = [
-        ConformanceCase(.verdicts, "it is asked for once, before the body is delivered") { trial in
+    static let decisions: [ConformanceCase] = [
+        ConformanceCase(.decisions, "the decision is requested once, before the body is delivered") { trial in
             let calls = Locked(0)
             let exchange = try trial.exchange("/bytes/1000") {
-                $0.verdict = { _ in
+                $0.decide = { _ in
                     calls.withLock { $0 += 1 }
                     return .take()
                 }
@@ -194,37 +194,37 @@ extension ConformanceCase {
             try await expectEqual(trial.send(exchange).data.count, 1000)
             try expectEqual(calls.withLock { $0 }, 1)
         },
-        ConformanceCase(.verdicts, "a body that nobody wants is not returned") { trial in
-            let exchange = try trial.exchange("/bytes/1000") { $0.verdict = { _ in .discard(upTo: 10_000) } }
+        ConformanceCase(.decisions, "a discarded body is not returned") { trial in
+            let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .discard(upTo: 10_000) } }
             let response = try await trial.send(exchange)
             try expectEqual(response.head.status, 200)
             try await expectEqual(response.data, Data())
         },
-        ConformanceCase(.verdicts, "a refusal fails the exchange, and is the cause") { trial in
+        ConformanceCase(.decisions, "a refusal fails the exchange, and is the cause") { trial in
             struct Refusal: Error {}
-            let exchange = try trial.exchange("/bytes/1000") { $0.verdict = { _ in .refuse(Refusal()) } }
+            let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .refuse(Refusal()) } }
             let error = try await trial.failure(exchange, .cancelled)
             try expect(
                 error.underlying is Refusal,
                 "the refusal as the cause, and found \(String(describing: error.underlying))")
         },
-        ConformanceCase(.verdicts, "another file is written", needs: .fileDelivery) { trial in
+        ConformanceCase(.decisions, "another file is written", needs: .fileDelivery) { trial in
             let (first, second) = (try ScratchFile(), try ScratchFile())
             _ = try await first.open { one in
                 try await second.open { two in
                     try await trial.send(
                         trial.exchange("/bytes/1000", delivery: .file(descriptor: one)) {
-                            $0.verdict = { _ in .take(.file(descriptor: two)) }
+                            $0.decide = { _ in .take(.file(descriptor: two)) }
                         })
                 }
             }
             try expectEqual(first.contents, Data())
             try expectEqual(second.contents, ConformanceServer.bytes(1000))
         },
-        ConformanceCase(.verdicts, "it may be given later") { trial in
+        ConformanceCase(.decisions, "it may be given later") { trial in
             let exchange = try trial.exchange("/bytes/1000") {
-                $0.verdict = { _ in
-                    let pending = PendingVerdict()
+                $0.decide = { _ in
+                    let pending = PendingHeadDecision()
                     Task {
                         try? await Task.sleep(for: .milliseconds(30))
                         pending.give(.take())
@@ -234,13 +234,13 @@ extension ConformanceCase {
             }
             try await expectEqual(trial.send(exchange).data, ConformanceServer.bytes(1000))
         },
-        ConformanceCase(.verdicts, "one that is dropped is a refusal") { trial in
-            let exchange = try trial.exchange("/bytes/1000") { $0.verdict = { _ in .ask(PendingVerdict()) } }
+        ConformanceCase(.decisions, "one that is dropped is a refusal") { trial in
+            let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .ask(PendingHeadDecision()) } }
             _ = try await trial.failure(exchange, .cancelled)
         },
-        ConformanceCase(.verdicts, "a refused stream fails at its head", needs: .streamedDelivery) { trial in
+        ConformanceCase(.decisions, "a refused stream fails at its head", needs: .streamedDelivery) { trial in
             let exchange = try trial.exchange("/bytes/1000", delivery: .stream()) {
-                $0.verdict = { _ in .refuse(CancellationError()) }
+                $0.decide = { _ in .refuse(CancellationError()) }
             }
             _ = try await trial.failure(exchange, .cancelled)
         },

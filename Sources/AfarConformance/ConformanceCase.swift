@@ -13,7 +13,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         /// Where the response's body goes.
         case delivery = "Delivery"
         /// The decision at the head.
-        case verdicts = "The decision at the head"
+        case decisions = "The decision at the head"
         /// What is told meanwhile, and measured.
         case events = "Observers and metrics"
         /// Limits and timeouts.
@@ -71,7 +71,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 
     /// All cases.
     public static var all: [ConformanceCase] {
-        requests + uploads + responses + delivery + verdicts + events + limits + control + connections + failures
+        requests + uploads + responses + delivery + decisions + events + limits + control + connections + failures
     }
 }
 

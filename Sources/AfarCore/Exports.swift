@@ -1,1 +1,2 @@
+@_exported public import AfarStages
 @_exported public import AfarTransport

@@ -144,17 +144,17 @@ private final class SentBody: Sendable {
 private final class FileNote: Sendable {
     private let chosen: Locked<Int32?>
 
-    /// Has the verdict noted that may name another file.
+    /// Has the decision noted that may name another file.
     init(_ exchange: inout Exchange) {
         chosen = Locked(exchange.delivery.descriptor)
-        guard let verdict = exchange.verdict else { return }
-        exchange.verdict = { [chosen] head in
-            @Sendable func note(_ verdict: HeadVerdict) {
-                if case .take(let delivery?) = verdict { chosen.withLock { $0 = delivery.descriptor } }
+        guard let decision = exchange.decide else { return }
+        exchange.decide = { [chosen] head in
+            @Sendable func note(_ decision: HeadDecision) {
+                if case .take(let delivery?) = decision { chosen.withLock { $0 = delivery.descriptor } }
             }
-            let verdict = verdict(head)
-            if case .ask(let pending) = verdict { pending.whenGiven(note) } else { note(verdict) }
-            return verdict
+            let decision = decision(head)
+            if case .ask(let pending) = decision { pending.whenGiven(note) } else { note(decision) }
+            return decision
         }
     }
 

@@ -1,4 +1,4 @@
-public import AfarTransport
+public import AfarStages
 
 #if canImport(CLibpsl)
     import CLibpsl

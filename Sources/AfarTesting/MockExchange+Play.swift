@@ -58,10 +58,10 @@ extension MockExchange {
         let head = ResponseHead(status: response.status, fields: fields, url: exchange.responseURL)
         note { $0.transactions[0].responseStartDate = Date() }
         exchange.observer?.exchangeDidReceiveHead(head)
-        let verdict = await exchange.headArrived(head).settled()
+        let decision = await exchange.headArrived(head).settled()
         guard !isOver else { return }
         var delivery = exchange.delivery
-        switch verdict {
+        switch decision {
         case .take(.file(let descriptor, let limit)):
             if case .file = delivery { delivery = .file(descriptor: descriptor, limit: limit) }
         case .take, .ask: break

@@ -4,7 +4,7 @@ public import HTTPTypes
 
 /// A request as a ``MockTransport`` saw it.
 public struct MockRequest: Sendable {
-    /// The exchange: delivery, options, context. Its observer and its verdict are left out, because a mock keeps what it has
+    /// The exchange: delivery, options, context. Its observer and its decision are left out, because a mock keeps what it has
     /// seen, and they would keep whoever made the request.
     public let exchange: Exchange
     /// The body's bytes, whatever form the body had.
@@ -15,7 +15,7 @@ public struct MockRequest: Sendable {
     init(exchange: Exchange, body: Data) {
         var exchange = exchange
         exchange.observer = nil
-        exchange.verdict = nil
+        exchange.decide = nil
         self.exchange = exchange
         self.body = body
     }

@@ -182,14 +182,6 @@ public struct MockResponse: Sendable {
         (response.failure, response.bytesBeforeFailure) = (code, count)
         return response
     }
-
-    /// The earlier name of ``interrupted(after:with:)``.
-    @available(*, deprecated, renamed: "interrupted(after:with:)")
-    public func breakingOff(
-        after count: Int, with code: TransportError.Code = .bodyIncomplete
-    ) -> MockResponse {
-        interrupted(after: count, with: code)
-    }
 }
 
 extension JSONEncoder {

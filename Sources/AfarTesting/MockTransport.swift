@@ -13,7 +13,7 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// It keeps to everything that ``Transport`` promises: bodies go where the exchange wants them, limits, verdicts and
+/// It keeps to everything that ``Transport`` promises: bodies go to the exchange's delivery, and limits, decisions and
 /// observers apply, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
 /// closure is still busy. An error that the closure throws fails the exchange; one that is no `TransportError` becomes
 /// the cause of one.

@@ -20,7 +20,7 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The verdict may see to the file: its owner has to wait.
+            // The decision may see to the file: its owner has to wait.
             state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
@@ -32,7 +32,7 @@ extension RunningExchange {
                 exchange.observer?.exchangeDidReceiveInformational(head)
             } else {
                 exchange.observer?.exchangeDidReceiveHead(head)
-                try obey(exchange.headArrived(head), about: head)
+                try apply(exchange.headArrived(head), about: head)
             }
         }
         state.withLock { $0.isWriting = false }
@@ -41,8 +41,8 @@ extension RunningExchange {
         if case .failure(let error) = result { end(with: .failure(error)) }
     }
 
-    private func obey(_ verdict: HeadVerdict, about head: ResponseHead) throws(TransportError) {
-        switch verdict {
+    private func apply(_ decision: HeadDecision, about head: ResponseHead) throws(TransportError) {
+        switch decision {
         case .take(let delivery):
             let file: Int32? =
                 if case .file(let descriptor, _) = exchange.delivery { delivery?.descriptor ?? descriptor } else { nil }
@@ -62,16 +62,16 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            // The watchdog has the exchange as long as it is not over; the verdict may be kept for ever.
-            pending.whenGiven { [weak self] verdict in
+            // The watchdog has the exchange as long as it is not over; the decision may be kept for ever.
+            pending.whenGiven { [weak self] decision in
                 guard let self else { return }
-                onQueue { self.decided(verdict, about: head) }
+                onQueue { self.decided(decision, about: head) }
             }
         }
     }
 
     /// It is known what is done with a response whose head has come. What has come of its body comes now.
-    private func decided(_ verdict: HeadVerdict, about head: ResponseHead) {
+    private func decided(_ decision: HeadDecision, about head: ResponseHead) {
         let held = state.withLock { state -> (Data, isComplete: Bool)? in
             guard state.ending == nil, state.isUndecided, case .memory(let held) = state.sink else { return nil }
             state.isUndecided = false
@@ -81,7 +81,7 @@ extension RunningExchange {
             return (held, state.isComplete)
         }
         guard let (held, isComplete) = held else { return }
-        do throws(TransportError) { try obey(verdict, about: head) } catch { return end(with: .failure(error)) }
+        do throws(TransportError) { try apply(decision, about: head) } catch { return end(with: .failure(error)) }
         if !held.isEmpty { take(held) }
         if isComplete { end(with: .success(())) }
     }

@@ -27,7 +27,7 @@ final class RunningExchange: PreparedExchange {
         var lastActivity = ContinuousClock.now
         var watchdog: Task<Void, Never>?
         var ending: Result<Void, TransportError>?
-        /// Whether the verdict is pending, while the body waits in memory.
+        /// Whether the decision is pending, while the body waits in memory.
         var isUndecided = false
         /// Whether all of the response was there before that was known.
         var isComplete = false

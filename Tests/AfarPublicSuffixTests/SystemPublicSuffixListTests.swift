@@ -1,5 +1,5 @@
 import AfarPublicSuffix
-import AfarTransport
+import AfarStages
 import Foundation
 import Testing
 

@@ -83,7 +83,7 @@ import Testing
         #expect(recorder.events.withLock { $0 } == ["head 200", "received 4/6", "received 6/6"])
         #expect(response.report.transactions.first?.countOfResponseBodyBytesAfterDecoding == 6)
         let refused = await failure {
-            _ = try await transport.send(.to("/") { $0.verdict = { _ in .refuse(Refused()) } })
+            _ = try await transport.send(.to("/") { $0.decide = { _ in .refuse(Refused()) } })
         }
         #expect(refused?.underlying is Refused)
     }

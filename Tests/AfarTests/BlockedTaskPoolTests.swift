@@ -42,7 +42,7 @@ import Testing
 
         func begin(_ hop: Hop) -> (any StageRun)? { self }
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             .wait {
                 await withUnsafeContinuation { continuation in Self.waiting.withLock { $0.append(continuation) } }
                 return .send

@@ -607,7 +607,7 @@ struct CachingTests {
 
         func begin(_ hop: Hop) -> (any StageRun)? { self }
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             guard count.next() == 1 else { return .now(.send) }
             return .wait {
                 for await _ in fail.stream { break }

@@ -9,30 +9,30 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StageTests {
     /// Does what closures say, and counts.
     private final class Stage: ExchangeStage, StageRun {
-        private let departure: @Sendable (Hop) -> Reply<Departure>
-        private let disposition: @Sendable (ResponseHead, Hop) -> Reply<Disposition>
-        private let rescue: @Sendable (any Error) -> Reply<Rescue>
+        private let onRequest: @Sendable (Hop) -> Reply<RequestAction>
+        private let onHead: @Sendable (ResponseHead, Hop) -> Reply<ResponseAction>
+        private let onFailure: @Sendable (any Error) -> Reply<FailureAction>
         let begun = Locked<[String]>([])
         let ends = Locked<[String]>([])
 
         init(
-            departure: @escaping @Sendable (Hop) -> Reply<Departure> = { _ in .now(.send) },
-            disposition: @escaping @Sendable (ResponseHead, Hop) -> Reply<Disposition> = { _, _ in .now(.pass) },
-            rescue: @escaping @Sendable (any Error) -> Reply<Rescue> = { .now(.fail($0)) }
+            onRequest: @escaping @Sendable (Hop) -> Reply<RequestAction> = { _ in .now(.send) },
+            onHead: @escaping @Sendable (ResponseHead, Hop) -> Reply<ResponseAction> = { _, _ in .now(.pass) },
+            onFailure: @escaping @Sendable (any Error) -> Reply<FailureAction> = { .now(.fail($0)) }
         ) {
-            (self.departure, self.disposition, self.rescue) = (departure, disposition, rescue)
+            (self.onRequest, self.onHead, self.onFailure) = (onRequest, onHead, onFailure)
         }
 
         func begin(_ hop: Hop) -> (any StageRun)? { self }
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             begun.withLock { $0.append(hop.exchange.request.path ?? "") }
-            return departure(hop)
+            return onRequest(hop)
         }
 
-        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { disposition(head, hop) }
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> { onHead(head, hop) }
 
-        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { rescue(error) }
+        func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> { onFailure(error) }
 
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
             let text =
@@ -55,7 +55,7 @@ import Testing
     }
 
     private func signed(_ name: String) -> Stage {
-        Stage(departure: { hop in
+        Stage(onRequest: { hop in
             .wait {
                 await Task.yield()
                 var exchange = hop.exchange
@@ -85,12 +85,12 @@ import Testing
     func oneMayAnswerInPlaceOfTheServer(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let stage = Stage(
-            departure: { hop in
+            onRequest: { hop in
                 guard hop.exchange.request.path == "/own" else { return .now(.send) }
                 let head = ResponseHead(status: 418, fields: [.server: "own"], url: hop.exchange.url)
                 return .now(.answer(TransportResponse(head: head, body: .data(Data("tea".utf8)))))
             },
-            disposition: { head, hop in
+            onHead: { head, hop in
                 guard head.status == 503 else { return .now(.pass) }
                 let head = ResponseHead(status: 200, url: hop.exchange.url)
                 return .wait { .replace(TransportResponse(head: head, body: .data(Data("well".utf8)))) }
@@ -118,7 +118,7 @@ import Testing
             }
             return number < 3 ? ServerResponse(status: 503) : .text("at last")
         }
-        let stage = Stage(disposition: { head, hop in
+        let stage = Stage(onHead: { head, hop in
             .now(head.status == 503 ? .follow(hop.exchange, .validation) : .pass)
         })
         let session = session(kind, [stage])
@@ -132,7 +132,7 @@ import Testing
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
-        let stage = Stage(rescue: { error in
+        let stage = Stage(onFailure: { error in
             guard (error as? TransportError)?.code == .cannotConnect else { return .now(.fail(error)) }
             let head = ResponseHead(status: 200, url: "")
             return .wait { .answer(TransportResponse(head: head, body: .data(Data("kept".utf8)))) }
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: TransportKind.allCases) func anErrorOfOnesIsTheRequests(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let stages = [
-            Stage(departure: { _ in .now(.fail(Closed())) }), Stage(disposition: { _, _ in .now(.fail(Closed())) }),
+            Stage(onRequest: { _ in .now(.fail(Closed())) }), Stage(onHead: { _, _ in .now(.fail(Closed())) }),
         ]
         for stage in stages {
             let session = session(kind, [stage])
@@ -163,7 +163,7 @@ import Testing
         let server = try await TestServer.start()
         let (waits, wait) = AsyncStream<Void>.makeStream()
         let end = Locked<CheckedContinuation<Void, Never>?>(nil)
-        let stage = Stage(departure: { _ in
+        let stage = Stage(onRequest: { _ in
             .wait {
                 await withCheckedContinuation { continuation in
                     end.withLock { $0 = continuation }
@@ -188,13 +188,13 @@ import Testing
         let server = try await TestServer.start()
         let wait = { @Sendable in _ = try? await Task.sleep(for: .seconds(600)) }
         for stage in [
-            Stage(departure: { _ in
+            Stage(onRequest: { _ in
                 .wait {
                     await wait()
                     return .send
                 }
             }),
-            Stage(disposition: { _, _ in
+            Stage(onHead: { _, _ in
                 .wait {
                     await wait()
                     return .pass

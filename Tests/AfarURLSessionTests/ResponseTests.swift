@@ -150,7 +150,7 @@ import Testing
         let error = await failure {
             _ = try await transport.send(
                 .get(server) { exchange in
-                    exchange.verdict = { $0.status == 206 ? .refuse(Refused()) : .take() }
+                    exchange.decide = { $0.status == 206 ? .refuse(Refused()) : .take() }
                 })
         }
         #expect(error?.underlying is Refused)

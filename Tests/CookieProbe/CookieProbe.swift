@@ -1,4 +1,4 @@
-import AfarTransport
+import AfarStages
 import Foundation
 
 /// Stores cookies in a file, for tests of what becomes of it when several processes do, and when one is killed.

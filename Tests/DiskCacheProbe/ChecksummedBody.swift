@@ -1,4 +1,4 @@
-import AfarTransport
+import AfarStages
 import Foundation
 import HTTPTypes
 

@@ -1,5 +1,5 @@
 import AfarDiskCache
-import AfarTransport
+import AfarStages
 import Foundation
 
 /// Stores and reads responses whose bodies carry their own checksums, until it is killed or its time is over. It prints a line

@@ -216,12 +216,12 @@ private struct Counting: ExchangeStage {
     private struct Run: StageRun {
         let observed: Locked<(now: Int, most: Int)>
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             observed.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             return .now(.send)
         }
 
-        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             observed.withLock { $0.now -= 1 }
             return .now(.pass)
         }

@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func aSlowHandlerIsNotTheServersSilence() async throws {
-        let task = session.webSocketRequest(to: try await url("/echo"), configuration: .pingInterval(0.1))
+        let task = session.webSocketRequest(to: try await url("/echo"), configuration: .pingInterval(0.4))
             .webSocketTask()
         var count = 0
         try await task.send(.string("0"))
@@ -168,7 +168,7 @@ import Testing
             if count == 3 { task.close(sending: .normalClosure) }
             guard count < 3 else { continue }
             // Three pings would have been due.
-            try await Task.sleep(for: .milliseconds(350))
+            try await Task.sleep(for: .milliseconds(1_300))
             try await task.send(.string("\(count)"))
         }
         #expect(count == 3)

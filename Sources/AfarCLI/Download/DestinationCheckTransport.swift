@@ -13,18 +13,18 @@ struct DestinationCheckTransport: Transport {
 
     func send(_ exchange: Exchange) async throws -> TransportResponse {
         var exchange = exchange
-        exchange.verdict = { [next = exchange.verdict, target, onFinalHead] head in
-            let verdict = next?(head) ?? .take()
+        exchange.decide = { [next = exchange.decide, target, onFinalHead] head in
+            let decision = next?(head) ?? .take()
             // What leads elsewhere brings no file.
-            guard case .take = verdict, !head.isRedirect else { return verdict }
+            guard case .take = decision, !head.isRedirect else { return decision }
             onFinalHead(head)
-            guard (200..<300).contains(head.status) else { return verdict }
+            guard (200..<300).contains(head.status) else { return decision }
             do {
                 try target.checkOverwrite(of: target.path(contentDisposition: head.value(for: .contentDisposition)))
             } catch {
                 return .refuse(error)
             }
-            return verdict
+            return decision
         }
         return try await base.send(exchange)
     }

@@ -176,14 +176,6 @@ extension AuthenticationInterceptor {
     }
 }
 
-/// What an ``AuthenticationInterceptor`` has done for a request. The retries that others ask for leave no trace here.
-struct AuthenticationRecord {
-    /// When the request began, or last got the result of a refresh.
-    var began: TimeInterval
-    /// The latest version of the credential with which the interceptor had the request retried.
-    fileprivate(set) var version: Int?
-}
-
 extension Request {
     /// - Parameter id: Which interceptor.
     func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
@@ -210,28 +202,6 @@ extension Request {
     ) -> Value {
         mutable.withLock {
             change(&$0.interceptorRecords.authentications[id, default: AuthenticationRecord(began: $0.startTime ?? 0)])
-        }
-    }
-}
-
-/// Why an ``AuthenticationInterceptor`` failed a request. It comes inside ``AFError/requestAdaptationFailed(error:)`` or
-/// ``AFError/requestRetryFailed(retryError:originalError:)``.
-public enum AuthenticationError: Error {
-    /// The interceptor has no credential.
-    case missingCredential
-    /// The credential has been refreshed so often of late that refreshing it again is of no use.
-    case excessiveRefresh
-}
-
-extension AuthenticationError: LocalizedError {
-    /// What was wrong, for a person.
-    public var errorDescription: String? {
-        switch self {
-        case .missingCredential:
-            "There is no credential to authenticate the request with. Set the interceptor's credential first."
-        case .excessiveRefresh:
-            "The credential was refreshed too often within the interceptor's refresh window, and requests with it are "
-                + "still refused. See that the authenticator recognizes its own credential and other causes of a refusal."
         }
     }
 }

@@ -87,3 +87,11 @@ struct CredentialState<Credential: Sendable> {
 
     private mutating func takeWaiters() -> [Waiter] { waiters.take() ?? [] }
 }
+
+/// What an ``AuthenticationInterceptor`` has done for a request. The retries that others ask for leave no trace here.
+struct AuthenticationRecord {
+    /// When the request began, or last got the result of a refresh.
+    var began: TimeInterval
+    /// The latest version of the credential with which the interceptor had the request retried.
+    var version: Int?
+}

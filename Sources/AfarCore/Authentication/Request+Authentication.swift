@@ -1,4 +1,3 @@
-import AfarTransport
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
@@ -62,7 +61,7 @@ extension Request {
     public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 
     /// Who is asked about challenges; nil when the credential decides alone.
-    var challengeHandler: ChallengeHandlerKey.Handler? {
+    var challengeHandler: ChallengeHandler? {
         guard session.delegate.decidesAboutChallenges else { return nil }
         return { [self] head, challenge, own in
             // After a redirect elsewhere there is nothing to propose.

@@ -80,7 +80,7 @@ extension DataRequest {
         _ serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> DataTask<Value> {
         let deferred = Deferred<AFDataResponse<Value>>()
-        mutable.withLock { $0.borrower = deferred }
+        mutable.withLock { $0.inlineRunner = deferred }
         addHandler(Self.respond(with: serialize)) { deferred.fulfil($0) }
         return DataTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }

@@ -27,7 +27,7 @@ public struct WebSocketTask: Sendable {
 
     init(_ request: WebSocketRequest) {
         self.request = request
-        request.messages.keepEarly()
+        request.messages.bufferEarlyEvents()
     }
 
     /// The messages, up to the close. The request starts with the iteration, or with a send, if handlers start requests here;

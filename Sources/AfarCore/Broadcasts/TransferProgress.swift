@@ -7,7 +7,7 @@ final class TransferProgress: Sendable {
     struct Handler {
         fileprivate let number: Int
         fileprivate let queue: DispatchQueue
-        fileprivate let call: Request.ProgressHandler
+        fileprivate let call: @Sendable (Progress) -> Void
     }
 
     private struct State {
@@ -89,7 +89,7 @@ final class TransferProgress: Sendable {
     /// Sets the handler. Calls that a slow queue has not made yet are not piled up.
     ///
     /// - Returns: The handler before, to be released when no lock is held.
-    func setHandler(on queue: DispatchQueue, _ call: @escaping Request.ProgressHandler) -> Handler? {
+    func setHandler(on queue: DispatchQueue, _ call: @escaping @Sendable (Progress) -> Void) -> Handler? {
         state.withLock { state in
             state.handlerCount += 1
             state.isCallDue = false

@@ -1,4 +1,3 @@
-import AfarTransport
 import Foundation
 import HTTPTypes
 
@@ -39,9 +38,9 @@ extension Request {
                     "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)"
             )
         }
-        if policy != .useProtocolCachePolicy { exchange.context[CachePolicyKey.self] = CachePolicy(policy) }
+        if policy != .useProtocolCachePolicy { exchange.policies.cache = CachePolicy(policy) }
         // A handler may be set until the response is there.
-        exchange.context[CacheHandlerKey.self] = { [self] response in keepable(response) }
+        exchange.policies.cacheHandler = { [self] response in keepable(response) }
     }
 
     /// What is kept of a response, nil for nothing.

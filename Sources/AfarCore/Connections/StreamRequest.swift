@@ -1,4 +1,3 @@
-import AfarTransport
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -51,7 +50,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     private func opened() async throws -> any Connection {
         startIfHandlersDo()
         let opened = Deferred<(any Connection)?>()
-        connection.opening.whenOpen { opened.fulfil($0) }
+        connection.pendingConnection.whenOpen { opened.fulfil($0) }
         let connection = await withTaskCancellationHandler {
             await opened.value
         } onCancel: {
@@ -235,7 +234,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
             }
         } catch {
             // Before others have their turn: what they write was to be secured.
-            self.connection.opening.connection?.close()
+            self.connection.pendingConnection.connection?.close()
             self.connection.closed.fulfil(.failure(error))
             throw error
         }
@@ -346,7 +345,7 @@ struct StreamAddress: URLRequestConvertible {
 extension SessionSecurity {
     /// Fills in who the client is to a host, and who decides on its certificates.
     fileprivate func secure(
-        _ target: inout ConnectionTarget, asking handler: ServerTrustHandlerKey.Handler?
+        _ target: inout ConnectionTarget, asking handler: ServerTrustHandler?
     ) async throws {
         let found: Result<ConnectionSecurity?, any Error> =
             switch self.security(forHost: target.host, hasLeftOrigin: false, isDecided: handler != nil) {

@@ -113,7 +113,7 @@ struct DownloadStorage: Sendable {
     /// Decides what is done with the body that follows a head.
     ///
     /// - Parameter sent: The request as adapted.
-    func verdict(at head: ResponseHead, sent: URLRequest?) -> HeadVerdict {
+    func decision(at head: ResponseHead, sent: URLRequest?) -> HeadDecision {
         let (delivery, original) = state.withLock { ($0.delivery, $0.original) }
         guard let delivery else { return .take() }
         do {

@@ -1,4 +1,3 @@
-import AfarTransport
 import HTTPTypes
 
 extension ResumeData {

@@ -1,4 +1,3 @@
-import AfarTransport
 import HTTPTypes
 
 /// Requests the rest of a file that a download resumes. After a response that doesn't fit, it requests the whole file, or only the
@@ -15,7 +14,7 @@ struct ResumeStage: ExchangeStage {
 
         init(_ delivery: DownloadDelivery) { self.delivery = delivery }
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             if let head = misfit.withLock({ $0.take() }) {
                 do { try delivery.askAgain(after: head) } catch { return .now(.fail(error)) }
             }
@@ -28,7 +27,7 @@ struct ResumeStage: ExchangeStage {
             return .now(.change(exchange))
         }
 
-        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard !delivery.accepts(head) else { return .now(.pass) }
             misfit.withLock { $0 = head }
             return .now(.follow(hop.exchange, .validation))

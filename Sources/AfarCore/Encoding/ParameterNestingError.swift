@@ -1,10 +1,6 @@
 public import Foundation
 
 extension AFError {
-    /// The earlier name of ``ParameterNestingError``.
-    @available(*, deprecated, renamed: "ParameterNestingError")
-    public typealias ParametersNestedTooDeep = ParameterNestingError
-
     /// Parameters are nested so deep that writing them could exhaust the stack. No server reads such depths either.
     public struct ParameterNestingError: Error, Sendable {
         /// How many arrays and objects may be nested in each other: 128. Values that encode themselves may have to do with

@@ -1,4 +1,3 @@
-package import AfarTransport
 public import Foundation
 
 /// Whatever can go wrong between the making of a request and the value handed to its handlers.

@@ -1,4 +1,3 @@
-import AfarTransport
 public import Foundation
 import HTTPTypes
 

@@ -1,4 +1,3 @@
-public import AfarTransport
 import HTTPTypes
 
 #if canImport(FoundationNetworking)

@@ -23,6 +23,14 @@ extension Request {
         }
     }
 
+    /// The text of the URL that a request is sent to; nil when that is not known, or when an adapter has changed the request: it
+    /// may have signed the `URL`, which is all that it has seen.
+    func writtenURL(of urlRequest: URLRequest) -> String? {
+        guard let made = firstRequest, urlRequest == made, urlRequest.allHTTPHeaderFields == made.allHTTPHeaderFields
+        else { return nil }
+        return convertible.writtenURL
+    }
+
     /// The body that goes with a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
         if let uploadBody { return try uploadBody.body(for: urlRequest, of: self) }
@@ -73,7 +81,7 @@ extension Request {
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
             exchange.options.idleTimeout = urlRequest.timeoutInterval
         }
-        if let handling = CookieHandling(urlRequest) { exchange.context[CookieHandlingKey.self] = handling }
+        if let handling = CookieHandling(urlRequest) { exchange.policies.cookies = handling }
         try sink.prepare(&exchange)
         return exchange
     }
@@ -87,14 +95,12 @@ extension Request {
         options?.options.apply(to: &exchange.options)
         try stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: self)
-        if let policy = redirectPolicy(for: urlRequest, by: handler) {
-            exchange.context[RedirectPolicyKey.self] = policy
-        }
+        if let policy = redirectPolicy(for: urlRequest, by: handler) { exchange.policies.redirects = policy }
         if let credential = credential.flatMap({ Credential($0, for: exchange.request) }) {
-            exchange.context[CredentialKey.self] = credential
+            exchange.policies.credential = credential
         }
-        if let handler = challengeHandler { exchange.context[ChallengeHandlerKey.self] = handler }
-        if let handler = serverTrustHandler { exchange.context[ServerTrustHandlerKey.self] = handler }
+        if let handler = challengeHandler { exchange.policies.challengeHandler = handler }
+        if let handler = serverTrustHandler { exchange.policies.serverTrustHandler = handler }
         try useCache(for: urlRequest, in: &exchange)
         let control = exchange.control
         let driver = HopDriver(Hop(exchange), through: sink.stages(of: stack), over: stack.sender) { [self] head in

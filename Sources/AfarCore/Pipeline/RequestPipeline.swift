@@ -202,7 +202,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if let response = outcome.response, response.isOpen {
             if isOnCallersThread { await leaveCallersThread() }
             await handOn(response, &outcome)
-        } else if let answer = request.headAnswer {
+        } else if let answer = request.headDecided {
             _ = await answer.value
         }
         try receive(outcome)
@@ -212,7 +212,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func handOn(_ response: TransportResponse, _ outcome: inout Outcome) async {
         request.receiveHead(of: response)
         do {
-            _ = await request.headAnswer?.value
+            _ = await request.headDecided?.value
             try request.checkEnd()
             // A handler may be slow. When the request is cancelled meanwhile, the rest of the body is not received.
             try await withTaskCancellationHandler { [request] in
@@ -363,8 +363,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     func enqueue(_ job: consuming ExecutorJob) {
         if isOnCallersThread { isOnCallersThread = false }
         let job = UnownedJob(job)
-        let lent = LentJob(job, of: self)
-        if request.borrower?.lend(lent) != true { DispatchQueue.global().async { lent.run() } }
+        let inline = InlineJob(job, of: self)
+        if request.inlineRunner?.runInline(inline) != true { DispatchQueue.global().async { inline.run() } }
     }
 
     /// Has what follows run on another thread, before user code does.

@@ -1,4 +1,3 @@
-package import AfarTransport
 public import Foundation
 
 #if canImport(FoundationNetworking)

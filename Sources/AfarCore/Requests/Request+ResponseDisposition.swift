@@ -125,12 +125,12 @@ extension Request {
     /// Decides on a response whose head has arrived. Called wherever the transport reads the network.
     ///
     /// - Parameter control: That of the exchange. A decision that comes too late must not reach the next attempt.
-    /// - Returns: The verdict, and what asks the listeners, if there are any.
-    func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadVerdict, asking: HopDriver.Work?) {
+    /// - Returns: The decision, and what asks the listeners, if there are any.
+    func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, asking: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
-        let verdict = sink.decide(on: head, for: self)
-        guard case .take = verdict else { return (verdict, nil) }
-        return (verdict, receiveHead(head))
+        let decision = sink.decide(on: head, for: self)
+        guard case .take = decision else { return (decision, nil) }
+        return (decision, receiveHead(head))
     }
 
     /// Whether a listener has ended the request at the head. Then no bytes of the body are handed on.
@@ -145,7 +145,7 @@ extension Request {
             state.attempt.head = head
             guard isNew, !state.settings.headListeners.isEmpty else { return ([], nil) }
             let answer = Deferred<Void>()
-            state.attempt.headAnswer = answer
+            state.attempt.headDecided = answer
             return (state.settings.headListeners, answer)
         }
         guard let answer else { return nil }
@@ -157,7 +157,7 @@ extension Request {
     }
 
     /// Fulfilled when all listeners have answered, or the request was ended from outside; nil without listeners.
-    var headAnswer: Deferred<Void>? { mutable.withLock { $0.attempt.headAnswer } }
+    var headDecided: Deferred<Void>? { mutable.withLock { $0.attempt.headDecided } }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }

@@ -101,7 +101,7 @@ public class Request: @unchecked Sendable {
             return (
                 Swift.exchange(&state.settings.headListeners, with: []),
                 Swift.exchange(&state.settings.validators, with: []), state.observers?.sending?.takeHandler(),
-                state.observers?.receiving?.takeHandler(), state.task.take(), state.borrower.take()
+                state.observers?.receiving?.takeHandler(), state.task.take(), state.inlineRunner.take()
             )
         }
         sink.end()
@@ -119,7 +119,7 @@ public class Request: @unchecked Sendable {
     }
 
     /// Who waits for the response.
-    var borrower: (any JobBorrower)? { mutable.withLock { $0.borrower } }
+    var inlineRunner: (any InlineJobRunner)? { mutable.withLock { $0.inlineRunner } }
 
     /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
     /// to one that is finished.

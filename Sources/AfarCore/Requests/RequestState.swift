@@ -28,7 +28,7 @@ struct RequestState {
     /// Runs the request, from its start to its end.
     var task: Task<Void, Never>?
     /// Who waits for the response and may lend his task meanwhile.
-    var borrower: (any JobBorrower)?
+    var inlineRunner: (any InlineJobRunner)?
 
     /// What the request's owner has set.
     struct Settings {
@@ -144,7 +144,7 @@ struct AttemptState {
     var redirect: Redirect?
     var head: ResponseHead?
     /// Fulfilled when the listeners have answered; nil before the head arrives.
-    var headAnswer: Deferred<Void>?
+    var headDecided: Deferred<Void>?
     /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
     var isRefusedAtHead = false
     /// The number of bytes of the whole that were there before the body.

@@ -95,12 +95,6 @@ public struct SessionConfiguration: Sendable {
     /// and do not follow a redirect to another scheme, host or port. The cache keeps the responses to requests with other
     /// values apart, unless they are `public`. Case does not matter.
     public var sensitiveHeaders: Set<String> = []
-    /// The earlier name of ``sensitiveHeaders``.
-    @available(*, deprecated, renamed: "sensitiveHeaders")
-    public var secretHeaders: Set<String> {
-        get { sensitiveHeaders }
-        set { sensitiveHeaders = newValue }
-    }
 
     /// Gives the credentials with which challenges (401) are answered for which a request has none of its own. The default is
     /// nil; ``URLCredentialStorageProvider`` takes them from Foundation's storage.

@@ -1,4 +1,3 @@
-package import AfarTransport
 import Foundation
 
 /// Takes the place of a session's transport for the requests that are made in a task and in what it starts.

@@ -1,5 +1,3 @@
-import AfarTransport
-
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
@@ -87,15 +85,15 @@ struct CancellableStage: ExchangeStage {
     private struct Run: StageRun {
         let run: any StageRun
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             run.before(hop).limited(by: hop, ifCancelled: .send, ifLate: { .fail($0) })
         }
 
-        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             run.head(head, of: hop).limited(by: hop, ifCancelled: .pass, ifLate: { .fail($0) })
         }
 
-        func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> {
+        func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> {
             run.failed(error, of: hop).limited(by: hop, ifCancelled: .fail(error), ifLate: { .fail($0) })
         }
 

@@ -7,7 +7,7 @@ import HTTPTypes
 
 /// Opens a connection, which the request's owner reads from and writes to.
 final class ConnectionSink: ResponseSink {
-    let opening = Opening<any Connection>()
+    let pendingConnection = PendingConnection<any Connection>()
     /// Fulfilled when the connection has been closed, or has broken.
     let closed = Deferred<Result<Void, any Error>>()
     private let wasOpen = Locked(false)
@@ -23,11 +23,11 @@ final class ConnectionSink: ResponseSink {
     func read(_ response: TransportResponse, for request: Request) async throws {
         let connection = try connection(of: response, for: request)
         defer {
-            opening.close()
+            pendingConnection.close()
             connection.close()
         }
         wasOpen.withLock { $0 = true }
-        opening.open(connection)
+        pendingConnection.open(connection)
         try await withTaskCancellationHandler {
             try await closed.value.get()
         } onCancel: { [closed] in
@@ -55,6 +55,6 @@ final class ConnectionSink: ResponseSink {
 
     func end() {
         closed.fulfil(.success(()))
-        opening.end()
+        pendingConnection.end()
     }
 }

@@ -39,10 +39,10 @@ final class FileSink: ResponseSink {
 
     // MARK: Receiving
 
-    func decide(on head: ResponseHead, for request: Request) -> HeadVerdict {
-        let verdict = storage.verdict(at: head, sent: request.lastRequest)
-        if case .take = verdict { request.didResume(at: storage.offset, expected: head.contentLength) }
-        return verdict
+    func decide(on head: ResponseHead, for request: Request) -> HeadDecision {
+        let decision = storage.decision(at: head, sent: request.lastRequest)
+        if case .take = decision { request.didResume(at: storage.offset, expected: head.contentLength) }
+        return decision
     }
 
     func receive(_ response: TransportResponse, for request: Request) throws {

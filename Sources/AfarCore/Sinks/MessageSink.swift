@@ -21,7 +21,7 @@ final class MessageSink: ResponseSink {
     private struct State {
         var listeners: [Listener] = []
         /// Whether events before the first listener are kept.
-        var keepsEarly = false
+        var buffersEarlyEvents = false
         var early: [Incoming] = []
         /// Whether this side has asked for the close.
         var isClosing = false
@@ -33,12 +33,12 @@ final class MessageSink: ResponseSink {
     private static let httpSchemes = ["ws": "http", "wss": "https"]
 
     private let configuration: WebSocketRequest.Configuration
-    let opening = Opening<WebSocketChannel>()
+    let pendingConnection = PendingConnection<WebSocketChannel>()
     private let state = Locked(State())
     /// Held while listeners are called.
     private let calling = CallbackLock()
     /// Fulfilled when there is a listener, or the request has finished.
-    private let isHeard = Deferred<Void>()
+    private let hasListener = Deferred<Void>()
 
     init(_ configuration: WebSocketRequest.Configuration) { self.configuration = configuration }
 
@@ -59,7 +59,7 @@ final class MessageSink: ResponseSink {
                 .invalidUse, phase: .queued, url: exchange.url,
                 message: "a WebSocket is asked for by GET without a body")
         }
-        exchange.context[RedirectSchemesKey.self] = Self.httpSchemes
+        exchange.policies.redirectSchemes = Self.httpSchemes
         WebSocketHandshake.mark(&exchange.request.headerFields)
     }
 
@@ -71,18 +71,18 @@ final class MessageSink: ResponseSink {
         let channel = try WebSocketChannel(
             over: connection(of: response), after: response.head, maximumMessageSize: configuration.maximumMessageSize)
         defer {
-            opening.close()
+            pendingConnection.close()
             channel.end()
         }
         try await withTaskCancellationHandler {
-            opening.open(channel)
+            pendingConnection.open(channel)
             await call(.connected(protocol: channel.protocol), request)
             let pings = keepAlive(channel)
             defer { pings?.cancel() }
             try await receive(over: channel, request)
         } onCancel: {
             channel.end()
-            isHeard.fulfil(())
+            hasListener.fulfil(())
         }
     }
 
@@ -103,9 +103,9 @@ final class MessageSink: ResponseSink {
                 switch event {
                 case .message(let message): await call(.message(message), request)
                 case .closed(let code, let reason):
-                    async let farewell: Void = channel.finish(after: code)
+                    async let closing: Void = channel.finish(after: code)
                     await call(.disconnected(code, reason: reason), request)
-                    return await farewell
+                    return await closing
                 }
             }
         }
@@ -114,13 +114,13 @@ final class MessageSink: ResponseSink {
     private func call(_ incoming: Incoming, _ request: Request) async {
         await calling.acquire()
         let (listeners, mustWait) = state.withLock { state in
-            guard state.keepsEarly, state.listeners.isEmpty else { return (state.listeners, false) }
+            guard state.buffersEarlyEvents, state.listeners.isEmpty else { return (state.listeners, false) }
             state.early.append(incoming)
             return ([], state.early.count >= Self.earlyLimit)
         }
         for listener in listeners where !request.hasEnded { await listener(incoming) }
         calling.unlock()
-        if mustWait { await isHeard.value }
+        if mustWait { await hasListener.value }
     }
 
     /// Sends pings, and ends the connection when the server is silent for as long after one.
@@ -160,15 +160,15 @@ final class MessageSink: ResponseSink {
     }
 
     func end() {
-        isHeard.fulfil(())
+        hasListener.fulfil(())
         state.release { Swift.exchange(&$0.listeners, with: []) }
-        opening.end()
+        pendingConnection.end()
     }
 
     // MARK: Listeners
 
     /// Keeps the events before the first listener.
-    func keepEarly() { state.withLock { $0.keepsEarly = true } }
+    func bufferEarlyEvents() { state.withLock { $0.buffersEarlyEvents = true } }
 
     /// Adds a listener, which is first called with what was kept.
     ///
@@ -176,18 +176,18 @@ final class MessageSink: ResponseSink {
     func append(
         _ listener: @escaping Listener, of request: Request, then proceed: @escaping @Sendable () -> Void
     ) {
-        let keepsEarly = state.withLock { state in
-            if !state.keepsEarly { state.listeners.append(listener) }
-            return state.keepsEarly
+        let buffersEarlyEvents = state.withLock { state in
+            if !state.buffersEarlyEvents { state.listeners.append(listener) }
+            return state.buffersEarlyEvents
         }
-        guard keepsEarly else { return proceed() }
+        guard buffersEarlyEvents else { return proceed() }
         calling.lock { [self] in
             request.run { [self] in
                 let early = state.withLock { state in
                     state.listeners.append(listener)
                     return Swift.exchange(&state.early, with: [])
                 }
-                isHeard.fulfil(())
+                hasListener.fulfil(())
                 for incoming in early where !request.hasEnded { await listener(incoming) }
                 calling.unlock()
                 proceed()

@@ -32,7 +32,7 @@ protocol ResponseSink: Sendable {
     // MARK: Receiving
 
     /// Decides on a response whose head has arrived. The default takes it.
-    func decide(on head: ResponseHead, for request: Request) -> HeadVerdict
+    func decide(on head: ResponseHead, for request: Request) -> HeadDecision
 
     /// Uses a streamed body or a connection until it ends. An error fails the attempt.
     func read(_ response: TransportResponse, for request: Request) async throws
@@ -69,7 +69,7 @@ extension ResponseSink {
     func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest }
     func prepare(_ exchange: inout Exchange) throws {}
     func stages(of stack: TransportStack) -> [any ExchangeStage] { stack.stages }
-    func decide(on head: ResponseHead, for request: Request) -> HeadVerdict { .take() }
+    func decide(on head: ResponseHead, for request: Request) -> HeadDecision { .take() }
     func read(_ response: TransportResponse, for request: Request) async throws {}
     func receive(_ response: TransportResponse, for request: Request) throws {}
     func receive(_ error: TransportError, for request: Request) -> AFError { AFError(error) }

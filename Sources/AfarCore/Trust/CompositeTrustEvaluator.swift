@@ -1,5 +1,3 @@
-public import AfarTransport
-
 /// Asks several evaluators in order; all must agree.
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]

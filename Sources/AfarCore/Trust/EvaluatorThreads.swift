@@ -8,15 +8,15 @@ import Foundation
 final class EvaluatorThreads: Sendable {
     static let shared = EvaluatorThreads(limit: 16, queueLimit: 1_024)
 
-    private enum Turn {
-        case come
+    private enum Outcome {
+        case admitted
         case cancelled
-        case late
+        case timedOut
     }
 
     private struct State {
         var runningCount = 0
-        var waiting: [Deferred<Turn>] = []
+        var waiting: [Deferred<Outcome>] = []
     }
 
     private let limit: Int
@@ -38,7 +38,7 @@ final class EvaluatorThreads: Sendable {
     }
 
     private func waitForTurn(atMost longestWait: Duration) async throws {
-        let turn = Deferred<Turn>()
+        let turn = Deferred<Outcome>()
         let mustWait = try state.withLock { state in
             guard state.runningCount == limit else {
                 state.runningCount += 1
@@ -54,7 +54,7 @@ final class EvaluatorThreads: Sendable {
             return true
         }
         guard mustWait else { return }
-        let timer = DelayedCall(after: longestWait) { [self] in leave(turn, .late) }
+        let timer = DelayedCall(after: longestWait) { [self] in leave(turn, .timedOut) }
         defer { timer.cancel() }
         let outcome = await withTaskCancellationHandler {
             await turn.value
@@ -62,9 +62,9 @@ final class EvaluatorThreads: Sendable {
             leave(turn, .cancelled)
         }
         switch outcome {
-        case .come: return
+        case .admitted: return
         case .cancelled: throw CancellationError()
-        case .late:
+        case .timedOut:
             throw NoTrustDecision(
                 .timedOut,
                 "the server's certificates were not evaluated within \(longestWait.formatted(.units())), because "
@@ -73,7 +73,7 @@ final class EvaluatorThreads: Sendable {
     }
 
     /// Ends a wait, unless the turn has come.
-    private func leave(_ turn: Deferred<Turn>, _ outcome: Turn) {
+    private func leave(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
         let hasLeft = state.withLock { state in
             let index = state.waiting.firstIndex { $0 === turn }
             if let index { state.waiting.remove(at: index) }
@@ -83,13 +83,13 @@ final class EvaluatorThreads: Sendable {
     }
 
     private func endTurn() {
-        let next = state.withLock { state -> Deferred<Turn>? in
+        let next = state.withLock { state -> Deferred<Outcome>? in
             guard !state.waiting.isEmpty else {
                 state.runningCount -= 1
                 return nil
             }
             return state.waiting.removeFirst()
         }
-        next?.fulfil(.come)
+        next?.fulfil(.admitted)
     }
 }

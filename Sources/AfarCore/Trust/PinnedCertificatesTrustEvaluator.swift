@@ -1,4 +1,3 @@
-public import AfarTransport
 public import Foundation
 
 /// Trusts a server that has one of some certificates, its own or one that has signed it, in addition to the ordinary

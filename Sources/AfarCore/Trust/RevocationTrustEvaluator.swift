@@ -1,4 +1,3 @@
-public import AfarTransport
 public import Foundation
 
 /// Refuses a server whose certificate is revoked, in addition to the ordinary validation.

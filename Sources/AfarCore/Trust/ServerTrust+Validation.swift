@@ -1,4 +1,3 @@
-public import AfarTransport
 public import Foundation
 
 extension ServerTrust: AlamofireExtended {}

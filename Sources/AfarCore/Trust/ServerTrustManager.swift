@@ -1,5 +1,3 @@
-public import AfarTransport
-
 /// Knows which evaluator decides on the certificates of which host.
 ///
 /// For a host without one, the transport validates certificates as it always does, or the request fails if all hosts must

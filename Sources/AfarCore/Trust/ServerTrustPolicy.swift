@@ -1,4 +1,3 @@
-public import AfarTransport
 public import Foundation
 
 /// What the 4.x generation called an evaluator, as one type with a case for each kind.

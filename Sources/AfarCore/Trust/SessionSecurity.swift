@@ -1,4 +1,3 @@
-import AfarTransport
 import Foundation
 
 /// Knows for a session who the client is to a host, and who decides on its certificates.

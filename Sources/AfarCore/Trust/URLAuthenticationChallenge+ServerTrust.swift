@@ -1,4 +1,3 @@
-public import AfarTransport
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -73,7 +72,7 @@ extension URLAuthenticationChallenge {
 
 extension Request {
     /// Who is asked about servers' certificates before they are evaluated; nil when nobody is.
-    var serverTrustHandler: ServerTrustHandlerKey.Handler? {
+    var serverTrustHandler: ServerTrustHandler? {
         guard session.delegate.decidesAboutServerTrust(over: stack.capabilities.features) else { return nil }
         return { [self] trust, port in
             guard

@@ -1,4 +1,3 @@
-import AfarTransport
 import AfarWebSocket
 import Foundation
 import HTTPTypes
@@ -354,7 +353,7 @@ struct WebSocketHandshakeStage: ExchangeStage {
     private final class Run: StageRun {
         private let handshake = Locked<WebSocketHandshake?>(nil)
 
-        func before(_ hop: Hop) -> Reply<Departure> {
+        func before(_ hop: Hop) -> Reply<RequestAction> {
             var exchange = hop.exchange
             let handshake = WebSocketHandshake(for: exchange.request.headerFields)
             handshake.complete(&exchange.request.headerFields)
@@ -362,7 +361,7 @@ struct WebSocketHandshakeStage: ExchangeStage {
             return .now(.change(exchange))
         }
 
-        func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> {
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard head.status == 101, let handshake = handshake.withLock(\.self) else { return .now(.pass) }
             do {
                 try handshake.agreement(in: head.fields)

@@ -1,4 +1,3 @@
-import AfarTransport
 import AfarWebSocket
 public import Foundation
 import HTTPTypes
@@ -71,7 +70,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     private func send(
         _ message: URLSessionWebSocketTask.Message, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        messages.opening.whenOpen { [weak self] channel in
+        messages.pendingConnection.whenOpen { [weak self] channel in
             if let channel { return channel.send(message, completion: completion) }
             let failure = TransportError(
                 .cancelled, phase: .sending, url: nil, message: "the WebSocket is not open any more")
@@ -88,16 +87,16 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     @discardableResult
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
         messages.willClose()
-        let opening = messages.opening
-        guard opening.connection != nil || opening.isAwaited else { return cancel() }
-        opening.whenOpen { channel in channel?.close(closeCode, reason: reason) }
+        let pendingConnection = messages.pendingConnection
+        guard pendingConnection.connection != nil || pendingConnection.isAwaited else { return cancel() }
+        pendingConnection.whenOpen { channel in channel?.close(closeCode, reason: reason) }
         return self
     }
 
     /// Ends the request at once: the server is told nothing. One that is about to be closed has ten seconds for that.
     @discardableResult
     public override func cancel() -> Self {
-        guard messages.isClosing, messages.opening.connection != nil else { return super.cancel() }
+        guard messages.isClosing, messages.pendingConnection.connection != nil else { return super.cancel() }
         Task { [weak self] in
             try? await Task.sleep(for: .seconds(WebSocketChannel.closeTimeout))
             self?.cancel(because: .explicitlyCancelled)
@@ -121,7 +120,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     public func sendPing(
         respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void
     ) {
-        guard let channel = messages.opening.connection else { return queue.async { onResponse(.unsent) } }
+        guard let channel = messages.pendingConnection.connection else { return queue.async { onResponse(.unsent) } }
         channel.ping { response in queue.async { onResponse(response) } }
     }
 }

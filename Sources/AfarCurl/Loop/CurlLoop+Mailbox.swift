@@ -8,12 +8,12 @@ extension CurlLoop {
         case suspensionChanged(Transfer)
         case demand(Transfer)
         case bodyReady(Transfer)
-        case decided(Transfer, HeadVerdict)
+        case decided(Transfer, HeadDecision)
         case closeIdleConnections
         case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
         case watch(WatchedSocket)
         case unwatch(WatchedSocket)
-        case run(LentJob)
+        case run(InlineJob)
         case shutDown
     }
 

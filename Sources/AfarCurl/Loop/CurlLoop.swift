@@ -147,7 +147,7 @@ final class CurlLoop: @unchecked Sendable {
             case .bodyReady(let transfer):
                 transfer.state.isSendingPaused = false
                 pauseChanged(transfer)
-            case .decided(let transfer, let verdict): decided(transfer, verdict)
+            case .decided(let transfer, let decision): decided(transfer, decision)
             case .closeIdleConnections: pools.retire(running: transfers, at: now)
             case .countConnections(let answer): answer(connectionCounts)
             case .watch(let socket):
@@ -345,9 +345,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// It is known what is done with a response whose head has come.
-    private func decided(_ transfer: Transfer, _ verdict: HeadVerdict) {
+    private func decided(_ transfer: Transfer, _ decision: HeadDecision) {
         guard transfer.state.phase != .finished else { return }
-        transfer.attempt { () throws(Fault) in try transfer.decide(verdict) }
+        transfer.attempt { () throws(Fault) in try transfer.decide(decision) }
         if transfer.state.fault != nil {
             finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
         } else if transfer.isUndecided {
@@ -360,7 +360,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Releases the transfer's slot while it waits for its verdict, so that another to the host may begin.
+    /// Releases the transfer's slot while it waits for its decision, so that another to the host may begin.
     func releaseSlot(of transfer: Transfer) {
         guard let slot = transfer.slot, let group = transfer.group else { return }
         transfer.slot = nil
@@ -462,7 +462,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// libcurl is done with a transfer whose verdict is still awaited. Its connection and its slot are for others.
+    /// libcurl is done with a transfer whose decision is still awaited. Its connection and its slot are for others.
     private func setAside(_ transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
         let report = transfer.report
         let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)

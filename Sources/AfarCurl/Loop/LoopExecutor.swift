@@ -11,5 +11,5 @@ final class LoopExecutor: TaskExecutor {
         self.transport = transport
     }
 
-    func enqueue(_ job: consuming ExecutorJob) { loop.post(.run(LentJob(UnownedJob(job), of: self))) }
+    func enqueue(_ job: consuming ExecutorJob) { loop.post(.run(InlineJob(UnownedJob(job), of: self))) }
 }

@@ -26,9 +26,8 @@ enum HTTPVersion: Equatable {
     /// Whether the library's HTTP/2 is fit for a request: one that may stand still holds up all others of its connection, unless
     /// the library is new enough.
     private static func isFit(_ hop: Hop, _ library: CurlLibrary) -> Bool {
-        let context = hop.exchange.context
         // The messages of Negotiate and NTLM are a connection's.
-        guard context.isEmpty || context[ConnectionAuthenticationKey.self] == nil else { return false }
+        guard hop.exchange.options.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
         return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone
     }

@@ -52,12 +52,12 @@ final class ConnectionExchange: PreparedExchange {
                 : try await Upgrade(hop, connection).head()
             hop.observer?.exchangeDidReceiveHead(head)
             let isOpen = isTunnel || head.status == 101
-            // The verdict can take long.
+            // The decision can take long.
             if !isOpen { connection.close() }
-            let verdict = await hop.headArrived(head).settled()
+            let decision = await hop.headArrived(head).settled()
             return try TransportResponse(
                 head: head, body: isOpen ? .connection(connection) : .data(Data()), report: report(of: connection)
-            ).obeying(verdict, instead: .connection).get()
+            ).applying(decision, instead: .connection).get()
         } catch {
             connection.close()
             guard var error = error as? TransportError else { throw error }

@@ -26,6 +26,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         guard let security = hop.exchange.options.security else { return plan.host }
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
     }
+    /// How libcurl authenticates the connection; nil when it does not.
+    var authentication: ConnectionAuthentication? { exchange.options.connectionAuthentication }
     let observer: (any ExchangeObserver)?
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
@@ -33,8 +35,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     private let hop: Hop
     let plan: RequestPlan
     let loop: CurlLoop
-    /// How libcurl authenticates the connection; nil when it does not.
-    let authentication: ConnectionAuthentication?
     let started = Date()
     /// When libcurl was given the transfer last.
     @exclusivity(unchecked) var handoverDate: Date?
@@ -87,7 +87,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var socketError: Int32?
     /// What is done with the response, as far as that is known.
     @exclusivity(unchecked) var decision = Decision.none
-    /// How libcurl ended the transfer before the verdict was given.
+    /// How libcurl ended the transfer before the decision was given.
     @exclusivity(unchecked) var early: EarlyEnd?
     @exclusivity(unchecked) private var completion: Completion?
     @exclusivity(unchecked) private var stream: ResponseBodyStream?
@@ -103,8 +103,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         self.hop = hop
         self.loop = loop
         observer = hop.observer
-        let context = hop.exchange.context
-        authentication = context.isEmpty ? nil : context[ConnectionAuthenticationKey.self]
         reader = ResponseReader(url: hop.exchange.responseURL, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -381,7 +379,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         noteSent()
         state.receiveHead(refuses: head.status >= 300, at: loop.now)
         observer?.exchangeDidReceiveHead(head)
-        try obey(hop.headArrived(head), about: head)
+        try apply(hop.headArrived(head), about: head)
     }
 
     /// The response is taken: a streamed one is returned at its head.

@@ -61,9 +61,6 @@ public struct TextDecoding: Sendable, Hashable {
     /// As Alamofire does: the charset, else ISO-8859-1, without a look at the bytes.
     public static let charsetOrLatin1 = TextDecoding(
         malformedBytes: .refuse, unknownCharsets: .passOver, assumedEncoding: .isoLatin1, looksAtContent: false)
-    /// The earlier name of ``charsetOrLatin1``.
-    @available(*, deprecated, renamed: "charsetOrLatin1")
-    public static var charsetElseLatin1: TextDecoding { charsetOrLatin1 }
 
     /// Makes text of bytes.
     ///

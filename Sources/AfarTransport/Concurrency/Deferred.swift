@@ -1,5 +1,5 @@
 /// A step of a task, for another task or thread to carry out.
-package struct LentJob: Sendable {
+package struct InlineJob: Sendable {
     private let job: UnownedJob
     private let executor: any TaskExecutor
 
@@ -12,13 +12,13 @@ package struct LentJob: Sendable {
 }
 
 /// A waiting task or thread that can run the steps of another meanwhile.
-package protocol JobBorrower: AnyObject, Sendable {
+package protocol InlineJobRunner: AnyObject, Sendable {
     /// Returns whether there is a waiter, which then runs the job.
-    func lend(_ job: LentJob) -> Bool
+    func runInline(_ job: InlineJob) -> Bool
 }
 
 /// What all ``Deferred`` values have in common, whatever their type: those who wait.
-package class AnyDeferred: JobBorrower, @unchecked Sendable {
+package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     // Sendable because everything that changes is touched under the lock only.
     //
     // It knows no type of a value, which would be looked up at each turn. Continuations carry nothing: a value that is
@@ -27,7 +27,7 @@ package class AnyDeferred: JobBorrower, @unchecked Sendable {
 
     private struct State {
         var isOver = false
-        var lent: LentJob?
+        var job: InlineJob?
         var firstWaiter: Waiter?
         var otherWaiters: [Waiter] = []
     }
@@ -36,14 +36,14 @@ package class AnyDeferred: JobBorrower, @unchecked Sendable {
 
     fileprivate init() {}
 
-    package func lend(_ job: LentJob) -> Bool {
-        let borrower = state.withLock { state -> Waiter? in
-            guard state.lent == nil, let borrower = state.firstWaiter.take() else { return nil }
-            state.lent = job
-            return borrower
+    package func runInline(_ job: InlineJob) -> Bool {
+        let waiter = state.withLock { state -> Waiter? in
+            guard state.job == nil, let waiter = state.firstWaiter.take() else { return nil }
+            state.job = job
+            return waiter
         }
-        borrower?.resume()
-        return borrower != nil
+        waiter?.resume()
+        return waiter != nil
     }
 
     /// Ends the waiting, once.
@@ -61,13 +61,13 @@ package class AnyDeferred: JobBorrower, @unchecked Sendable {
     }
 
     /// Whether the waiting is over, and what there is to be done meanwhile.
-    fileprivate func takeJob() -> (isOver: Bool, job: LentJob?) {
-        state.withLock { ($0.isOver, $0.lent.take()) }
+    fileprivate func takeJob() -> (isOver: Bool, job: InlineJob?) {
+        state.withLock { ($0.isOver, $0.job.take()) }
     }
 
     fileprivate func add(_ waiter: Waiter) {
         let mustWait = state.withLock { state in
-            guard !state.isOver, state.lent == nil else { return false }
+            guard !state.isOver, state.job == nil else { return false }
             if state.firstWaiter == nil { state.firstWaiter = waiter } else { state.otherWaiters.append(waiter) }
             return true
         }

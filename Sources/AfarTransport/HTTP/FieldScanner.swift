@@ -29,7 +29,7 @@ package struct FieldScanner {
     package mutating func token() -> String? { taken(while: \.isTokenCharacter) }
 
     /// What stands in place of parameters in credentials and challenges (section 11.2).
-    mutating func token68() -> String? {
+    package mutating func token68() -> String? {
         guard let word = taken(while: \.isToken68Character) else { return nil }
         return word + (taken { $0 == UInt8(ascii: "=") } ?? "")
     }

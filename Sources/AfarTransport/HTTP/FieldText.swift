@@ -4,7 +4,7 @@ package struct FieldText: Sendable {
     /// Whether each character stands for one byte.
     package let isLatin1: Bool
 
-    init(_ bytes: some Collection<UInt8>) {
+    package init(_ bytes: some Collection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self) {
             (self.text, isLatin1) = (text, false)
         } else {

@@ -25,7 +25,7 @@ extension UInt8 {
     @inlinable package var asciiLowercased: UInt8 { isCapital ? self | 0x20 : self }
 
     /// A space or a tab: what RFC 9110, section 5.6.3, calls white space.
-    var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
+    package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
 
     /// What tokens consist of (RFC 9110, section 5.6.2).
     var isTokenCharacter: Bool {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A hash of bytes that come piece by piece, and are processed in blocks of 64: a pure value.
-protocol HashFunction {
+package protocol HashFunction {
     associatedtype State
 
     /// Whether its numbers begin with the highest byte.
@@ -21,14 +21,14 @@ protocol HashFunction {
 
 extension HashFunction {
     /// Takes the next bytes.
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         blocks.append(bytes) { Self.process($0, into: &state) }
         self.state = state
     }
 
     /// The hash of all bytes taken.
-    consuming func finalize() -> [UInt8] {
+    package consuming func finalize() -> [UInt8] {
         var state = state
         blocks.finish(isBigEndian: Self.isBigEndian) { Self.process($0, into: &state) }
         return Self.words(of: state).flatMap { word in
@@ -37,7 +37,7 @@ extension HashFunction {
     }
 
     /// The hash of a text's UTF-8.
-    static func hash(of text: String) -> [UInt8] {
+    package static func hash(of text: String) -> [UInt8] {
         var hash = Self()
         var text = text
         text.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
@@ -45,12 +45,12 @@ extension HashFunction {
     }
 
     /// The same in hexadecimal digits, in lower case.
-    static func hexDigest(of text: String) -> String { hash(of: text).hexDigits }
+    package static func hexDigest(of text: String) -> String { hash(of: text).hexDigits }
 }
 
 extension [UInt8] {
     /// Two hexadecimal digits for each byte, in lower case.
-    var hexDigits: String {
+    package var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
@@ -58,14 +58,14 @@ extension [UInt8] {
 
 /// Cuts what comes into blocks of 64 bytes, and pads the last ones with the length in bits, as RFC 1321, section 3.1, and
 /// FIPS 180-4, section 5.1.1, have it.
-struct HashBlocks {
-    static let size = 64
+package struct HashBlocks {
+    package static let size = 64
 
     private var pending: [UInt8] = []
     private var byteCount: UInt64 = 0
 
     /// Calls a closure with each block that is complete.
-    mutating func append(_ bytes: UnsafeRawBufferPointer, _ process: (UnsafeRawBufferPointer) -> Void) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer, _ process: (UnsafeRawBufferPointer) -> Void) {
         byteCount &+= UInt64(bytes.count)
         var rest = bytes[...]
         if !pending.isEmpty {
@@ -84,7 +84,7 @@ struct HashBlocks {
     }
 
     /// Calls a closure with the one or two blocks that are left.
-    consuming func finish(isBigEndian: Bool, _ process: (UnsafeRawBufferPointer) -> Void) {
+    package consuming func finish(isBigEndian: Bool, _ process: (UnsafeRawBufferPointer) -> Void) {
         let bitCount = byteCount &* 8
         var padding: [UInt8] = [0x80]
         let used = (pending.count + 1 + 8) % Self.size
@@ -98,22 +98,24 @@ struct HashBlocks {
 
 /// The MD5 hash (RFC 1321). It is broken for signatures and stands here for Digest authentication only, where servers ask
 /// for it.
-struct MD5: HashFunction {
-    typealias State = (UInt32, UInt32, UInt32, UInt32)
+package struct MD5: HashFunction {
+    package typealias State = (UInt32, UInt32, UInt32, UInt32)
 
-    static let isBigEndian = false
+    package static let isBigEndian = false
 
-    var blocks = HashBlocks()
-    var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
+    package var blocks = HashBlocks()
+    package var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
+
+    package init() {}
 
     /// RFC 1321, section 3.4: the integer parts of 2³² times the sines of 1 to 64.
     private static let sines: [UInt32] = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
     /// By how much each of the four rounds rotates, in its four kinds of steps.
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3] }
+    package static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3] }
 
-    static func process(
+    package static func process(
         _ block: UnsafeRawBufferPointer, into state: inout State
     ) {
         var (a, b, c, d) = state
@@ -137,23 +139,23 @@ struct MD5: HashFunction {
 /// The SHA-1 hash (FIPS 180-4). It is broken for signatures and stands here for the handshake of WebSockets only, which
 /// asks for it.
 package struct SHA1: HashFunction {
-    typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
+    package typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
 
-    static let isBigEndian = true
+    package static let isBigEndian = true
 
-    var blocks = HashBlocks()
-    var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0)
+    package var blocks = HashBlocks()
+    package var state: State = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0)
 
-    init() {}
+    package init() {}
 
     /// The hash of a text's UTF-8.
     package static func digest(of text: String) -> [UInt8] {
         hash(of: text)
     }
 
-    static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3, state.4] }
+    package static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3, state.4] }
 
-    static func process(
+    package static func process(
         _ block: UnsafeRawBufferPointer, into state: inout State
     ) {
         var words = (0..<16).map { UInt32(bigEndian: block.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)) }
@@ -179,11 +181,13 @@ package struct SHA1: HashFunction {
 }
 
 /// The SHA-256 hash (FIPS 180-4).
-struct SHA256: HashFunction {
-    static let isBigEndian = true
+package struct SHA256: HashFunction {
+    package static let isBigEndian = true
 
-    var blocks = HashBlocks()
-    var state = Self.initial
+    package var blocks = HashBlocks()
+    package var state = Self.initial
+
+    package init() {}
 
     /// FIPS 180-4, section 5.3.3.
     private static let initial: [UInt32] = [
@@ -202,9 +206,9 @@ struct SHA256: HashFunction {
         0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
     ]
 
-    static func words(of state: [UInt32]) -> [UInt32] { state }
+    package static func words(of state: [UInt32]) -> [UInt32] { state }
 
-    static func process(_ block: UnsafeRawBufferPointer, into state: inout [UInt32]) {
+    package static func process(_ block: UnsafeRawBufferPointer, into state: inout [UInt32]) {
         var words = (0..<16).map { UInt32(bigEndian: block.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)) }
         words.reserveCapacity(64)
         for index in 16..<64 {

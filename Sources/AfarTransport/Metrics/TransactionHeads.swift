@@ -20,13 +20,3 @@ package final class TransactionHeads: Sendable, Hashable, CustomReflectable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(request) }
 }
-
-extension TransportReport {
-    /// This report of a hop that is not the last one, with what was sent and what came.
-    func describing(_ hop: Hop, _ response: ResponseHead?) -> TransportReport {
-        guard let last = transactions.indices.last, transactions[last].heads == nil else { return self }
-        var copy = self
-        copy.transactions[last].heads = TransactionHeads(request: hop.exchange.request, response: response)
-        return copy
-    }
-}

@@ -61,7 +61,7 @@ package final class ConnectionSecurity: Sendable {
     ///   - limit: How long the decision may take in all.
     ///   - longestWait: How long it may wait for a thread to evaluate it.
     package func decide(
-        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandlerKey.Handler?,
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandler?,
         within limit: Duration, waitingAtMost longestWait: Duration
     ) async -> Decision {
         let late = NoTrustDecision(
@@ -72,7 +72,7 @@ package final class ConnectionSecurity: Sendable {
     }
 
     private func decide(
-        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandlerKey.Handler?,
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandler?,
         waitingAtMost longestWait: Duration
     ) async -> Decision {
         await decide(on: undecided.chain) {
@@ -225,10 +225,5 @@ package enum ServerTrustAnswer: Sendable {
     case cancel
 }
 
-/// Where an exchange has who is asked about servers' certificates, before they are evaluated; nil when nobody is.
-package enum ServerTrustHandlerKey: ExchangeContextKey {
-    /// It gets the connection's port, too.
-    package typealias Handler = @Sendable (ServerTrust, _ port: Int) async -> ServerTrustAnswer
-
-    package static let defaultValue: Handler? = nil
-}
+/// Decides about a server's certificates before they are evaluated.
+package typealias ServerTrustHandler = @Sendable (ServerTrust, _ port: Int) async -> ServerTrustAnswer

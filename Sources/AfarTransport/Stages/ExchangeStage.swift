@@ -15,16 +15,16 @@ public protocol ExchangeStage: Sendable {
 /// is quick, as all transfers of that thread wait for it. Any thread may call, for one exchange one at a time.
 public protocol StageRun: Sendable {
     /// A request is about to be sent. It may be changed, answered without the network, or kept.
-    func before(_ hop: Hop) -> Reply<Departure>
+    func before(_ hop: Hop) -> Reply<RequestAction>
 
-    /// A response's head has come. The stages before this one are asked when the answer is ``Disposition/pass``.
+    /// Called when a response's head has arrived. If the answer is ``ResponseAction/pass``, the stage before this one is called next.
     ///
     /// A transport around the transport may send a request several times and return any of the responses, so it may be
     /// called more than once for a hop, and tells nothing yet of what becomes of it.
-    func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition>
+    func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction>
 
     /// There is no response.
-    func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue>
+    func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction>
 
     /// The request is over, one way or another. Called once for each that ``before(_:)`` was called for.
     ///
@@ -45,7 +45,7 @@ public enum Reply<Answer: Sendable>: Sendable {
 
 /// What a stage says to a request that is about to be sent. As of all answers, what is large of it is kept apart, since
 /// most say nothing.
-public enum Departure: Sendable {
+public enum RequestAction: Sendable {
     /// It is sent as it is.
     case send
     /// The stages after this one and the transport get another request.
@@ -57,7 +57,7 @@ public enum Departure: Sendable {
 }
 
 /// What a stage says to a response.
-public enum Disposition: Sendable {
+public enum ResponseAction: Sendable {
     /// It is no business of this stage's.
     case pass
     /// Another request is sent in its stead. Nobody sees the response. Only the total timeout sets an end to how often.
@@ -79,7 +79,7 @@ public enum Disposition: Sendable {
 }
 
 /// What a stage says to a failure.
-public enum Rescue: Sendable {
+public enum FailureAction: Sendable {
     /// It stays a failure, of this error.
     case fail(any Error)
     /// The request is sent once more. Only the total timeout sets an end to how often.
@@ -90,13 +90,13 @@ public enum Rescue: Sendable {
 
 extension StageRun {
     /// Sends the request as it is.
-    public func before(_ hop: Hop) -> Reply<Departure> { .now(.send) }
+    public func before(_ hop: Hop) -> Reply<RequestAction> { .now(.send) }
 
     /// Passes.
-    public func head(_ head: ResponseHead, of hop: Hop) -> Reply<Disposition> { .now(.pass) }
+    public func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> { .now(.pass) }
 
     /// Leaves it at the error.
-    public func failed(_ error: any Error, of hop: Hop) -> Reply<Rescue> { .now(.fail(error)) }
+    public func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> { .now(.fail(error)) }
 
     /// Does nothing.
     public func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {}

@@ -9,7 +9,7 @@ public final class Hop: @unchecked Sendable {
     /// The exchange, as the stages before have left it.
     public let exchange: Exchange
     /// Why it is sent in the stead of another; nil for the first one.
-    public let reason: Disposition.Reason?
+    public let reason: ResponseAction.Reason?
     /// How many redirects led here.
     public let redirectCount: Int
     /// Whether one of them led to another origin.
@@ -18,21 +18,21 @@ public final class Hop: @unchecked Sendable {
     @exclusivity(unchecked) package private(set) var totalTimeout: TimeInterval
     /// Who sees what happens.
     @exclusivity(unchecked) package private(set) var observer: (any ExchangeObserver)?
-    @exclusivity(unchecked) private var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
+    @exclusivity(unchecked) private var decide: (@Sendable (ResponseHead) -> HeadDecision)?
     private let deadline: ContinuousClock.Instant
 
     /// The first hop. The time of its total timeout begins now.
     package init(_ exchange: consuming Exchange, hasLeftOrigin: Bool = false) {
         (reason, redirectCount, self.hasLeftOrigin) = (nil, 0, hasLeftOrigin)
         totalTimeout = exchange.options.totalTimeout
-        (observer, verdict) = (exchange.observer, exchange.verdict)
+        (observer, decide) = (exchange.observer, exchange.decide)
         deadline = .now + Duration(timeout: totalTimeout)
         // Last, so that it is moved here.
         self.exchange = exchange
     }
 
     /// A hop that comes after another, or that a stage has made of it.
-    init(_ exchange: Exchange, after hop: Hop, because reason: Disposition.Reason?) {
+    package init(_ exchange: Exchange, after hop: Hop, because reason: ResponseAction.Reason?) {
         self.exchange = exchange
         self.reason = reason
         var isRedirect = false
@@ -40,22 +40,22 @@ public final class Hop: @unchecked Sendable {
         redirectCount = hop.redirectCount + (isRedirect ? 1 : 0)
         hasLeftOrigin = hop.hasLeftOrigin || isRedirect && Origin(exchange.request) != Origin(hop.exchange.request)
         (totalTimeout, deadline) = (hop.totalTimeout, hop.deadline)
-        (observer, verdict) = (exchange.observer, exchange.verdict)
+        (observer, decide) = (exchange.observer, exchange.decide)
     }
 
     /// Stands where there is no hop any more.
-    static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
+    package static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
 
     /// Has the driver in the place of those who wait for the last response.
-    func send(
-        judgedBy verdict: @escaping @Sendable (ResponseHead) -> HeadVerdict,
+    package func send(
+        decidingBy decide: @escaping @Sendable (ResponseHead) -> HeadDecision,
         observedBy observer: (any ExchangeObserver)?
     ) {
-        (self.verdict, self.observer) = (verdict, observer)
+        (self.decide, self.observer) = (decide, observer)
     }
 
     /// Grants what is left of the total timeout. Returns whether anything is.
-    func grantTimeLeft() -> Bool {
+    package func grantTimeLeft() -> Bool {
         totalTimeout = timeLeft / .seconds(1)
         return totalTimeout > 0
     }
@@ -64,12 +64,12 @@ public final class Hop: @unchecked Sendable {
     public var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
     /// For transports: what is to be done with a response whose head has come.
-    package func headArrived(_ head: ResponseHead) -> HeadVerdict { verdict?(head) ?? .take() }
+    package func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
     /// The exchange for a transport that knows of no hops.
     package var exchangeToSend: Exchange {
         var exchange = exchange
-        (exchange.verdict, exchange.observer, exchange.options.totalTimeout) = (verdict, observer, totalTimeout)
+        (exchange.decide, exchange.observer, exchange.options.totalTimeout) = (decide, observer, totalTimeout)
         return exchange
     }
 
@@ -81,7 +81,7 @@ public final class Hop: @unchecked Sendable {
     }
 
     /// The error of a hop that nobody wants any more.
-    var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
+    package var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
 
     /// An error for a hop that was not sent.
     package func failure(_ code: TransportError.Code, _ message: String) -> TransportError {

@@ -57,17 +57,17 @@ extension Exchange {
     /// - Throws: A ``TransportError``.
     public func answer(with head: ResponseHead, body: Data) async throws -> TransportResponse {
         observer?.exchangeDidReceiveHead(head)
-        let verdict = await headArrived(head).settled()
+        let decision = await headArrived(head).settled()
         guard !Task.isCancelled else { throw cancellation }
         let body = request.method == .head ? Data() : body
-        if case .take(let other) = verdict, let limit = (other ?? delivery).limit, body.count > limit {
+        if case .take(let other) = decision, let limit = (other ?? delivery).limit, body.count > limit {
             throw TransportError(
                 .responseTooLarge, phase: .receiving, url: url, message: "the body has more than \(limit) bytes")
         }
         let report = TransportReport(transactions: [TransactionMetrics()])
         let response = TransportResponse(head: head, body: .data(body), report: report)
-        let delivered = try response.obeying(verdict, instead: delivery).get()
-        if !body.isEmpty, case .take = verdict {
+        let delivered = try response.applying(decision, instead: delivery).get()
+        if !body.isEmpty, case .take = decision {
             observer?.exchangeDidReceive(bytes: Int64(body.count), expected: head.contentLength)
         }
         return delivered

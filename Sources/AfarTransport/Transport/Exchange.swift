@@ -20,8 +20,8 @@ public struct Exchange: Sendable {
     /// Decides what is done with a response when its head has come; nil takes it. Transports call ``headArrived(_:)``.
     ///
     /// It runs synchronously wherever the transport reads the network, so it is for the framework's own quick
-    /// decisions, never for a user's closure, for which there is ``HeadVerdict/ask(_:)``.
-    public var verdict: (@Sendable (ResponseHead) -> HeadVerdict)?
+    /// decisions, never for a user's closure, for which there is ``HeadDecision/ask(_:)``.
+    public var decide: (@Sendable (ResponseHead) -> HeadDecision)?
     /// Values for the transports around the transport.
     public var context: ExchangeContext
     /// The fragment of the URL, percent-encoded, without `#`; nil for a URL without one. It is never sent.
@@ -35,7 +35,7 @@ public struct Exchange: Sendable {
         options: ExchangeOptions = ExchangeOptions(),
         control: ExchangeControl = ExchangeControl(),
         observer: (any ExchangeObserver)? = nil,
-        verdict: (@Sendable (ResponseHead) -> HeadVerdict)? = nil,
+        decide: (@Sendable (ResponseHead) -> HeadDecision)? = nil,
         context: ExchangeContext = ExchangeContext()
     ) {
         self.request = request
@@ -44,7 +44,7 @@ public struct Exchange: Sendable {
         self.options = options
         self.control = control
         self.observer = observer
-        self.verdict = verdict
+        self.decide = decide
         self.context = context
     }
 
@@ -54,7 +54,7 @@ public struct Exchange: Sendable {
     /// A transport that only wraps another need not call it, nor one that returns whole responses: then it is called when
     /// the response is returned.
     @discardableResult
-    public func headArrived(_ head: ResponseHead) -> HeadVerdict { verdict?(head) ?? .take() }
+    public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
     /// The request's URL as text, without userinfo and fragment; for errors and logs.
     public var url: String {
@@ -90,51 +90,7 @@ public struct Exchange: Sendable {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }
         }
-        if !context.isEmpty, context[ConnectionAuthenticationKey.self] != nil {
-            requiredFeatures.insert(.connectionAuthentication)
-        }
+        if options.connectionAuthentication != nil { requiredFeatures.insert(.connectionAuthentication) }
         return requiredFeatures
-    }
-
-    /// The earlier name of ``requiredFeatures``.
-    @available(*, deprecated, renamed: "requiredFeatures")
-    public var demands: TransportCapabilities.Features { requiredFeatures }
-}
-
-extension Exchange {
-    /// Makes an exchange whose ``onHead`` is set.
-    @available(*, deprecated, message: "Set `verdict`.")
-    public init(
-        request: HTTPRequest,
-        body: RequestBody = .none,
-        delivery: ResponseDelivery = .collect(),
-        options: ExchangeOptions = ExchangeOptions(),
-        control: ExchangeControl = ExchangeControl(),
-        observer: (any ExchangeObserver)? = nil,
-        onHead: (@Sendable (ResponseHead) throws -> Void)?,
-        context: ExchangeContext = ExchangeContext()
-    ) {
-        self.init(
-            request: request, body: body, delivery: delivery, options: options, control: control, observer: observer,
-            context: context)
-        self.onHead = onHead
-    }
-
-    /// Called with each final response's head; an error that it throws refuses the response.
-    @available(*, deprecated, message: "Set `verdict`; a transport calls `headArrived(_:)`.")
-    public var onHead: (@Sendable (ResponseHead) throws -> Void)? {
-        get {
-            guard let verdict else { return nil }
-            return { head in
-                if case .refuse(let error) = verdict(head) { throw error }
-            }
-        }
-        set {
-            guard let onHead = newValue else { return verdict = nil }
-            verdict = { head in
-                do { try onHead(head) } catch { return .refuse(error) }
-                return .take()
-            }
-        }
     }
 }

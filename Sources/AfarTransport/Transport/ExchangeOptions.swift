@@ -74,6 +74,8 @@ public struct ExchangeOptions: Sendable {
 
     /// What the connection has to be beyond that; nil where nothing is asked for.
     package var security: ConnectionSecurity?
+    /// How a transport with ``TransportCapabilities/Features/connectionAuthentication`` authenticates; nil if it doesn't.
+    package var connectionAuthentication: ConnectionAuthentication?
 
     /// How the request reaches its host. The default leaves that to the transport.
     public var network: NetworkSettings {

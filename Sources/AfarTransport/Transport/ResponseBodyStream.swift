@@ -29,7 +29,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     }
 
     /// Adds what happened before the exchange that the body comes from.
-    func precede(by report: TransportReport) {
+    package func precede(by report: TransportReport) {
         before.withLock { before in
             var whole = report
             if let before { whole.append(before) }
@@ -92,16 +92,6 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     ) -> (stream: ResponseBodyStream, source: Source) {
         let channel = Channel(highWaterMark: highWaterMark, onDemand: onDemand, onCancel: onCancel)
         return (ResponseBodyStream(channel: channel), Source(channel: channel))
-    }
-
-    /// The earlier form of ``make(highWaterMark:onDemand:onCancel:)``.
-    @available(*, deprecated, renamed: "make(highWaterMark:onDemand:onCancel:)")
-    public static func make(
-        highWater: Int,
-        onDemand: @escaping @Sendable () -> Void,
-        onCancel: @escaping @Sendable () -> Void
-    ) -> (stream: ResponseBodyStream, source: Source) {
-        make(highWaterMark: highWater, onDemand: onDemand, onCancel: onCancel)
     }
 }
 

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Where a response's body goes.
 public enum ResponseDelivery: Sendable, Hashable {
     /// Into memory, returned when complete. A body of more than `limit` decoded bytes fails with
@@ -20,10 +22,6 @@ public enum ResponseDelivery: Sendable, Hashable {
     /// With the method CONNECT, nothing is sent: the transport connects to the request's host and port, over TLS if the scheme
     /// is `https`, and delivers the connection with the status 200.
     case connection
-
-    /// The earlier form of ``stream(highWaterMark:)``.
-    @available(*, deprecated, renamed: "stream(highWaterMark:)")
-    public static func stream(highWater: Int) -> Self { .stream(highWaterMark: highWater) }
 }
 
 extension ResponseDelivery {
@@ -37,4 +35,16 @@ extension ResponseDelivery {
 
     /// The file that the body goes into; nil when it goes elsewhere.
     package var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
+}
+
+extension Data {
+    /// Reads back the bytes that were written to a file last. Returns nil if they can't be read.
+    package init?(lastBytes count: Int, of descriptor: Int32) {
+        let end = lseek(descriptor, 0, SEEK_CUR)
+        guard count > 0, end >= count else { return nil }
+        var data = Data(count: count)
+        let read = data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, end - off_t(count)) }
+        guard read == count else { return nil }
+        self = data
+    }
 }

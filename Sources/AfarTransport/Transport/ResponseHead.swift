@@ -87,7 +87,7 @@ public final class ResponseHead: Sendable {
     }
 
     /// The same with how they were encoded.
-    func texts(for name: HTTPField.Name) -> [FieldText] {
+    package func texts(for name: HTTPField.Name) -> [FieldText] {
         switch storage {
         case .fields(let fields): fields[fields: name].map { field in field.withUnsafeBytesOfValue { FieldText($0) } }
         case .raw(let raw): raw.texts(for: name.canonicalName)

@@ -67,14 +67,6 @@ public struct TransportError: Error, Sendable {
 }
 
 extension TransportError.Phase {
-    /// The earlier name of ``tlsHandshake``.
-    @available(*, deprecated, renamed: "tlsHandshake")
-    public static var securing: Self { .tlsHandshake }
-
-    /// The earlier name of ``awaitingResponse``.
-    @available(*, deprecated, renamed: "awaitingResponse")
-    public static var waiting: Self { .awaitingResponse }
-
     /// What stands between the phase and the URL in a sentence.
     fileprivate var preposition: String {
         switch self {

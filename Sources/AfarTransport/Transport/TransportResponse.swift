@@ -44,11 +44,11 @@ extension TransportResponse.Body {
 extension TransportResponse {
     /// This response, as a transport returns one that was judged at its head.
     ///
-    /// - Parameter delivery: Where the body has to be if the verdict says nothing else.
-    package func obeying(_ verdict: HeadVerdict, instead delivery: ResponseDelivery) -> Result<
+    /// - Parameter delivery: Where the body goes unless the decision names another place.
+    package func applying(_ decision: HeadDecision, instead delivery: ResponseDelivery) -> Result<
         TransportResponse, any Error
     > {
-        switch verdict {
+        switch decision {
         case .take(let other): return delivered(to: other ?? delivery)
         case .discard, .ask:
             body.abandon()

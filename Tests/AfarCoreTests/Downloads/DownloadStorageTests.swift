@@ -38,7 +38,7 @@ import Testing
         }
         let start = sink.resumeStage?.delivery.rest?.start
         var descriptor = expected
-        switch sink.verdict(at: head, sent: request) {
+        switch sink.decision(at: head, sent: request) {
         case .take(.file(let other, _)): descriptor = other
         case .take: break
         default: throw Broken()
@@ -114,13 +114,13 @@ import Testing
         let delivery = try #require(sink.resumeStage?.delivery)
         let misfit = head(206, [.contentRange: "bytes 5-9/10", .contentLength: "5"])
         #expect(!delivery.accepts(misfit))
-        guard case .refuse = sink.verdict(at: misfit, sent: request) else {
+        guard case .refuse = sink.decision(at: misfit, sent: request) else {
             Issue.record("the misfit was taken")
             return
         }
         try delivery.askAgain(after: misfit)
         #expect(delivery.rest == nil && delivery.accepts(head()) && sink.resumeStage == nil)
-        guard case .take(nil) = sink.verdict(at: head(), sent: request) else {
+        guard case .take(nil) = sink.decision(at: head(), sent: request) else {
             Issue.record("the whole was not taken")
             return
         }
@@ -144,7 +144,7 @@ import Testing
     @Test func anAnswerWithTheWholeReplacesThePartForGood() throws {
         let (sink, delivery) = try resumed()
         #expect(delivery.accepts(rest))
-        guard case .take(nil) = sink.verdict(at: head(), sent: nil) else { Issue.record("not taken"); return }
+        guard case .take(nil) = sink.decision(at: head(), sent: nil) else { Issue.record("not taken"); return }
         #expect(write(delivery.descriptor, "ABCDEF", 6) == 6)
         // The exchange is sent again, and another server still has the file that the part is of.
         #expect(!delivery.accepts(rest))
@@ -152,8 +152,8 @@ import Testing
 
     @Test func aLengthThatWasPromisedHoldsForItsResponseOnly() throws {
         let (sink, delivery) = try resumed()
-        guard case .take(nil) = sink.verdict(at: rest, sent: nil) else { Issue.record("not taken"); return }
-        guard case .take(nil) = sink.verdict(at: head(200, [.contentLength: "5"]), sent: nil) else {
+        guard case .take(nil) = sink.decision(at: rest, sent: nil) else { Issue.record("not taken"); return }
+        guard case .take(nil) = sink.decision(at: head(200, [.contentLength: "5"]), sent: nil) else {
             Issue.record("not taken")
             return
         }
@@ -175,7 +175,7 @@ import Testing
 
     @Test func withoutAFileThereIsNothingToFinish() throws {
         let sink = DownloadStorage()
-        guard case .take(nil) = sink.verdict(at: head(), sent: nil) else {
+        guard case .take(nil) = sink.decision(at: head(), sent: nil) else {
             Issue.record("the body was not taken")
             return
         }

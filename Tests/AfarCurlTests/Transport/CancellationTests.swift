@@ -160,7 +160,7 @@ extension TransportTests {
             try await withRawServer([.respond(head), .waitForever]) { server in
                 var exchange = Exchange(server.url)
                 let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
-                exchange.verdict = { [control = exchange.control] _ in
+                exchange.decide = { [control = exchange.control] _ in
                     if isSuspended { control.suspend() }
                     continuation.yield()
                     return .take()

@@ -121,7 +121,7 @@ extension TransportTests {
                 server in
                 let seen = Seen()
                 var exchange = Exchange(server.url)
-                exchange.verdict = { head in
+                exchange.decide = { head in
                     seen.statuses.withLock { $0.append(head.status) }
                     return .take()
                 }
@@ -135,7 +135,7 @@ extension TransportTests {
         func aHookThatThrowsEndsTheExchange(_ delivery: ResponseDelivery) async throws {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")]) { server in
                 var exchange = Exchange(server.url, delivery: delivery)
-                exchange.verdict = { _ in .refuse(Intended()) }
+                exchange.decide = { _ in .refuse(Intended()) }
                 let refused = exchange
                 let error = try await transportError { try await transport.send(refused) }
                 #expect(error.underlying is Intended)

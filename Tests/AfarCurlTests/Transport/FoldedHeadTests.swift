@@ -99,7 +99,7 @@ extension TransportTests {
             let refusal = "HTTP/1.1 401 No\r\nWWW-Authenticate: \(question)\r\nContent-Length: 2\r\nA: b\r\n\r\nno"
             try await withRawServer([.respond(refusal), .respond(Self.folded())]) { server in
                 var exchange = Exchange(server.url)
-                exchange.context[ConnectionAuthenticationKey.self] = ConnectionAuthentication(
+                exchange.options.connectionAuthentication = ConnectionAuthentication(
                     .ntlm, user: "a", password: "b")
                 try await expectRefusal(of: exchange)
                 #expect(server.requests.count == 2)

@@ -114,7 +114,7 @@ extension TransportTests {
                 var exchange = Exchange(
                     server.url, .post, fields: [("Expect", "100-continue")], body: .data(Data(count: 100)),
                     delivery: delivery)
-                exchange.verdict = { _ in isWanted ? .take() : .refuse(Intended()) }
+                exchange.decide = { _ in isWanted ? .take() : .refuse(Intended()) }
                 if isWanted {
                     #expect(try await transport.send(exchange).head.status == 417)
                 } else {

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DeferredTests {
 
     @Test func aBorrowedTaskLosesNoWork() async {
-        // A lent piece of work and the value, at the same moment.
+        // A job piece of work and the value, at the same moment.
         for _ in 0..<2_000 {
             let deferred = Deferred<Int>()
             let waiter = Task { await deferred.value }
@@ -27,12 +27,12 @@ import Testing
 
 /// Lends the steps of its tasks as long as somebody waits.
 private final class Lender: TaskExecutor {
-    private let borrower: any JobBorrower
+    private let inlineRunner: any InlineJobRunner
 
-    init(to borrower: any JobBorrower) { self.borrower = borrower }
+    init(to inlineRunner: any InlineJobRunner) { self.inlineRunner = inlineRunner }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if !borrower.lend(LentJob(job, of: self)) { globalConcurrentExecutor.enqueue(job) }
+        if !inlineRunner.runInline(InlineJob(job, of: self)) { globalConcurrentExecutor.enqueue(job) }
     }
 }

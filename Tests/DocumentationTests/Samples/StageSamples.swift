@@ -6,7 +6,7 @@ struct SigningStage: ExchangeStage, StageRun {
 
     func begin(_ hop: Hop) -> (any StageRun)? { self }
 
-    func before(_ hop: Hop) -> Reply<Departure> {
+    func before(_ hop: Hop) -> Reply<RequestAction> {
         guard !hop.hasLeftOrigin else { return .now(.send) }
         return .wait {
             var exchange = hop.exchange

@@ -1,0 +1,23 @@
+public import Foundation
+
+/// Why an ``AuthenticationInterceptor`` failed a request. It comes inside ``AFError/requestAdaptationFailed(error:)`` or
+/// ``AFError/requestRetryFailed(retryError:originalError:)``.
+public enum AuthenticationError: Error {
+    /// The interceptor has no credential.
+    case missingCredential
+    /// The credential has been refreshed so often of late that refreshing it again is of no use.
+    case excessiveRefresh
+}
+
+extension AuthenticationError: LocalizedError {
+    /// What was wrong, for a person.
+    public var errorDescription: String? {
+        switch self {
+        case .missingCredential:
+            "There is no credential to authenticate the request with. Set the interceptor's credential first."
+        case .excessiveRefresh:
+            "The credential was refreshed too often within the interceptor's refresh window, and requests with it are "
+                + "still refused. See that the authenticator recognizes its own credential and other causes of a refusal."
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    /// Changes what is otherwise for this request than for its session.
+    ///
+    /// ```swift
+    /// session.request(url).options { $0.deadline = 5 }
+    /// ```
+    ///
+    /// To be called before the request is sent; an attempt that runs already goes by what it began with, but for the
+    /// ``RequestOptions/deadline``.
+    ///
+    /// - Parameter change: Changes the options that the request has.
+    @discardableResult
+    public func options(_ change: (inout RequestOptions) -> Void) -> Self {
+        var options = options
+        change(&options)
+        let isStarted = mutable.withLock { state in
+            state.settings.options = RequestOptions.Box(options)
+            return state.isStarted
+        }
+        if isStarted { keepDeadline() }
+        return self
+    }
+
+    /// What is otherwise for this request than for its session.
+    public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
+
+    /// Ends the request when its deadline has passed, counted from its start.
+    func keepDeadline() {
+        let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
+        guard let start, let deadline = options?.options.deadline else { return }
+        let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
+        // The cancellation handlers of user code run on this queue.
+        let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in
+            guard let self else { return }
+            end(with: .deadlinePassed(deadline, url: url))
+        }
+        let (last, isOver) = mutable.withLock { state in
+            (Swift.exchange(&state.deadlineTimer, with: timer), !state.isActive)
+        }
+        last?.cancel()
+        if isOver { timer.cancel() }
+    }
+}
+
+extension Request {
+    /// The URL of the request that was made last, without userinfo; nil before the first.
+    private var url: String? {
+        guard let url = lastRequest.map(sink.httpForm(of:))?.url, let target = try? RequestTarget(url) else {
+            return nil
+        }
+        return "\(target.scheme)://\(target.authority)\(target.path)"
+    }
+}
+
+extension AFError {
+    fileprivate static func deadlinePassed(_ deadline: TimeInterval, url: String?) -> AFError {
+        let error = TransportError(
+            .timedOut, phase: .queued, url: url, message: "the request's deadline of \(deadline.formatted()) s passed")
+        return .sessionTaskFailed(error: error.urlError)
+    }
+
+    /// The error of a deadline with the place that an exchange had reached by then; other errors are unchanged.
+    func atPlace(of failure: TransportError) -> AFError {
+        guard case .sessionTaskFailed(let error as URLError) = self,
+            var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut
+        else { return self }
+        (deadline.phase, deadline.url, deadline.peer) = (failure.phase, failure.url, failure.peer)
+        return .sessionTaskFailed(error: deadline.urlError)
+    }
+}

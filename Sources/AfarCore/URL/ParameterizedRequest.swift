@@ -1,0 +1,58 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
+struct ParameterizedRequest: WrittenURLConvertible {
+    typealias Modifier = @Sendable (inout URLRequest) throws -> Void
+
+    /// Whether none of the caller's code makes the `URLRequest`.
+    let isPlain: Bool
+    let writtenURL: String?
+    private let make: @Sendable () throws -> URLRequest
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
+    ) {
+        let kind = type(of: url) as Any.Type
+        // A modifier may sign the `URL`, which is all that it sees.
+        writtenURL = modifier == nil ? url as? String : nil
+        isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
+        make = {
+            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            try modifier?(&urlRequest)
+            return try encode?(urlRequest) ?? urlRequest
+        }
+    }
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        _ parameters: Parameters?, _ encoding: any ParameterEncoding
+    ) {
+        guard parameters != nil || type(of: encoding) as Any.Type != URLEncoding.self else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoding.encode($0, with: parameters)
+        }
+    }
+
+    init<Value: Encodable & Sendable>(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        _ parameters: Value?, _ encoder: any ParameterEncoder
+    ) {
+        guard let parameters else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoder.encode(parameters, into: $0)
+        }
+    }
+
+    func asURLRequest() throws -> URLRequest { try make() }
+}

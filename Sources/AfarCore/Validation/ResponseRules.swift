@@ -1,0 +1,69 @@
+import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Throws when a response is not as it should be.
+typealias Validator = @Sendable (ValidatedResponse) throws -> Void
+
+/// What validators check.
+struct ValidatedResponse {
+    enum Body {
+        case data(Data?)
+        case file(URL?)
+        /// The body is yet to arrive.
+        case stream
+    }
+
+    /// The request as it was sent.
+    let request: URLRequest?
+    let head: ResponseHead
+    let body: Body
+
+    var data: Data? { if case .data(let data) = body { data } else { nil } }
+    var fileURL: URL? { if case .file(let fileURL) = body { fileURL } else { nil } }
+
+    var response: HTTPURLResponse {
+        get throws {
+            guard let response = head.httpURLResponse else { throw AFError.invalidURL(url: head.url) }
+            return response
+        }
+    }
+
+    /// Whether there is a body; as far as the head tells (RFC 9112, section 6.3), if it is yet to arrive.
+    var hasBody: Bool {
+        switch body {
+        case .data(let data): data?.isEmpty == false
+        case .file(let fileURL): (try? fileURL?.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0 > 0
+        case .stream: head.contentLength != 0 && head.status != 204 && head.status != 304
+        }
+    }
+}
+
+/// What validators check in a response's head.
+enum ResponseRules {
+    static func check(status: Int, isIn acceptable: some Sequence<Int>) throws {
+        guard acceptable.contains(status) else {
+            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: status))
+        }
+    }
+
+    static func check(contentTypeOf head: ResponseHead, isIn acceptable: [String]) throws {
+        let ranges = acceptable.map { MediaType($0) }
+        let type = head.mediaType
+        guard type.isComplete else {
+            guard ranges.contains(where: \.isAny) else {
+                throw AFError.responseValidationFailed(
+                    reason: .missingContentType(acceptableContentTypes: acceptable.sorted()))
+            }
+            return
+        }
+        guard ranges.contains(where: { $0.includes(type) }) else {
+            throw AFError.responseValidationFailed(
+                reason: .unacceptableContentType(
+                    acceptableContentTypes: acceptable.sorted(), responseContentType: type.essence))
+        }
+    }
+}

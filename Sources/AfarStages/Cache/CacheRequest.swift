@@ -1,0 +1,96 @@
+package import AfarTrust
+import Foundation
+package import HTTPTypes
+
+/// A request as a cache sees it.
+package struct CacheRequest: Sendable {
+    package let method: HTTPRequest.Method
+    /// What responses are found by: the URL without userinfo and fragment, in the one spelling of its origin.
+    package let url: String
+    package let hasBody: Bool
+    /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2), or over a connection that
+    /// is authenticated.
+    package let isConditional: Bool
+    /// Whether bodies are decoded for the request. A cache stores bodies as they were delivered.
+    package let decodesContent: Bool
+    /// What the caller says about caches.
+    package let control: CacheControl
+    /// The origin that the caller's `Host` field names; nil without one, or if it is that of the URL. It is part of the target
+    /// URI (RFC 9110, section 7.1). It doesn't replace the URL's host, since another server may have answered there.
+    package let otherHost: String?
+    private let client: ClientIdentity?
+    private let own: HTTPFields
+    private let defaults: DefaultFields
+    private let sensitiveHeaders: SensitiveHeaders
+    private let hasStoredCookies: Bool
+
+    /// - Parameter client: The certificate and key that the client presents if the server requests them.
+    package init(
+        _ exchange: Exchange, sensitiveHeaders: SensitiveHeaders = SensitiveHeaders(), client: ClientIdentity? = nil
+    ) {
+        self.sensitiveHeaders = sensitiveHeaders
+        self.client = client
+        method = exchange.request.method
+        url = Origin(exchange.request).text + (exchange.request.path ?? "")
+        hasBody = !exchange.body.isNone
+        decodesContent = exchange.options.decodesContent
+        own = exchange.request.headerFields
+        defaults = exchange.options.defaultFields
+        otherHost = exchange.otherHost
+        hasStoredCookies = exchange.hasPolicies && exchange.policies.cookies.hasStoredCookies
+        // Who is asked over a connection that is somebody's stands in no field.
+        var isConditional = exchange.options.connectionAuthentication != nil
+        for field in own where Self.conditions.contains(field.name.canonicalName) { isConditional = true }
+        self.isConditional = isConditional
+        let controls = Self.values(.cacheControl, own, defaults)
+        var control = CacheControl(controls)
+        // What clients said before there was Cache-Control (section 5.4).
+        if controls.isEmpty, Self.values(.pragma, own, defaults).contains(where: { $0.asciiLowercased == "no-cache" }) {
+            control.noCache = true
+        }
+        self.control = control
+    }
+
+    private static let conditions: Set<String> = [
+        "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+    ]
+
+    /// What responses to a URL are found by; nil when no request can be sent there.
+    package static func url(of reference: URLReference) -> String? {
+        guard let url = URL(reference), let origin = Origin(url),
+            let target = try? RequestTarget(url, writtenAs: reference)
+        else { return nil }
+        return origin.text + target.path
+    }
+
+    /// What two requests have in common that are alike in all that could tell their responses apart.
+    package var identity: String {
+        let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        return ([url, clientCertificateDigest ?? ""] + fields).joined(separator: "\n")
+    }
+
+    /// The digest of the certificate that the client shows when the server asks for one.
+    var clientCertificateDigest: String? { client.map { SHA256.hexDigest(of: $0.certificate.pemEncoded) } }
+
+    /// The names of the fields with credentials, sorted. Cookies of a store aren't among them: they change all the time, and
+    /// servers that vary by them send `Vary`. Cookies that the caller has set are.
+    package var credentials: [HTTPField.Name] {
+        let names = Set((own + defaults.fields).map(\.name)).filter(isSensitive)
+        return names.filter { $0 != .cookie || !hasStoredCookies }.sorted { $0.canonicalName < $1.canonicalName }
+    }
+
+    package func isSensitive(_ name: HTTPField.Name) -> Bool { sensitiveHeaders.contains(name.rawName) }
+
+    /// The values of a field as they are sent.
+    package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }
+
+    private static func values(_ name: HTTPField.Name, _ own: HTTPFields, _ defaults: DefaultFields) -> [String] {
+        let values = own.isEmpty ? [] : own[values: name]
+        return values.isEmpty ? defaults.fields[values: name] : values
+    }
+}
+
+extension HTTPField.Name {
+    /// Not among those of the package's.
+    fileprivate static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
+}

@@ -1,0 +1,146 @@
+package import AfarTrust
+import HTTPTypes
+
+/// Knows who the client is to a host, and who decides on its certificates.
+package protocol ConnectionSecurityProvider: Sendable {
+    /// Whether there is anything to know.
+    var hasRequirements: Bool { get }
+
+    /// Who the client is to a host.
+    ///
+    /// - Parameters:
+    ///   - host: The name or the address, in lower case, without port.
+    ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
+    func clientIdentity(forHost host: String, hasLeftOrigin: Bool) -> ClientIdentity?
+
+    /// - Parameters:
+    ///   - host: The name or the address, in lower case, without port.
+    ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
+    ///   - isDecided: Whether certificates are to be decided on in any case, because somebody is asked about them first.
+    /// - Returns: Nil where the transport does as it always does. What takes somebody else's code is waited for.
+    func security(
+        forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
+    ) -> Reply<Result<ConnectionSecurity?, any Error>>
+}
+
+extension ConnectionSecurityProvider {
+    /// Who the client is in a request; nil without TLS.
+    func clientIdentity(for hop: Hop) -> ClientIdentity? {
+        guard hop.exchange.request.scheme == "https" else { return nil }
+        return clientIdentity(forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin)
+    }
+}
+
+/// Has each request sent over connections that are secured as its host requires.
+///
+/// A transport that meets certificates on which nobody has decided fails before the first byte of the request. They are
+/// decided on here, where there is time, and the request is sent again.
+package struct ConnectionSecurityStage: ExchangeStage {
+    private let provider: any ConnectionSecurityProvider
+
+    package init(_ provider: any ConnectionSecurityProvider) { self.provider = provider }
+
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        guard hop.exchange.request.scheme == "https" else { return nil }
+        let handler = hop.exchange.policies.serverTrustHandler
+        return handler != nil || provider.hasRequirements ? Run(provider, handler) : nil
+    }
+
+    private final class Run: StageRun {
+        /// The number of chains that are decided on for one request: a host may have many, but a server that has another one
+        /// for each connection doesn't keep evaluators busy for long.
+        private static let decisionLimit = 64
+
+        private struct State {
+            /// What the host requires, once that is known; it stays the same when the request is sent again.
+            var security: ConnectionSecurity??
+            var decisionCount = 0
+        }
+
+        private let provider: any ConnectionSecurityProvider
+        private let handler: ServerTrustHandler?
+        private let state = InlineLocked(State())
+
+        init(_ provider: any ConnectionSecurityProvider, _ handler: ServerTrustHandler?) {
+            self.provider = provider
+            self.handler = handler
+        }
+
+        func before(_ hop: Hop) -> Reply<RequestAction> {
+            if let security = state.withLock({ $0.security }) { return .now(action(of: hop, under: security)) }
+            let reply = provider.security(
+                forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin, isDecided: handler != nil)
+            switch reply {
+            case .now(let result): return .now(action(of: hop, after: result))
+            case .wait(let work): return .wait { [self] in action(of: hop, after: await work()) }
+            }
+        }
+
+        private func action(of hop: Hop, after result: Result<ConnectionSecurity?, any Error>) -> RequestAction {
+            switch result {
+            case .success(let security):
+                state.withLock { $0.security = .some(security) }
+                return action(of: hop, under: security)
+            case .failure(let error):
+                return .fail(hop.untrusted("no decision about the server is possible", because: error))
+            }
+        }
+
+        private func action(of hop: Hop, under security: ConnectionSecurity?) -> RequestAction {
+            guard let security else { return .send }
+            var exchange = hop.exchange
+            exchange.options.security = security
+            // It holds the request, and nobody below asks.
+            if exchange.hasPolicies { exchange.policies.serverTrustHandler = nil }
+            return .change(exchange)
+        }
+
+        func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> {
+            guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
+                let security = state.withLock({ $0.security }) ?? nil, security.evaluation != nil
+            else { return .now(.fail(error)) }
+            // It may have been accepted for another request meanwhile.
+            guard !security.accepts(undecided.chain) else { return .now(.again) }
+            let count = state.withLock { state in
+                state.decisionCount += 1
+                return state.decisionCount
+            }
+            guard count <= Self.decisionLimit else {
+                return .now(.fail(failure.refused("the server presents other certificates on each connection")))
+            }
+            return .wait { [handler] in
+                let decision = await security.decide(
+                    on: undecided, ofHost: hop.host, port: hop.port, asking: handler, within: hop.timeLeft,
+                    waitingAtMost: min(hop.timeLeft, hop.exchange.options.longestWait))
+                return switch decision {
+                case .accepted: .again
+                case .refused(let cause as NoTrustDecision): .fail(failure.refused(cause.description, cause.code))
+                case .refused(let cause): .fail(failure.refused("the server is not trusted", because: cause))
+                case .abandoned: .fail(hop.cancellation)
+                }
+            }
+        }
+    }
+}
+
+extension Hop {
+    /// The name or the address that the request goes to.
+    fileprivate var host: String { HostName(ofAuthority: exchange.request.authority ?? "").text }
+
+    fileprivate var port: Int { HostName.port(ofAuthority: exchange.request.authority ?? "") ?? 443 }
+
+    fileprivate func untrusted(_ message: String, because cause: any Error) -> TransportError {
+        TransportError(.certificateUntrusted, phase: .queued, url: exchange.url, message: message, underlying: cause)
+    }
+}
+
+extension TransportError {
+    /// The same place with the decision.
+    fileprivate func refused(
+        _ message: String, _ code: Code = .certificateUntrusted, because cause: (any Error)? = nil
+    ) -> TransportError {
+        var refusal = TransportError(code, phase: phase, url: url, peer: peer, message: message, underlying: cause)
+        refusal.report = report
+        return refusal
+    }
+}

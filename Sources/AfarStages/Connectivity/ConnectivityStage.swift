@@ -1,0 +1,161 @@
+import Foundation
+import HTTPTypes
+
+/// Holds requests back while there is no network. It stands next to the transport, so that where a redirect leads is waited
+/// for as well.
+package final class ConnectivityStage: ExchangeStage {
+    private let provider: any ConnectivityProvider
+    private let closeIdleConnections: @Sendable () -> Void
+    private struct State {
+        /// The network of the last request that was sent.
+        var lastIdentity: Connectivity.Identity?
+        /// Ends when the connections of another network are closed; nil when none are being closed.
+        var closing: Deferred<Void>?
+    }
+
+    private let state = Locked(State())
+
+    /// - Parameter closeIdleConnections: Has the transport close them.
+    package init(
+        waitingFor provider: any ConnectivityProvider, closeIdleConnections: @escaping @Sendable () -> Void
+    ) {
+        self.provider = provider
+        self.closeIdleConnections = closeIdleConnections
+    }
+
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        hop.exchange.request.staysOnThisMachine ? nil : Run(stage: self)
+    }
+
+    private final class Run: StageRun {
+        private let stage: ConnectivityStage
+        private let state = Locked<(failure: TransportError?, tried: Connectivity?)>((nil, nil))
+
+        init(stage: ConnectivityStage) { self.stage = stage }
+
+        func before(_ hop: Hop) -> Reply<RequestAction> {
+            let (failure, tried) = state.withLock { $0 }
+            guard failure != nil || !stage.isOnline else { return .now(.send) }
+            return .wait { [self] in
+                do throws(TransportError) {
+                    let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
+                    // So that it does not count as a change again.
+                    state.withLock { $0.tried = connectivity }
+                    if let connectivity { await stage.leaveOtherNetworks(for: connectivity) }
+                    return .send
+                } catch {
+                    return .fail(error)
+                }
+            }
+        }
+
+        func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> {
+            guard let error = error as? TransportError, error.tellsOfNoNetwork, hop.exchange.body.isUnspent else {
+                return .now(.fail(error))
+            }
+            return .wait { [self] in
+                switch stage.provider.connectivity.status {
+                case .offline: break
+                case .unknown: return .fail(error)
+                case .online:
+                    let isLost = await stage.provider.detectsLoss(within: hop.timeLeft)
+                    guard isLost || Task.isCancelled, hop.exchange.body.isUnspent else { return .fail(error) }
+                    state.withLock { $0.tried = nil }
+                }
+                var failure = error
+                // It is in the report of the exchange.
+                failure.report = TransportReport()
+                state.withLock { [failure] in $0.failure = failure }
+                return .again
+            }
+        }
+    }
+
+    /// Whether a request need not wait. Notes the network that it goes over.
+    private var isOnline: Bool {
+        let present = provider.connectivity
+        let isClosing = state.withLock { state in
+            if state.closing == nil, present.status == .online { state.lastIdentity = present.identity }
+            return state.closing != nil
+        }
+        return present.isOnline && !isClosing
+    }
+
+    /// Has no connection of another network used. The session's ``ConnectivityListener`` may notice the change later than
+    /// the request that waited for it. No other request goes on before the connections are closed.
+    private func leaveOtherNetworks(for connectivity: Connectivity) async {
+        guard connectivity.status == .online else { return }
+        let (others, own) = state.withLock { state -> (Deferred<Void>?, Deferred<Void>?) in
+            if let closing = state.closing { return (closing, nil) }
+            let last = Swift.exchange(&state.lastIdentity, with: connectivity.identity)
+            if let last, last != connectivity.identity { state.closing = Deferred() }
+            return (nil, state.closing)
+        }
+        await others?.value
+        guard let own else { return }
+        closeIdleConnections()
+        state.withLock { $0.closing = nil }
+        own.fulfil(())
+    }
+
+    /// Waits for a network.
+    ///
+    /// - Parameters:
+    ///   - failure: What has come of the request before.
+    ///   - tried: The network over which that came, if it was waited for.
+    /// - Returns: What it has waited for; nil where nobody will tell.
+    private func wait(
+        with hop: Hop, after failure: TransportError?, differingFrom tried: Connectivity?
+    ) async throws(TransportError) -> Connectivity? {
+        let outcome = await provider.wait(
+            upTo: hop.timeLeft, differingFrom: tried,
+            onWaiting: { hop.exchange.observer?.exchangeIsWaitingForConnectivity() }, until: { $0.isOnline })
+        var error: TransportError
+        switch outcome {
+        case _ where Task.isCancelled:
+            error = hop.failure(.cancelled, "cancelled while there was no network")
+        case .givenUp:
+            let timeout = hop.exchange.options.totalTimeout.formatted()
+            error = hop.failure(.timedOut, "no network came before the total timeout of \(timeout) s passed")
+        case .noMoreUpdates:
+            // There will be no updates, which is no reason to hold back what has not been tried.
+            guard let failure else { return nil }
+            throw failure
+        case .over(let connectivity): return connectivity
+        }
+        error.underlying = failure
+        throw error
+    }
+}
+
+extension RequestBody {
+    /// Whether all of the bytes can still be sent.
+    fileprivate var isUnspent: Bool {
+        if case .stream(let stream) = self { !stream.isSpent } else { true }
+    }
+}
+
+extension TransportError {
+    /// Whether the exchange failed before anything was sent, in a way in which it fails without a network: no way to the
+    /// host, or none to who knows its address.
+    fileprivate var tellsOfNoNetwork: Bool {
+        switch phase {
+        case .queued, .resolving, .connecting: code == .notConnected || code == .cannotFindHost
+        default: false
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request stays on this machine, so that it needs no network: `localhost` and names below it (RFC 6761,
+    /// section 6.3), 127.0.0.0/8 (RFC 1122, section 3.2.1.3) and ::1 (RFC 4291, section 2.5.3).
+    var staysOnThisMachine: Bool {
+        let authority = (authority ?? "").utf8
+        guard authority.first != UInt8(ascii: "[") else { return authority.starts(with: "[::1]".utf8) }
+        var host = authority.prefix { $0 != UInt8(ascii: ":") }
+        if host.last == UInt8(ascii: ".") { host.removeLast() }
+        if host.starts(with: "127.".utf8) { return host.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") } }
+        let name = host.suffix(".localhost".utf8.count).map(\.asciiLowercased)
+        return name.elementsEqual(".localhost".utf8) || host.count == name.count && name.elementsEqual("localhost".utf8)
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+
+/// One exchange over a transport that can only be awaited: a custom one, or a decorator around another.
+///
+/// Such a transport may ignore ``Exchange/decide`` and return a response with its whole body. Then the decision is made and applied
+/// here. The transport enforces the total timeout, so it doesn't end a decision that is made after the transport has returned.
+struct AwaitedExchange: Sendable {
+    private struct State {
+        /// The heads that were judged, and the decisions.
+        var known: [(head: ResponseHead, decision: HeadDecision)] = []
+        /// Whether the transport has returned. It may send on behind one's back.
+        var isOver = false
+    }
+
+    private let original: Exchange
+    private let exchange: Exchange
+    /// Where the body begins in its file.
+    private let start: off_t
+    private let state = Locked(State())
+
+    init(_ exchange: Exchange) {
+        original = exchange
+        start = exchange.delivery.descriptor.map { lseek($0, 0, SEEK_CUR) } ?? 0
+        var observed = exchange
+        observed.decide = { [state] head in
+            guard !state.withLock({ $0.isOver }) else { return .refuse(CancellationError()) }
+            let decision = exchange.headArrived(head)
+            state.withLock { $0.known.append((head, decision)) }
+            return decision
+        }
+        self.exchange = observed
+    }
+
+    func result(of transport: any Transport) async -> Result<TransportResponse, any Error> {
+        do {
+            let response = try await transport.send(exchange)
+            let known = close()
+            let entry =
+                known.last { $0.head === response.head } ?? known.last { response.head.isLike($0.head) }
+            if let decision = entry?.decision { return .success(try await apply(decision, with: response)) }
+            return .success(try await decide(on: response, isFirst: known.isEmpty))
+        } catch {
+            // What is in the file belongs there only if it was taken.
+            if case .take(nil)? = close().last?.decision {} else { try? takeOut(into: nil) }
+            return .failure(error)
+        }
+    }
+
+    /// No more heads are judged.
+    private func close() -> [(head: ResponseHead, decision: HeadDecision)] {
+        state.withLock { state in
+            state.isOver = true
+            return state.known
+        }
+    }
+
+    /// Has a whole response judged as if its head had just come.
+    ///
+    /// - Parameter isFirst: Whether none was judged before. Then the file of a body that begins with it is not touched.
+    private func decide(on response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
+        guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
+            return try await apply(original.headArrived(response.head), with: response)
+        }
+        let body = try AnonymousFile()
+        try takeOut(into: body.descriptor)
+        let decision = await original.headArrived(response.head).settled()
+        let decided = try await apply(decision, with: response)
+        guard case .take(let delivery) = decision else { return decided }
+        let end = lseek(body.descriptor, 0, SEEK_END)
+        try copy(from: body.descriptor, 0..<end, to: delivery?.descriptor ?? descriptor)
+        return decided
+    }
+
+    private func apply(_ decision: consuming HeadDecision, with response: TransportResponse) async throws
+        -> TransportResponse
+    {
+        let decision = await decision.settled()
+        switch decision {
+        case .take(let delivery):
+            if let descriptor = delivery?.descriptor { try takeOut(into: descriptor) }
+            return response
+        case .discard, .refuse, .ask:
+            try takeOut(into: nil)
+            return try response.applying(decision, instead: exchange.delivery).get()
+        }
+    }
+
+    /// Takes what was written to the exchange's file out of it again, and puts it where it belongs, if it is not there.
+    private func takeOut(into destination: Int32?) throws(TransportError) {
+        guard let descriptor = exchange.delivery.descriptor else { return }
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard end > start else { return }
+        if let destination, lseek(destination, 0, SEEK_CUR) == 0 {
+            try copy(from: descriptor, start..<end, to: destination)
+        }
+        guard ftruncate(descriptor, start) == 0, lseek(descriptor, start, SEEK_SET) == start else {
+            throw failure("the file could not be cut", errno)
+        }
+    }
+
+    private func copy(from source: Int32, _ range: Range<off_t>, to destination: Int32) throws(TransportError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 1)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = pread(source, buffer.baseAddress, min(buffer.count, Int(range.upperBound - offset)), offset)
+            guard count > 0 else { throw failure("the response's body could not be read again", errno) }
+            if let code = UnsafeRawBufferPointer(rebasing: buffer[..<count]).write(to: destination) {
+                throw failure("the response's body could not be written", code)
+            }
+            offset += off_t(count)
+        }
+    }
+
+    private func failure(_ message: String, _ code: Int32) -> TransportError {
+        TransportError(.deliveryFailed, phase: .receiving, url: exchange.url, message: message, systemError: code)
+    }
+}
+
+/// A file for a moment.
+private final class AnonymousFile {
+    let descriptor: Int32
+
+    init() throws(TransportError) {
+        let template = FileManager.default.temporaryDirectory.appendingPathComponent("afar-XXXXXX")
+        var path = Array(template.path.utf8CString)
+        descriptor = mkstemp(&path)
+        guard descriptor >= 0 else {
+            throw TransportError(
+                .deliveryFailed, phase: .receiving, url: nil, message: "there is no place for the response's body",
+                systemError: errno)
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(path)
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import HTTPTypes
+
+/// Follows redirects.
+///
+/// Only the policy in the exchange's context is asked about a response that leads elsewhere, if at all.
+package struct RedirectStage: ExchangeStage {
+    /// For all exchanges about whose redirects nobody is asked.
+    private let following: Run
+
+    package init(rules: RedirectRules = RedirectRules()) {
+        following = Run(rules: rules, policy: .follow)
+    }
+
+    package func begin(_ hop: Hop) -> (any StageRun)? {
+        let policy = hop.exchange.policies.redirects
+        return switch policy {
+        case .doNotFollow: nil
+        case .follow: following
+        case .ask: Run(rules: following.rules, policy: policy)
+        }
+    }
+
+    private final class Run: StageRun {
+        let rules: RedirectRules
+        let policy: RedirectPolicy
+
+        init(rules: RedirectRules, policy: RedirectPolicy) {
+            self.rules = rules
+            self.policy = policy
+        }
+
+        /// Whoever is asked holds the request, and nobody below asks.
+        func before(_ hop: Hop) -> Reply<RequestAction> {
+            guard case .ask = policy else { return .now(.send) }
+            var exchange = hop.exchange
+            exchange.policies.redirects = .follow
+            return .now(.change(exchange))
+        }
+
+        func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
+            guard head.isRedirect else { return .now(.pass) }
+            do throws(TransportError) {
+                let proposal = try rules.proposal(after: head, to: hop.exchange)
+                guard case .ask(let decide) = policy else { return .now(try rules.follow(proposal, after: hop)) }
+                return .wait { [rules] in await rules.follow(proposal, after: hop, asking: decide) }
+            } catch {
+                return .now(.fail(error))
+            }
+        }
+    }
+}
+
+extension RedirectRules {
+    fileprivate func follow(
+        _ proposal: RedirectProposal, after hop: Hop,
+        asking decide: @Sendable (RedirectProposal) async throws -> RedirectProposal?
+    ) async -> ResponseAction {
+        let decision: RedirectProposal?
+        do {
+            decision = try await decide(proposal)
+        } catch {
+            return .fail(
+                TransportError(
+                    .invalidRedirect, phase: .receiving, url: hop.exchange.url,
+                    message: "what the redirect handler wants to send cannot be sent", underlying: error))
+        }
+        guard !Task.isCancelled else {
+            return .fail(
+                TransportError(
+                    .cancelled, phase: .receiving, url: hop.exchange.url,
+                    message: "cancelled while a redirect was decided on"))
+        }
+        guard let decision else { return .pass }
+        do throws(TransportError) { return try follow(decision, after: hop) } catch { return .fail(error) }
+    }
+
+    fileprivate func follow(_ proposal: RedirectProposal, after hop: Hop) throws(TransportError) -> ResponseAction {
+        guard hop.redirectCount < maximum else {
+            throw TransportError(
+                .tooManyRedirects, phase: .receiving, url: hop.exchange.url,
+                message: "more than \(maximum) redirects, the last one to "
+                    + "\(Redaction.standard.url(proposal.url.absoluteString).prefix(1_000))")
+        }
+        let next = try exchange(after: proposal, to: hop.exchange, hasLeft: hop.hasLeftOrigin)
+        let redirect = Redirect(
+            response: proposal.response, request: next.request, url: proposal.url.upgraded(like: next.request),
+            body: next.body)
+        return .follow(next, .redirect(redirect))
+    }
+}
+
+extension URL {
+    /// The URL as it is when the request goes by https instead of http.
+    fileprivate func upgraded(like request: HTTPRequest) -> URL {
+        guard request.scheme == "https", scheme?.lowercased() == "http",
+            var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        components.scheme = "https"
+        if components.port == 80 { components.port = nil }
+        return components.url ?? self
+    }
+}

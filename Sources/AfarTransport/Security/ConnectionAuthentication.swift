@@ -1,0 +1,29 @@
+/// Authentication that a transport carries out itself, in several messages over one connection, which belongs to the user
+/// from then on (RFC 4559, section 6). It is a class because options are copied often.
+package final class ConnectionAuthentication: Sendable {
+    /// The protocol of the messages.
+    package enum Scheme: String, Sendable {
+        /// GSS-API (RFC 4559), in practice Kerberos, with the ticket of the process.
+        case negotiate
+        /// Microsoft's NTLM, with a user name such as `DOMAIN\user` and a password.
+        case ntlm
+    }
+
+    package let scheme: Scheme
+    package let user: String
+    package let password: String
+
+    package init(_ scheme: Scheme, user: String, password: String) {
+        self.scheme = scheme
+        self.user = user
+        self.password = password
+    }
+}
+
+extension ConnectionAuthentication: CustomStringConvertible, CustomReflectable {
+    /// The scheme. A description never contains the credential.
+    package var description: String { scheme.rawValue }
+
+    /// Empty, so that printing an exchange doesn't print a password.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

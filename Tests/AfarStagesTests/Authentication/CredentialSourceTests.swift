@@ -1,0 +1,219 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarStages
+
+/// Who is asked for a credential, in which order, and how hostile challenges end.
+struct CredentialSourceTests {
+    private struct Broken: Error {}
+
+    private static let both = "Basic realm=r, Digest realm=r, nonce=n, qop=auth"
+
+    private func locked(_ challenge: String = both) -> MockTransport {
+        MockTransport { $0["Authorization"] == nil ? .challenge(challenge) : .text("in") }
+    }
+
+    private func exchange(withCredential: Bool = false) throws -> Exchange {
+        var exchange = try Exchange.to("http://one/")
+        if withCredential {
+            exchange.policies.credential = Credential(
+                user: "own", password: "secret", origin: Origin(exchange.request))
+        }
+        return exchange
+    }
+
+    private func user(_ mock: MockTransport) -> String? {
+        guard let header = mock.requests.last?["Authorization"] ?? nil else { return nil }
+        return AuthenticationChallenge.challenges(in: [header]).first?.parameters["username"]
+    }
+
+    // MARK: Order
+
+    @Test func aProviderIsAskedForWhoeverHasNone() async throws {
+        let (mock, asked) = (locked(), Log())
+        let stage = AuthenticationStage { url, challenge in
+            asked.append("\(url) \(challenge.scheme)")
+            return ("provided", "p")
+        }
+        #expect(try await StagedTransport(mock, stage).send(exchange()).text == "in")
+        #expect(user(mock) == "provided")
+        #expect(asked.entries == ["http://one/ digest"])
+    }
+
+    @Test func theRequestsOwnCredentialComesFirst() async throws {
+        let (mock, asked) = (locked(), Log())
+        let stage = AuthenticationStage { _, _ in
+            asked.append("asked")
+            return ("provided", "p")
+        }
+        _ = try await StagedTransport(mock, stage).send(exchange(withCredential: true))
+        #expect(user(mock) == "own")
+        #expect(asked.entries.isEmpty)
+    }
+
+    @Test func whatTheHandlerLeavesIsTheProviders() async throws {
+        let (mock, asked) = (locked(), Log())
+        let stage = AuthenticationStage { _, challenge in
+            asked.append("provider \(challenge.scheme)")
+            return ("provided", "p")
+        }
+        var exchange = try exchange()
+        exchange.policies.challengeHandler = { _, challenge, _ in
+            asked.append("handler \(challenge.scheme)")
+            return challenge.scheme == "digest" ? .reject : .standard
+        }
+        _ = try await StagedTransport(mock, stage).send(exchange)
+        #expect(asked.entries == ["handler digest", "handler basic", "provider basic"])
+        #expect(mock.requests.last?["Authorization"] == "Basic cHJvdmlkZWQ6cA==")
+    }
+
+    @Test func aProviderMayDeclineEachScheme() async throws {
+        let (mock, asked) = (locked(Self.both + ", NTLM, Negotiate"), Log())
+        let stage = AuthenticationStage(features: .connectionAuthentication) { _, challenge in
+            asked.append(challenge.scheme)
+            return nil
+        }
+        #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
+        #expect(asked.entries == ["negotiate", "digest", "ntlm", "basic"])
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func aProviderIsNotAskedAgainAfterARefusal() async throws {
+        let (mock, asked) = (MockTransport { _ in .challenge(Self.both) }, Log())
+        let stage = AuthenticationStage { _, _ in
+            asked.append("asked")
+            return ("provided", "p")
+        }
+        #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
+        #expect(asked.entries.count == 1)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test func aProvidersErrorFailsTheExchange() async throws {
+        let mock = locked()
+        let (stage, exchange) = (AuthenticationStage { _, _ in throw Broken() }, try exchange())
+        let error = await transportFailure { _ = try await StagedTransport(mock, stage).send(exchange) }
+        #expect(error?.code == .invalidCredential)
+        #expect(error?.underlying is Broken)
+        #expect(mock.requests.count == 1)
+    }
+
+    // MARK: Connection-bound schemes
+
+    /// Stands for a transport that authenticates connections.
+    private struct Binding: Transport {
+        let base: MockTransport
+        let seen = Locked<ConnectionAuthentication?>(nil)
+
+        var capabilities: TransportCapabilities {
+            var capabilities = base.capabilities
+            capabilities.features.insert(.connectionAuthentication)
+            return capabilities
+        }
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            guard let authentication = exchange.options.connectionAuthentication else {
+                return try await base.send(exchange)
+            }
+            #expect(exchange.request.headerFields[.authorization] == nil)
+            #expect(exchange.options.defaultFields.fields[.authorization] == nil)
+            seen.withLock { $0 = authentication }
+            var plain = exchange
+            plain.context = ExchangeContext()
+            plain.options.connectionAuthentication = nil
+            plain.request.headerFields[.authorization] = "bound"
+            return try await base.send(plain)
+        }
+    }
+
+    @Test func aUserTakesNTLMAndNobodyTheTicket() async throws {
+        for (user, scheme) in [("WORK\\ada", ConnectionAuthentication.Scheme.ntlm), ("", .negotiate)] {
+            let transport = Binding(
+                base: MockTransport { $0["Authorization"] == "bound" ? .text("in") : .challenge("Negotiate, NTLM") })
+            let stage = AuthenticationStage(features: .connectionAuthentication) { _, _ in
+                (user, user.isEmpty ? "" : "s3cret-word")
+            }
+            var exchange = try exchange()
+            var defaults = HTTPFields()
+            defaults[.authorization] = "Bearer default"
+            exchange.options.defaultFields = DefaultFields(defaults)
+            #expect(try await StagedTransport(transport, stage).send(exchange).text == "in")
+            let seen = try #require(transport.seen.withLock { $0 })
+            #expect(seen.scheme == scheme && seen.user == user)
+        }
+    }
+
+    @Test func aTransportWithoutThemSkipsThemOrRefuses() async throws {
+        let mock = locked("Negotiate, NTLM")
+        let stage = AuthenticationStage { _, _ in ("ada", "p") }
+        #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
+        var exchange = try exchange()
+        exchange.options.connectionAuthentication = ConnectionAuthentication(.ntlm, user: "a", password: "b")
+        #expect(exchange.requiredFeatures.contains(.connectionAuthentication))
+        let error = await transportFailure { [exchange] in try mock.capabilities.check(exchange) }
+        #expect(error?.code == .unsupportedByTransport)
+    }
+
+    @Test func noPasswordIsInADescription() throws {
+        var exchange = try Exchange.to("http://one/")
+        exchange.policies.credential = Credential(
+            user: "ada", password: "s3cret-word", origin: Origin(exchange.request))
+        exchange.options.connectionAuthentication = ConnectionAuthentication(
+            .ntlm, user: "ada", password: "s3cret-word")
+        exchange.policies.answeredChallenge = AnsweredChallenge(
+            challenge: try #require(AuthenticationChallenge.challenges(in: ["Basic realm=r"]).first), user: "ada",
+            password: "s3cret-word", isRenewal: false)
+        var text = "\(exchange) " + String(reflecting: exchange)
+        dump(exchange, to: &text)
+        #expect(!text.contains("s3cret-word"))
+    }
+
+    // MARK: Hostile challenges
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            String(repeating: "Digest realm=r, nonce=n, algorithm=X, ", count: 10_000),
+            String(repeating: "Digest realm=r, nonce=n, qop=x, ", count: 10_000),
+            "Digest nonce=n, realm=\"" + String(repeating: "x", count: 1 << 20) + "\"",
+            "Digest realm=r, nonce=\"" + String(repeating: "\\\"", count: 1 << 19) + "\"",
+            "Digest realm=r, nonce=n, qop=unknown",
+            "Digest realm=r, nonce=n, algorithm=SHA-1024", "Digest " + String(repeating: "a=b,", count: 100_000),
+        ])
+    func aHostileChallengeLeavesItsResponse(challenge: String) async throws {
+        let mock = MockTransport { _ in .challenge(challenge) }
+        let asked = Log()
+        let stage = AuthenticationStage(features: .connectionAuthentication) { _, challenge in
+            asked.append(challenge.scheme)
+            return ("ada", "p")
+        }
+        #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
+        #expect(asked.entries.isEmpty)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func manyGoodChallengesAreAskedAboutOncePerScheme() async throws {
+        let challenge = String(repeating: Self.both + ", Negotiate, NTLM, ", count: 10_000)
+        let (mock, asked) = (MockTransport { _ in .challenge(challenge) }, Log())
+        let stage = AuthenticationStage(features: .connectionAuthentication) { _, challenge in
+            asked.append(challenge.scheme)
+            return nil
+        }
+        #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
+        #expect(asked.entries == ["negotiate", "digest", "ntlm", "basic"])
+    }
+
+    @Test(arguments: [("a\r\nX: y", "p"), ("a", "p\n"), ("a\u{0}", "p")])
+    func controlCharactersAreRefusedByEachScheme(user: String, password: String) async throws {
+        for challenge in ["Digest realm=r, nonce=n", "NTLM", "Basic realm=r"] {
+            let transport = Binding(base: locked(challenge))
+            let stage = AuthenticationStage(features: .connectionAuthentication) { _, _ in (user, password) }
+            let exchange = try exchange()
+            let error = await transportFailure { _ = try await StagedTransport(transport, stage).send(exchange) }
+            #expect(error?.code == .invalidCredential, "\(challenge)")
+            #expect(transport.base.requests.count == 1)
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarStages
+
+/// Answers to challenges of the Digest scheme (RFC 7616).
+struct DigestAuthenticationTests {
+    private func challenge(_ text: String) -> AuthenticationChallenge? {
+        AuthenticationChallenge.challenges(in: [text]).first
+    }
+
+    /// The parameters of an answer, as a server reads them.
+    private func answer(
+        _ text: String, user: String = "Mufasa", password: String = "Circle of Life", method: String = "GET",
+        uri: String = "/dir/index.html", cnonce: String = "0a4f113b", body: String = ""
+    ) throws -> [String: String] {
+        let challenge = try #require(challenge(text).flatMap(DigestChallenge.init))
+        let response = DigestResponse(
+            challenge: challenge, method: method, uri: uri, user: user, password: password, cnonce: cnonce,
+            bodyHash: challenge.algorithm.hash(body))
+        let read = try #require(self.challenge(response.authorization))
+        #expect(read.scheme == "digest")
+        return read.parameters
+    }
+
+    // MARK: Vectors
+
+    @Test(arguments: [
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+        ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ])
+    func theExamplesOfRFC7616(algorithm: String, response: String) throws {
+        let answer = try answer(
+            """
+            Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\(algorithm), \
+            nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+            """, cnonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
+        #expect(answer["response"] == response)
+        #expect(answer["username"] == "Mufasa" && answer["realm"] == "http-auth@example.org")
+        #expect(answer["uri"] == "/dir/index.html" && answer["nc"] == "00000001" && answer["qop"] == "auth")
+        #expect(answer["opaque"] == "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS")
+        #expect(answer["algorithm"] == algorithm)
+    }
+
+    @Test func theExampleOfRFC2617() throws {
+        let answer = try answer(
+            """
+            Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", \
+            opaque="5ccc069c403ebaf9f0171e9517f40e41"
+            """, password: "Circle Of Life")
+        #expect(answer["response"] == "6629fae49393a05397450978507c4ef1")
+        #expect(answer["algorithm"] == nil)
+    }
+
+    /// As the errata of the standard have it.
+    @Test func theExampleOfRFC2069() throws {
+        let answer = try answer(
+            """
+            Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", \
+            opaque="5ccc069c403ebaf9f0171e9517f40e41"
+            """, password: "CircleOfLife")
+        #expect(answer["response"] == "1949323746fe6a43ef61f9606e7febea")
+        #expect(answer["qop"] == nil && answer["nc"] == nil && answer["cnonce"] == nil)
+    }
+
+    /// The formulas of RFC 7616, section 3.4, written out.
+    @Test(arguments: ["MD5", "SHA-256"])
+    func sessionsAndBodies(algorithm: String) throws {
+        func hash(_ text: String) -> String {
+            algorithm == "MD5" ? MD5.hexDigest(of: text) : SHA256.hexDigest(of: text)
+        }
+        let answer = try answer(
+            "Digest realm=r, nonce=n, qop=auth-int, algorithm=\(algorithm)-sess", user: "ada", password: "p",
+            method: "POST", uri: "/a?b=c", cnonce: "x", body: "body")
+        let secret = hash(hash("ada:r:p") + ":n:x")
+        #expect(
+            answer["response"] == hash("\(secret):n:00000001:x:auth-int:" + hash("POST:/a?b=c:" + hash("body"))))
+        #expect(answer["qop"] == "auth-int" && answer["algorithm"] == "\(algorithm)-sess")
+    }
+
+    @Test func aUserMayBeHashed() throws {
+        let answer = try answer("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256, userhash=true", user: "ada")
+        #expect(answer["username"] == SHA256.hexDigest(of: "ada:r"))
+        #expect(answer["userhash"] == "true")
+        let secret = SHA256.hexDigest(of: "ada:r:Circle of Life")
+        let request = SHA256.hexDigest(of: "GET:/dir/index.html")
+        #expect(answer["response"] == SHA256.hexDigest(of: "\(secret):n:00000001:0a4f113b:auth:\(request)"))
+    }
+
+    @Test func aServerThatReadsUTF8GetsComposedLetters() throws {
+        let utf8 = try answer(
+            "Digest realm=r, nonce=n, qop=auth, charset=UTF-8", user: "e\u{301} \"", password: "e\u{301}")
+        #expect(utf8["username*"] == "UTF-8''%C3%A9%20%22" && utf8["username"] == nil)
+        let secret = MD5.hexDigest(of: "\u{E9} \":r:\u{E9}")
+        let request = MD5.hexDigest(of: "GET:/dir/index.html")
+        #expect(utf8["response"] == MD5.hexDigest(of: "\(secret):n:00000001:0a4f113b:auth:\(request)"))
+        let plain = try answer("Digest realm=r, nonce=n, qop=auth", user: "\u{E9}")
+        #expect(plain["username"] == "\u{E9}")
+    }
+
+    @Test func quotesAreEscapedAndHashedAsTheyAre() throws {
+        let answer = try answer(
+            #"Digest realm="a \"b\" \\ c", nonce="n\"", qop=auth, opaque="\"""#, user: #"a"\b"#)
+        #expect(answer["realm"] == #"a "b" \ c"# && answer["nonce"] == "n\"" && answer["opaque"] == "\"")
+        #expect(answer["username"] == #"a"\b"#)
+        let secret = MD5.hexDigest(of: #"a"\b:a "b" \ c:Circle of Life"#)
+        let request = MD5.hexDigest(of: "GET:/dir/index.html")
+        #expect(answer["response"] == MD5.hexDigest(of: "\(secret):n\":00000001:0a4f113b:auth:\(request)"))
+    }
+
+    // MARK: What is not answered
+
+    @Test(arguments: [
+        "Digest", "Digest nonce=n", "Digest realm=r", "Digest realm=r, nonce=n, algorithm=SHA-512-256, qop=auth",
+        "Digest realm=r, nonce=n, algorithm=X", "Digest realm=r, nonce=n, qop=other",
+        #"Digest realm=r, nonce=n, qop="""#,
+        "Digest realm=r, nonce=n, algorithm=MD5-sess", "Digest realm=\"r\u{0}\", nonce=n",
+        "Digest realm=r, nonce=\"n\u{1}\"",
+        "Digest realm=r, nonce=n, opaque=\"\u{85}\"",
+        "Digest realm=\"\(String(repeating: "r", count: 5000))\", nonce=n",
+    ])
+    func aChallengeWithWhatIsUnknownIsNone(text: String) {
+        #expect(challenge(text).flatMap(DigestChallenge.init) == nil)
+    }
+
+    // MARK: The stage
+
+    /// Lets in who sends a Digest answer.
+    private func locked(_ challenges: String...) -> MockTransport {
+        MockTransport { request in
+            guard request["Authorization"] == nil else { return .text("in") }
+            return .challenge(challenges.joined(separator: ", "))
+        }
+    }
+
+    private func exchange(_ method: HTTPRequest.Method = .get, body: RequestBody = .none) throws -> Exchange {
+        var exchange = try Exchange.to("http://one/a%20b?c=%22d%22", method, body: body)
+        exchange.policies.credential = Credential(
+            user: "ada", password: "secret", origin: Origin(exchange.request))
+        return exchange
+    }
+
+    private func lastAnswer(_ mock: MockTransport) throws -> AuthenticationChallenge {
+        let header = mock.requests.last.flatMap { $0["Authorization"] }
+        return try #require(challenge(header ?? ""))
+    }
+
+    @Test func theStrongestIsTaken() async throws {
+        let mock = locked(
+            "Basic realm=r", "NTLM", "Negotiate", "Digest realm=r, nonce=a, qop=auth",
+            "Digest realm=r, nonce=b, qop=auth, algorithm=SHA-512-256",
+            "Digest realm=r, nonce=c, qop=auth, algorithm=sha-256")
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange()).text == "in")
+        let answer = try lastAnswer(mock)
+        #expect(answer.parameters["nonce"] == "c" && answer.parameters["algorithm"] == "sha-256")
+        #expect(answer.parameters["uri"] == "/a%20b?c=%22d%22")
+    }
+
+    @Test func aBodyInMemoryOrAFileIsHashed() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "digest-\(UUID().uuidString)")
+        try Data("body".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for body in [RequestBody.data(Data("body".utf8)), .file(file)] {
+            let mock = locked("Digest realm=r, nonce=n, qop=auth-int")
+            let exchange = try exchange(.post, body: body)
+            #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange).text == "in")
+            let answer = try lastAnswer(mock).parameters
+            let request = MD5.hexDigest(of: "POST:/a%20b?c=%22d%22:\(MD5.hexDigest(of: "body"))")
+            let secret = MD5.hexDigest(of: "ada:r:secret")
+            let cnonce = try #require(answer["cnonce"])
+            #expect(answer["response"] == MD5.hexDigest(of: "\(secret):n:00000001:\(cnonce):auth-int:\(request)"))
+        }
+    }
+
+    @Test func aStreamOrAMissingFileCannotBeHashed() async throws {
+        let stream = RequestBodyStream(isReplayable: true) {
+            let rest = Locked([Data("body".utf8)])
+            return { rest.withLock { $0.popLast() } }
+        }
+        let mock = locked("Digest realm=r, nonce=n, qop=auth-int")
+        let exchange = try exchange(.post, body: .stream(stream))
+        let error = await transportFailure { _ = try await StagedTransport(mock, AuthenticationStage()).send(exchange) }
+        #expect(error?.code == .invalidCredential)
+        #expect(error?.message.contains("auth-int") == true)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test func cnoncesDiffer() async throws {
+        var nonces: Set<String> = []
+        for _ in 0..<20 {
+            let mock = locked("Digest realm=r, nonce=n, qop=auth")
+            _ = try await StagedTransport(mock, AuthenticationStage()).send(exchange())
+            let answer = try lastAnswer(mock)
+            nonces.insert(try #require(answer.parameters["cnonce"]))
+        }
+        #expect(nonces.count == 20)
+        #expect(nonces.allSatisfy { $0.count == 32 })
+    }
+
+    // MARK: Stale nonces
+
+    /// Answers with these challenges in turn, then with a body.
+    private func server(_ challenges: String...) -> MockTransport {
+        let rest = Locked(challenges)
+        return MockTransport { _ in
+            guard let next = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return .text("in") }
+            return .challenge(next)
+        }
+    }
+
+    @Test func aStaleNonceIsReplacedOnce() async throws {
+        let mock = server(
+            "Digest realm=r, nonce=a, qop=auth", "Digest realm=r, nonce=b, qop=auth, stale=TRUE")
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange()).text == "in")
+        #expect(mock.requests.count == 3)
+        #expect(try lastAnswer(mock).parameters["nonce"] == "b")
+        #expect(try lastAnswer(mock).parameters["nc"] == "00000001")
+        for request in mock.requests { #expect(request.exchange.policies.answeredChallenge == nil) }
+    }
+
+    @Test(arguments: [
+        "Digest realm=r, nonce=b, qop=auth", "Digest realm=r, nonce=b, qop=auth, stale=false",
+        "Digest realm=r, nonce=a, qop=auth, stale=true", "Digest realm=other, nonce=b, qop=auth, stale=true",
+        "Basic realm=r, stale=true", "Digest realm=r, nonce=b, qop=auth, stale=true, algorithm=SHA-256",
+    ])
+    func whatIsNotStaleIsRefused(second: String) async throws {
+        let mock = server("Digest realm=r, nonce=a, qop=auth", second)
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange()).head.status == 401)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test func aServerWhoseNoncesAreAlwaysStaleIsLeft() async throws {
+        let count = Locked(0)
+        let mock = MockTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .challenge("Digest realm=r, nonce=n\(number), qop=auth, stale=true")
+        }
+        #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange()).head.status == 401)
+        #expect(mock.requests.count == 3)
+    }
+}

@@ -1,0 +1,358 @@
+import AfarCore
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarStages
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Transports that know nothing of decisions, and those around others that send more than once.
+struct ForeignTransportTests {
+    private static let bytes = ClosureResponseSerializer<Data> { _, _, data, error in
+        if let error { throw error }
+        return data ?? Data()
+    }
+
+    /// Returns whole responses, and writes to the file by itself.
+    private struct Whole: Transport {
+        let capabilities = TransportCapabilities.mock
+        var tellsObserver = false
+        let answer: @Sendable (HTTPRequest) -> (status: Int, fields: HTTPFields, body: String)
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            let (status, fields, text) = answer(exchange.request)
+            let head = ResponseHead(status: status, fields: fields, url: exchange.url)
+            let body = Data(text.utf8)
+            if tellsObserver {
+                exchange.observer?.exchangeDidReceiveHead(head)
+                exchange.observer?.exchangeDidReceive(bytes: Int64(body.count), expected: nil)
+            }
+            guard case .file(let descriptor, _) = exchange.delivery else {
+                return TransportResponse(head: head, body: .data(body))
+            }
+            _ = body.withUnsafeBytes { $0.write(to: descriptor) }
+            return TransportResponse(head: head, body: .file(byteCount: Int64(body.count)))
+        }
+    }
+
+    @Sendable private static func redirecting(
+        _ request: HTTPRequest
+    ) -> (status: Int, fields: HTTPFields, body: String) {
+        request.path == "/a" ? (302, [.location: "/b"], "moved") : (200, [:], "there")
+    }
+
+    /// Sends a request that got a 503 once more.
+    private struct SendingTwice: Transport {
+        let base: any Transport
+        var capabilities: TransportCapabilities { base.capabilities }
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse {
+            let response = try await base.send(exchange)
+            return response.head.status == 503 ? try await base.send(exchange) : response
+        }
+    }
+
+    private func busyAtFirst() -> MockTransport {
+        let count = Locked(0)
+        return MockTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? .text("busy, and long", status: 503) : .text("there")
+        }
+    }
+
+    // MARK: Knowing nothing of decisions
+
+    @Test func aRedirectsResponseIsDropped() async throws {
+        let witness = Witness()
+        var exchange = try Exchange.to("http://mock/a")
+        exchange.observer = witness
+        let transport = Whole(tellsObserver: true, answer: Self.redirecting)
+        let response = try await StagedTransport(transport, RedirectStage()).send(exchange)
+        #expect(response.text == "there")
+        #expect(witness.log.entries == ["redirect 302 http://mock/b", "head 200", "received 5"])
+    }
+
+    @Test func aRedirectsBodyIsTakenOutOfTheFile() async throws {
+        let session = Session(transport: Whole(answer: Self.redirecting))
+        let response = await session.download("http://mock/a").serializingDownloadedFileURL().response
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "there")
+    }
+
+    @Test func aRefusalIsObeyed() async throws {
+        var exchange = try Exchange.to("http://mock/b")
+        exchange.decide = { _ in .refuse(Refused()) }
+        let sent = exchange
+        let error = await transportFailure {
+            _ = try await StagedTransport(Whole(answer: Self.redirecting)).send(sent)
+        }
+        #expect(error?.underlying is Refused)
+    }
+
+    // MARK: Around another
+
+    @Test func whatSendsTwiceHasItsLastResponseTaken() async throws {
+        let transport = busyAtFirst()
+        let response = try await StagedTransport(SendingTwice(base: transport), RedirectStage()).send(
+            .to("http://mock/"))
+        #expect(response.text == "there")
+        #expect(transport.requests.count == 2)
+    }
+
+    /// The first response was longer.
+    @Test func theFileOfWhatSendsTwiceHasTheLastBody() async throws {
+        let session = Session(transport: SendingTwice(base: busyAtFirst()))
+        let response = await session.download("http://mock/").serializingDownloadedFileURL().response
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "there")
+    }
+
+    /// What is around knows of the question only when it is answered.
+    @Test(arguments: [true, false])
+    func whoIsAskedIsWaitedFor(isFollowed: Bool) async throws {
+        let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
+        let session = Session(transport: SendingTwice(base: mock))
+        let response = await session.request("http://mock/a")
+            .redirect(using: .modify { _, request, _ in isFollowed ? request : nil })
+            .serializingResponse(using: Self.bytes).response
+        #expect(response.value == Data((isFollowed ? "there" : "moved").utf8))
+    }
+
+    /// A head that only the transport around has seen is judged when it is returned.
+    @Test func whatMakesAResponseOfItsOwnIsFollowed() async throws {
+        struct Moving: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                var response = try await base.send(exchange)
+                guard exchange.request.path == "/a" else { return response }
+                response.head = ResponseHead(status: 307, fields: [.location: "/b"], url: exchange.url)
+                return response
+            }
+        }
+        let mock = MockTransport { .text($0.path) }
+        let response = try await StagedTransport(Moving(base: mock), RedirectStage()).send(.to("http://mock/a"))
+        #expect(response.text == "/b")
+        #expect(mock.requests.map(\.path) == ["/a", "/b"])
+    }
+
+    /// A download's file is not begun anew for a head with one field more.
+    @Test func whatChangesAHeadLeavesTheFileAlone() async throws {
+        struct Naming: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                var response = try await base.send(exchange)
+                response.head = ResponseHead(status: 200, fields: [.server: "mine"], url: exchange.url)
+                return response
+            }
+        }
+        let session = Session(transport: Naming(base: MockTransport { _ in .text("there") }))
+        let response = await session.download("http://mock/").serializingDownloadedFileURL().response
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "there")
+        #expect(response.response?.value(forHTTPHeaderField: "Server") == "mine")
+    }
+
+    /// The response that is returned counts, not the one whose head came last.
+    @Test func whatHedgesHasTheResponseTakenThatItReturns() async throws {
+        struct Hedging: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let first = try await base.send(exchange)
+                _ = try? await base.send(exchange)
+                return first
+            }
+        }
+        let count = Locked(0)
+        let mock = MockTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? .text("first") : .redirect(to: "/b")
+        }
+        let response = try await StagedTransport(Hedging(base: mock), RedirectStage()).send(.to("http://mock/a"))
+        #expect(response.text == "first")
+        #expect(mock.requests.count == 2)
+    }
+
+    /// As a cache around the transport does, or a page for those who are offline.
+    @Test func aResponseMadeUpInsteadOfARedirectIsTaken() async throws {
+        struct Instead: Transport {
+            let base: any Transport
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let response = try await base.send(exchange)
+                guard response.head.status == 302 else { return response }
+                return TransportResponse(
+                    head: ResponseHead(status: 200, url: exchange.url), body: .data(Data("mine".utf8)))
+            }
+        }
+        let mock = MockTransport { _ in .redirect(to: "/b") }
+        let session = Session(transport: Instead(base: mock))
+        let response = await session.request("http://mock/a").serializingResponse(using: Self.bytes).response
+        #expect(response.value == Data("mine".utf8))
+        #expect(mock.requests.count == 1)
+    }
+
+    /// It tells the observer, but asks for no decision before it returns.
+    @Test func progressIsSeenWhileItComes() async throws {
+        struct Telling: Transport {
+            let capabilities = TransportCapabilities.mock
+            let mayReturn: Deferred<Bool>
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let head = ResponseHead(status: 200, url: exchange.url)
+                exchange.observer?.exchangeDidReceiveHead(head)
+                exchange.observer?.exchangeDidReceive(bytes: 3, expected: 5)
+                _ = await mayReturn.value
+                return TransportResponse(head: head, body: .data(Data("there".utf8)))
+            }
+        }
+        let (witness, mayReturn) = (Witness(), Deferred<Bool>())
+        var exchange = try Exchange.to("http://mock/a")
+        exchange.observer = witness
+        let sent = exchange
+        let task = Task {
+            try await StagedTransport(Telling(mayReturn: mayReturn), RedirectStage()).send(sent)
+        }
+        while witness.log.entries.count < 2 { await Task.yield() }
+        #expect(witness.log.entries == ["head 200", "received 3"])
+        mayReturn.fulfil(true)
+        #expect(try await task.value.text == "there")
+        #expect(witness.log.entries == ["head 200", "received 3"])
+    }
+
+    /// Its reports are empty.
+    @Test func theRedirectsOfWhatMeasuresNothingAreReported() async throws {
+        let response = try await StagedTransport(Whole(answer: Self.redirecting), RedirectStage())
+            .send(.to("http://mock/a"))
+        #expect(response.report.redirects.map(\.request.path) == ["/b"])
+    }
+
+    /// An error page that came over the part of a download, and broke off, is not part of it.
+    @Test func whatWasWrittenAndNotTakenIsNoPartOfADownload() async throws {
+        struct Breaking: Transport {
+            let capabilities = TransportCapabilities.mock
+            let count = Locked(0)
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard case .file(let descriptor, _) = exchange.delivery else { throw Refused() }
+                func write(_ text: String) { _ = Data(text.utf8).withUnsafeBytes { $0.write(to: descriptor) } }
+                let etag: HTTPFields = [.eTag: "\"v1\"", .contentLength: "9"]
+                switch number {
+                case 1:
+                    exchange.headArrived(ResponseHead(status: 200, fields: etag, url: exchange.url))
+                    write("part")
+                    throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "broken")
+                case 2:
+                    exchange.headArrived(ResponseHead(status: 503, url: exchange.url))
+                    write("an error page")
+                    throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "broken")
+                default:
+                    #expect(exchange.request.headerFields[.range] == "bytes=4-")
+                    let fields: HTTPFields = [.eTag: "\"v1\"", .contentRange: "bytes 4-8/9", .contentLength: "5"]
+                    let head = ResponseHead(status: 206, fields: fields, url: exchange.url)
+                    exchange.headArrived(head)
+                    write("there")
+                    return TransportResponse(head: head, body: .file(byteCount: 5))
+                }
+            }
+        }
+        let session = Session(transport: Breaking())
+        let first = await session.download("http://mock/a").serializingDownloadedFileURL().response
+        let second = await session.download(resumingWith: try #require(first.resumeData))
+            .serializingDownloadedFileURL().response
+        let third = await session.download(resumingWith: try #require(second.resumeData))
+            .serializingDownloadedFileURL().response
+        let file = try third.result.get()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "partthere")
+    }
+
+    private struct Refused: Error {}
+
+    @Test func taskLocalsReachItInEveryHop() async throws {
+        enum Local { @TaskLocal static var value = "" }
+        struct Reading: Transport {
+            let base: any Transport
+            let log: Log
+            var capabilities: TransportCapabilities { base.capabilities }
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                log.append(Local.value)
+                return try await base.send(exchange)
+            }
+        }
+        let log = Log()
+        let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
+        let session = Session(transport: Reading(base: mock, log: log))
+        let response = await Local.$value.withValue("mine") {
+            await session.request("http://mock/a").serializingResponse(using: Self.bytes).response
+        }
+        #expect(response.value == Data("there".utf8))
+        #expect(log.entries == ["mine", "mine"])
+    }
+
+    /// What a redirect handler of the attempt before holds may ask the request when it is released.
+    @Test(.timeLimit(.minutes(1))) func whatTheAttemptBeforeHoldsMayAskTheRequest() async {
+        final class Asking: RedirectHandler {
+            let ask: @Sendable () -> Void
+
+            init(_ ask: @escaping @Sendable () -> Void) { self.ask = ask }
+
+            deinit { ask() }
+
+            func task(
+                _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+                completion: @escaping @Sendable (URLRequest?) -> Void
+            ) { completion(request) }
+        }
+        /// Breaks after a redirect was decided on; the second time it answers.
+        struct Breaking: Transport {
+            let capabilities = TransportCapabilities.mock
+            let wasAsked = Locked(false)
+
+            func send(_ exchange: Exchange) async throws -> TransportResponse {
+                guard wasAsked.withLock({ Swift.exchange(&$0, with: true) }) else {
+                    let head = ResponseHead(status: 302, fields: [.location: "/b"], url: exchange.url)
+                    _ = await exchange.headArrived(head).settled()
+                    throw TransportError(.connectionLost, phase: .receiving, url: exchange.url, message: "gone")
+                }
+                return TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data()))
+            }
+        }
+        let log = Log()
+        let session = Session(startRequestsImmediately: false, transport: Breaking())
+        let request = session.request("http://mock/a")
+        request.redirect(using: Asking { [weak request] in log.append("\(request?.isResumed ?? false)") })
+        let retrier = Retrier { request, _, _, completion in
+            request.redirect(using: Redirector.follow)
+            completion(.retry)
+        }
+        let task = request.retry(using: retrier).serializingResponse(using: Self.bytes)
+        request.resume()
+        #expect(await task.response.value == Data())
+        #expect(log.entries == ["true"])
+    }
+}

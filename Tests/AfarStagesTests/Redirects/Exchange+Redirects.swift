@@ -1,0 +1,62 @@
+import AfarTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarStages
+
+extension Exchange {
+    /// A request to a URL whose host and path need no care.
+    static func to(
+        _ url: String, _ method: HTTPRequest.Method = .get, fields: [String: String] = [:], body: RequestBody = .none,
+        delivery: ResponseDelivery = .collect()
+    ) throws -> Exchange {
+        let target = try RequestTarget(try #require(URL(string: url)))
+        let request = HTTPRequest(
+            method: method, scheme: target.scheme, authority: target.authority, path: target.path)
+        var exchange = Exchange(request: request, body: body, delivery: delivery)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            if let name = HTTPField.Name(name) { exchange.request.headerFields[name] = value }
+        }
+        return exchange
+    }
+}
+
+extension Exchange {
+    /// Has somebody see what comes, and the statuses of the heads that are taken noted.
+    mutating func watch(by observer: any ExchangeObserver, noting heads: Log) {
+        self.observer = observer
+        decide = { head in
+            heads.append("\(head.status)")
+            return .take()
+        }
+    }
+}
+
+extension TransportResponse {
+    /// A collected body.
+    var text: String? {
+        if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { nil }
+    }
+}
+
+/// What the transport says when `work` fails; nil when it does not.
+func transportFailure(of work: () async throws -> Void) async -> TransportError? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return error as? TransportError
+    }
+}
+
+/// Notes what it sees of an exchange.
+final class Witness: ExchangeObserver {
+    let log = Log()
+
+    func exchangeDidReceiveHead(_ head: ResponseHead) { log.append("head \(head.status)") }
+    func exchangeDidSend(bytes: Int64, expected: Int64?) { log.append("sent \(bytes)") }
+    func exchangeDidReceive(bytes: Int64, expected: Int64?) { log.append("received \(bytes)") }
+    func exchangeWillFollow(_ redirect: Redirect) { log.append("redirect \(redirect.response.status) \(redirect.url)") }
+    func exchangeWillAnswerChallenge(in head: ResponseHead) { log.append("challenge \(head.status)") }
+}

@@ -1,0 +1,296 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What transports do with a decision on a response's head: at once and later, before and after the end of the body.
+@Suite(.timeLimit(.minutes(1))) struct HeadDecisionTests {
+    private struct Unwanted: Error {}
+
+    /// A decision that a test gives, and the moment at which the transport requests it.
+    private final class Asked: Sendable {
+        let pending = PendingHeadDecision()
+        private let arrived = Deferred<Bool>()
+
+        @Sendable func judge(_ head: ResponseHead) -> HeadDecision {
+            arrived.fulfil(true)
+            return .ask(pending)
+        }
+
+        func arrival() async { _ = await arrived.value }
+    }
+
+    private enum Place: CaseIterable { case memory, file, stream }
+
+    private func exchange(_ url: URL, _ decision: (@Sendable (ResponseHead) -> HeadDecision)?) throws -> Exchange {
+        var exchange = Exchange(request: try HTTPRequest(URLRequest(url: url), bodyLength: nil))
+        exchange.decide = decision
+        return exchange
+    }
+
+    private func body(_ response: TransportResponse, _ file: URL?) async throws -> Data {
+        switch response.body {
+        case .data(let data): data
+        case .file: try Data(contentsOf: try #require(file))
+        case .stream(let stream): try await stream.reduce(Data(), +)
+        case .connection: Data()
+        }
+    }
+
+    /// Sends with a delivery to one of the places.
+    private func send(
+        _ exchange: Exchange, to place: Place, over transport: any Transport,
+        _ check: @Sendable (Result<TransportResponse, any Error>, URL?) async throws -> Void
+    ) async throws {
+        var exchange = exchange
+        let scratch = ScratchDirectory()
+        let file = scratch.url.appending(path: "body")
+        var descriptor: Int32 = -1
+        defer { if descriptor >= 0 { close(descriptor) } }
+        switch place {
+        case .memory: break
+        case .stream: exchange.delivery = .stream()
+        case .file:
+            descriptor = open(file.path, O_RDWR | O_CREAT, 0o600)
+            exchange.delivery = .file(descriptor: descriptor)
+        }
+        let result: Result<TransportResponse, any Error>
+        do { result = .success(try await transport.send(exchange)) } catch { result = .failure(error) }
+        try await check(result, place == .file ? file : nil)
+    }
+
+    private static let sizes = [0, 1_000, 60_000, 3_000_000]
+
+    // MARK: Later
+
+    @Test(arguments: TransportKind.allCases, sizes)
+    private func aBodyIsWholeWheneverItIsTaken(kind: TransportKind, size: Int) async throws {
+        let server = try await TestServer.start()
+        for place in Place.allCases {
+            let asked = Asked()
+            let isWritten = Signal()
+            server.route("/body") { _ in
+                ServerResponse(length: size) { body in
+                    let bytes = PatternBytes.bytes(size)
+                    try body.write(bytes.prefix(60_000))
+                    isWritten.set()
+                    try body.write(bytes.dropFirst(60_000))
+                }
+            }
+            let transport = kind.make(.default)
+            let exchange = try exchange(server.url("/body"), asked.judge)
+            let another = try self.exchange(server.url("/get"), nil)
+            async let giving: Void = {
+                await asked.arrival()
+                await isWritten.wait()
+                // When another exchange is over, a small body has been seen, and a large one waits.
+                _ = try await transport.send(another)
+                asked.pending.give(.take())
+            }()
+            try await send(exchange, to: place, over: transport) { result, file in
+                let bytes = try await body(try result.get(), file)
+                #expect(bytes == PatternBytes.bytes(size), "\(place)")
+            }
+            try await giving
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases, sizes)
+    private func aDiscardedBodyIsNowhere(kind: TransportKind, size: Int) async throws {
+        let server = try await TestServer.start()
+        for place in Place.allCases {
+            for isAsked in [true, false] {
+                let asked = Asked()
+                let exchange = try exchange(server.url("/large/\(size)")) { head in
+                    isAsked ? asked.judge(head) : .discard(upTo: 10_000)
+                }
+                async let giving: Void = {
+                    if isAsked { await asked.arrival() }
+                    asked.pending.give(.discard(upTo: 10_000))
+                }()
+                try await send(exchange, to: place, over: kind.make(.default)) { result, file in
+                    let response = try result.get()
+                    #expect(response.head.status == 200)
+                    guard case .data(let data) = response.body else {
+                        Issue.record("\(response.body)")
+                        return
+                    }
+                    #expect(data.isEmpty)
+                    if let file {
+                        let written = try Data(contentsOf: file)
+                        #expect(written.isEmpty)
+                    }
+                }
+                await giving
+            }
+        }
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases)
+    func aRefusalComesLaterToo(kind: TransportKind) async throws {
+        let server = try await TestServer.start()
+        let asked = Asked()
+        let exchange = try exchange(server.url("/large/3000000"), asked.judge)
+        async let giving: Void = {
+            await asked.arrival()
+            asked.pending.give(.refuse(Unwanted()))
+        }()
+        let error = await #expect(throws: TransportError.self) { try await kind.make(.default).send(exchange) }
+        #expect(error?.code == .cancelled)
+        #expect(error?.underlying is Unwanted)
+        await giving
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases, [1_000, 3_000_000])
+    func aCancelEndsTheWait(kind: TransportKind, size: Int) async throws {
+        let server = try await TestServer.start()
+        let asked = Asked()
+        let exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+        let transport = kind.make(.default)
+        let task = Task { try await transport.send(exchange) }
+        await asked.arrival()
+        task.cancel()
+        let error = await #expect(throws: TransportError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        asked.pending.give(.take())
+        await server.stop()
+    }
+
+    @Test(arguments: TransportKind.allCases, [1_000, 3_000_000])
+    func theTotalTimeoutEndsTheWait(kind: TransportKind, size: Int) async throws {
+        let server = try await TestServer.start()
+        let asked = Asked()
+        var exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+        exchange.options.totalTimeout = 0.5
+        let sent = exchange
+        let error = await #expect(throws: TransportError.self) { try await kind.make(.default).send(sent) }
+        #expect(error?.code == .timedOut)
+        await server.stop()
+    }
+
+    /// The one who is asked may take longer than a server may be silent.
+    @Test(arguments: TransportKind.allCases, [0, 1_000, 3_000_000])
+    func theIdleTimeoutDoesNot(kind: TransportKind, size: Int) async throws {
+        let server = try await TestServer.start()
+        let asked = Asked()
+        var exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+        exchange.options.idleTimeout = 0.3
+        var silence = try self.exchange(server.url("/delay/60"), nil)
+        silence.options.idleTimeout = 0.6
+        let (transport, silent) = (kind.make(.default), silence)
+        async let giving: Void = {
+            await asked.arrival()
+            // Its own timer would be up before this one, which is longer and begins later.
+            await #expect(throws: TransportError.self) { try await transport.send(silent) }
+            asked.pending.give(.take())
+        }()
+        try await send(exchange, to: .file, over: transport) { result, file in
+            let bytes = try await body(try result.get(), file)
+            #expect(bytes.count == size)
+        }
+        await giving
+        await server.stop()
+    }
+
+    @Test func aVerdictThatIsNeverGivenIsARefusal() async throws {
+        let server = try await TestServer.start()
+        let exchange = try exchange(server.url("/large/1000")) { _ in .ask(PendingHeadDecision()) }
+        let error = await #expect(throws: TransportError.self) { try await CurlTransport().send(exchange) }
+        #expect(error?.code == .cancelled)
+        await server.stop()
+    }
+
+    // MARK: What ends badly
+
+    /// The connection closes in the middle of the body, while somebody is asked.
+    @Test(arguments: [true, false])
+    func aBrokenBodyMattersOnlyToThoseWhoWantIt(isWanted: Bool) async throws {
+        let server = try await RawServer.start(scripts: [
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .halfClose, .mark("closed")],
+            [.respond("HTTP/1.1 204 N\r\n\r\n")],
+        ])
+        let asked = Asked()
+        let transport = CurlTransport()
+        let exchange = try exchange(server.url, asked.judge)
+        let another = try self.exchange(server.url, nil)
+        async let giving: Void = {
+            await asked.arrival()
+            try await server.reached("closed")
+            // When another exchange is over, the transport has seen the end of this one.
+            _ = try await transport.send(another)
+            asked.pending.give(isWanted ? .take() : .discard(upTo: 100))
+        }()
+        do {
+            let response = try await transport.send(exchange)
+            #expect(!isWanted)
+            #expect(response.head.status == 200)
+        } catch let error as TransportError {
+            #expect(isWanted)
+            #expect(error.code == .bodyIncomplete)
+            #expect(error.partialBody == Data("half".utf8))
+        }
+        try await giving
+        await server.stop()
+    }
+
+    /// A redirect's body that comes a byte at a time, without end.
+    @Test func nobodyWaitsLongForABodyThatNobodyWants() async throws {
+        let server = try await RawServer.start(scripts: [
+            [
+                .respond("HTTP/1.1 302 F\r\nLocation: /next\r\nTransfer-Encoding: chunked\r\n\r\n"),
+                .repeat("1\r\nx\r\n", every: 0.05, times: 10_000),
+            ],
+            [.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere")],
+        ])
+        let session = TransportKind.curl.session()
+        #expect(await session.request(server.url).serializingString().response.value == "there")
+        await server.stop()
+    }
+
+    @Test func aShortBodyThatNobodyWantsLeavesTheConnection() async throws {
+        let server = try await TestServer.start()
+        let transport = CurlTransport()
+        for path in ["/large/1000", "/drip?bytes=100&seconds=0.01"] {
+            let dropped = try await transport.send(try exchange(server.url(path)) { _ in .discard(upTo: 10_000) })
+            #expect(dropped.report.transactions.count == 1)
+            let next = try await transport.send(try exchange(server.url("/get"), nil))
+            #expect(next.report.transactions[0].isReusedConnection)
+        }
+        await server.stop()
+    }
+
+    // MARK: Places
+
+    /// Whoever is asked about a 401 gets a token from the same host, which serves no more than six at once.
+    @Test(arguments: [Place.memory, .file, .stream], [100, 1_000_000])
+    private func whoIsAskedMayAskTheSameHost(place: Place, size: Int) async throws {
+        let server = try await TestServer.start()
+        let transport = CurlTransport()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<12 {
+                group.addTask {
+                    let asked = Asked()
+                    let asking = try exchange(server.url("/large/\(size)"), asked.judge)
+                    let tokenRequest = try exchange(server.url("/get"), nil)
+                    async let giving: Void = {
+                        await asked.arrival()
+                        let token = try? await transport.send(tokenRequest)
+                        asked.pending.give(token == nil ? .refuse(Unwanted()) : .take())
+                    }()
+                    try await send(asking, to: place, over: transport) { result, file in
+                        let bytes = try await body(try result.get(), file)
+                        #expect(bytes.count == size)
+                    }
+                    await giving
+                }
+            }
+            try await group.waitForAll()
+        }
+        await server.stop()
+    }
+}
