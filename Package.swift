@@ -76,6 +76,7 @@ let libraries: [Target] = [
     .library("AfarCompression", ["AfarCore", "CZlib"]),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
     .library("AfarCurl", ["AfarTransport", "AfarTrust", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
+    .library("AfarHTTP", ["AfarTransport", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog]),
     .library("AfarReachability", [.onLinux("CNetlink")]),
@@ -126,7 +127,8 @@ let programs: [Target] = [
     .program(
         "AfarFuzz",
         [
-            "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML", .onLinux("AfarCurl"),
+            "AfarCSV", "AfarCore", "AfarHTTP", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
+            .onLinux("AfarCurl"),
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
             .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
             .swiftProtobuf, .httpTypes, .yams,
@@ -150,6 +152,7 @@ let tests: [Target] = [
     .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
+    .tests("AfarHTTP", ["AfarTransport", .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(

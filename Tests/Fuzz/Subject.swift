@@ -49,5 +49,6 @@ struct Contradiction: Error {
 extension Subject {
     /// All of them.
     static let all =
-        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads + codings
+        xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads + responses
+        + codings
 }

@@ -1,0 +1,100 @@
+import AfarTransport
+
+/// A body in the chunked transfer coding (RFC 9112, section 7.1).
+struct ChunkedBody {
+    private enum State {
+        /// Reads the digits of a chunk's size.
+        case size(Int64, digitCount: Int)
+        /// After the size: white space, then an extension or the end of the line.
+        case padding(Int64)
+        case chunkExtension(Int64)
+        /// After the CR of the line with the size.
+        case sizeLineFeed(Int64)
+        case data(remaining: Int64)
+        case dataEnd
+        /// After the CR that ends a chunk's data.
+        case dataLineFeed
+        case trailers
+        case complete
+    }
+
+    /// The number of bytes that all chunk extensions of a body may have. They carry nothing that anyone uses.
+    private static let extensionLimit = 16 * 1024
+    /// The number of digits that a chunk's size may have, leading zeros included.
+    private static let digitLimit = 16
+
+    private var state = State.size(0, digitCount: 0)
+    private var extensionByteCount = 0
+
+    var isComplete: Bool { if case .complete = state { true } else { false } }
+
+    /// Returns the next range of chunk data, or nil if it needs more bytes or the body is complete.
+    ///
+    /// - Parameter lines: Takes the trailer section.
+    mutating func next(
+        in bytes: UnsafeRawBufferPointer, at offset: inout Int, lines: inout HeadLines
+    ) throws(HTTP1Error) -> Range<Int>? {
+        while offset < bytes.count {
+            switch state {
+            case .data(let remaining):
+                let count = Int(min(Int64(bytes.count - offset), remaining))
+                state = Int64(count) == remaining ? .dataEnd : .data(remaining: remaining - Int64(count))
+                defer { offset += count }
+                return offset..<(offset + count)
+            case .trailers:
+                if try lines.append(bytes, from: &offset) { state = .complete }
+            case .complete: return nil
+            default:
+                try take(bytes[offset])
+                offset += 1
+            }
+        }
+        return nil
+    }
+
+    /// Takes a byte of the framing.
+    private mutating func take(_ byte: UInt8) throws(HTTP1Error) {
+        switch (state, byte) {
+        case (.size(let size, let digitCount), _):
+            guard let digit = byte.hexDigitValue else {
+                guard digitCount > 0 else { throw .malformed("a chunk has no size (RFC 9112, section 7.1)") }
+                return try endSize(size, byte)
+            }
+            guard digitCount < Self.digitLimit, size <= Int64.max >> 4 else {
+                throw .malformed("a chunk's size has too many digits")
+            }
+            state = .size(size << 4 | Int64(digit), digitCount: digitCount + 1)
+        case (.padding(let size), _): try endSize(size, byte)
+        case (.chunkExtension(let size), 0x0D): state = .sizeLineFeed(size)
+        case (.chunkExtension(let size), 0x0A): beginChunk(size)
+        case (.chunkExtension, 0): throw .malformed("a chunk extension has a NUL byte")
+        case (.chunkExtension, _): try countExtensionByte()
+        case (.sizeLineFeed(let size), 0x0A): beginChunk(size)
+        case (.dataEnd, 0x0D): state = .dataLineFeed
+        case (.dataEnd, 0x0A), (.dataLineFeed, 0x0A): state = .size(0, digitCount: 0)
+        case (.dataEnd, _): throw .malformed("a chunk is longer than its size")
+        default: throw .malformed("a CR that no LF follows ends a chunk or its size (RFC 9112, section 2.2)")
+        }
+    }
+
+    private mutating func endSize(_ size: Int64, _ byte: UInt8) throws(HTTP1Error) {
+        switch byte {
+        case 0x0D: state = .sizeLineFeed(size)
+        case 0x0A: beginChunk(size)
+        case 0x20, 0x09:
+            try countExtensionByte()
+            state = .padding(size)
+        case UInt8(ascii: ";"): state = .chunkExtension(size)
+        default: throw .malformed("a chunk's size is not a hexadecimal number (RFC 9112, section 7.1)")
+        }
+    }
+
+    private mutating func beginChunk(_ size: Int64) { state = size == 0 ? .trailers : .data(remaining: size) }
+
+    private mutating func countExtensionByte() throws(HTTP1Error) {
+        extensionByteCount += 1
+        guard extensionByteCount <= Self.extensionLimit else {
+            throw .malformed("the chunk extensions exceed \(Self.extensionLimit) bytes")
+        }
+    }
+}

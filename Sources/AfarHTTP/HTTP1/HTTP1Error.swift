@@ -1,0 +1,11 @@
+package import AfarTransport
+
+/// A response that breaks RFC 9112 or exceeds a limit. The connection can't be used again.
+package struct HTTP1Error: Error, Equatable {
+    package let code: TransportError.Code
+    package let message: String
+
+    init(_ code: TransportError.Code, _ message: String) { (self.code, self.message) = (code, message) }
+
+    static func malformed(_ message: String) -> HTTP1Error { HTTP1Error(.malformedResponse, message) }
+}

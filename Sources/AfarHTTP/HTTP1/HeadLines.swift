@@ -1,0 +1,176 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+/// Collects the lines of a response's head, or of its trailer section, and checks each of them (RFC 9112, sections 2.2, 4 and 5).
+///
+/// A line ends with CRLF, or with LF alone. Each byte is scanned once, however the input is divided.
+struct HeadLines {
+    /// `HTTPFields` traps beyond 65,535 fields.
+    private static let largestFieldCount = 65_000
+    private static let prefix = Array("HTTP/".utf8)
+
+    private let maximumBytes: Int
+    private let maximumFields: Int
+    /// The bytes of all heads and trailers.
+    private var byteCount = 0
+    /// The complete lines, and the beginning of the next one.
+    private var bytes: [UInt8] = []
+    private var lineStart = 0
+    private var fieldCount = 0
+    private var isTrailer = false
+    private var statusLine: StatusLine?
+    private var fields = FramingFields()
+
+    init(maximumBytes: Int, maximumFields: Int) {
+        self.maximumBytes = maximumBytes
+        self.maximumFields = min(maximumFields, Self.largestFieldCount)
+    }
+
+    /// Whether nothing was received.
+    var isEmpty: Bool { byteCount == 0 }
+
+    /// Takes bytes up to the blank line that ends the section.
+    ///
+    /// - Returns: Whether the section is complete.
+    mutating func append(_ input: UnsafeRawBufferPointer, from offset: inout Int) throws(HTTP1Error) -> Bool {
+        while offset < input.count {
+            let rest = UnsafeRawBufferPointer(rebasing: input[offset...])
+            let lineEnd = rest.firstIndex(of: 0x0A, before: rest.count)
+            let count = lineEnd.map { $0 + 1 } ?? rest.count
+            byteCount += count
+            guard byteCount <= maximumBytes else {
+                throw HTTP1Error(.headTooLarge, "the response's head exceeds \(maximumBytes) bytes")
+            }
+            if bytes.isEmpty { bytes.reserveCapacity(512) }
+            bytes.append(contentsOf: rest[..<count])
+            offset += count
+            if lineStart == 0, !isTrailer { try checkPrefix() }
+            guard lineEnd != nil else { return false }
+            if try completeLine() { return true }
+        }
+        return false
+    }
+
+    /// The head, once it is complete. The lines after it are another head or the trailer section.
+    mutating func takeHead(url: String) throws(HTTP1Error) -> (ResponseHead, FramingFields) {
+        guard let statusLine else { throw .malformed("there is no status line") }
+        let head = ResponseHead(
+            status: statusLine.status, httpVersion: statusLine.version, raw: RawHead(bytes: bytes), url: url)
+        let fields = fields
+        (bytes, lineStart, fieldCount, self.statusLine, self.fields) = ([], 0, 0, nil, FramingFields())
+        isTrailer = head.status >= 200
+        return (head, fields)
+    }
+
+    /// The fields of the trailer section. A field that is for framing, routing or authentication is dropped: it must not
+    /// be in trailers (RFC 9110, section 6.5.1).
+    func trailerFields() -> HTTPFields {
+        guard !bytes.isEmpty else { return HTTPFields() }
+        // RawHead skips the line before the first field.
+        let fields = RawHead(bytes: [0x0A] + bytes).fields()
+        return HTTPFields(fields.filter { !Self.forbiddenTrailers.contains($0.name.canonicalName) })
+    }
+
+    private static let forbiddenTrailers: Set<String> = [
+        "authorization", "cache-control", "connection", "content-encoding", "content-length", "content-range",
+        "content-type",
+        "expect", "host", "keep-alive", "location", "max-forwards", "proxy-authenticate", "proxy-authorization",
+        "range", "set-cookie",
+        "te", "trailer", "transfer-encoding", "upgrade", "www-authenticate",
+    ]
+
+    // MARK: Lines
+
+    /// Rejects what isn't HTTP, such as a response of HTTP/0.9, at its first bytes.
+    private func checkPrefix() throws(HTTP1Error) {
+        guard bytes.starts(with: Self.prefix.prefix(bytes.count)) else { throw StatusLine.malformed(bytes[...]) }
+    }
+
+    /// Checks the line that has just been completed.
+    ///
+    /// - Returns: Whether it is the blank line that ends the section.
+    private mutating func completeLine() throws(HTTP1Error) -> Bool {
+        var end = bytes.count - 1
+        if end > lineStart, bytes[end - 1] == 0x0D { end -= 1 }
+        let line = lineStart..<end
+        guard !line.isEmpty else {
+            bytes.removeSubrange(lineStart...)
+            return true
+        }
+        // A copy, since `self` changes while its bytes are read.
+        let bytes = bytes
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(HTTP1Error) in try check(UnsafeRawBufferPointer(rebasing: bytes[line])) }
+        }.get()
+        lineStart = bytes.count
+        return false
+    }
+
+    private mutating func check(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        guard line.firstIndex(of: 0x0D, before: line.count) == nil else {
+            throw .malformed("a line has a CR that no LF follows (RFC 9112, section 2.2)")
+        }
+        guard line.firstIndex(of: 0, before: line.count) == nil else {
+            throw .malformed("a line has a NUL byte (RFC 9110, section 5.5)")
+        }
+        if lineStart == 0, !isTrailer { statusLine = try StatusLine(line) } else { try noteField(line) }
+    }
+
+    private mutating func noteField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        guard line[0] != 0x20, line[0] != 0x09 else {
+            guard fieldCount > 0, fields.mayContinue else {
+                throw .malformed(
+                    "a line begins with white space, but may not continue the line before it (RFC 9112, section 5.2)")
+            }
+            return
+        }
+        guard let colon = line.firstIndex(of: 0x3A, before: line.count), colon > 0 else {
+            throw .malformed("a field has no name: \(HTTP1Error.quoted(line))")
+        }
+        guard line[colon - 1] != 0x20, line[colon - 1] != 0x09 else {
+            throw .malformed("white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(line))")
+        }
+        fieldCount += 1
+        guard fieldCount <= maximumFields else {
+            throw HTTP1Error(.headTooLarge, "the response's head has more than \(maximumFields) fields")
+        }
+        if isTrailer { return }
+        try fields.note(
+            UnsafeRawBufferPointer(rebasing: line[..<colon]), UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+    }
+}
+
+/// A status line (RFC 9112, section 4).
+struct StatusLine {
+    let version: String
+    let status: Int
+
+    /// Reads the version of HTTP/1, a space, and exactly three digits. Any reason may follow, or none.
+    init(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        let hasReason = line.count > 12
+        guard line.count >= 12, line.starts(with: "HTTP/1.".utf8), line[7].isDigit, line[8] == 0x20,
+            !hasReason || line[12] == 0x20,
+            line[9] != 0x30, line[9].isDigit, line[10].isDigit, line[11].isDigit
+        else { throw Self.malformed(line) }
+        version = line[7] == 0x31 ? "HTTP/1.1" : String(decoding: line[..<8], as: UTF8.self)
+        status = line[9...11].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    static func malformed(_ line: some Collection<UInt8>) -> HTTP1Error {
+        .malformed("not a status line of HTTP/1: \(HTTP1Error.quoted(line))")
+    }
+}
+
+extension HTTP1Error {
+    static func quoted(_ bytes: some Collection<UInt8>) -> String {
+        "\"" + String(decoding: bytes.prefix(60), as: UTF8.self).filter { !$0.isNewline } + "\""
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func firstIndex(of byte: UInt8, before count: Int) -> Int? {
+        guard let baseAddress, let found = memchr(baseAddress, Int32(byte), count) else { return nil }
+        return UnsafeRawPointer(found) - baseAddress
+    }
+}

@@ -1,0 +1,187 @@
+package import AfarTransport
+package import HTTPTypes
+
+/// Parses the response to one HTTP/1.1 request (RFC 9112): bytes become events. A pure value that does no I/O and reads no clock.
+///
+/// Call ``next(in:at:)`` until it returns nil, then again with the bytes that arrive later. However the bytes are divided, the
+/// events are the same, except for the division of the body.
+package struct ResponseParser {
+    package enum Event {
+        /// An informational response (1xx), except 101.
+        case informational(ResponseHead)
+        /// The final response, or 101 to a request for an upgrade.
+        case head(ResponseHead)
+        /// Bytes of the body, as a range of the caller's buffer. Content codings are not decoded.
+        case body(Range<Int>)
+        /// The response is complete. What follows in the buffer doesn't belong to it. After a response that switches protocols,
+        /// it belongs to the other protocol.
+        case end
+    }
+
+    /// What the parser has to know about the request.
+    package struct Request {
+        /// The method. A response to HEAD has no body, and a 2xx response to CONNECT opens a tunnel.
+        package var method: HTTPRequest.Method
+        /// The URL for the response's head.
+        package var url: String
+        /// Whether the request has an `Upgrade` field, so that the server may switch protocols (101).
+        package var asksForUpgrade = false
+        /// Whether the request has `Connection: close`.
+        package var closesConnection = false
+
+        package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
+    }
+
+    private enum State {
+        case head
+        case body(remaining: Int64)
+        case chunked(ChunkedBody)
+        case bodyUntilClose
+        /// The last byte has been parsed. ``Event/end`` was not returned yet.
+        case complete
+        case ended
+    }
+
+    private let request: Request
+    private let maximumInformationalResponses: Int
+    private var lines: HeadLines
+    private var state = State.head
+    private var informationalCount = 0
+    private var framing: MessageFraming?
+
+    /// The fields of the trailer section (RFC 9112, section 7.1.2), except those that are for framing, routing or authentication.
+    package private(set) var trailers = HTTPFields()
+    /// The number of body bytes, as transferred, without the framing of chunks.
+    package private(set) var bodyByteCount: Int64 = 0
+
+    package init(_ request: Request, options: ExchangeOptions) {
+        self.request = request
+        maximumInformationalResponses = options.maximumInformationalResponses
+        lines = HeadLines(maximumBytes: options.maximumHeadBytes, maximumFields: options.maximumFieldCount)
+    }
+
+    // MARK: The result
+
+    /// The length of the body that the response declares; nil before the head, and for a body without a declared length.
+    package var declaredLength: Int64? { framing?.declaredLength }
+
+    /// Whether the response switches to another protocol or opens a tunnel. After ``Event/end``, the connection belongs to that.
+    package var switchesProtocol: Bool { framing?.body == .tunnel }
+
+    /// Whether the connection can carry another request (RFC 9112, section 9.3). Bytes after the response make it unusable.
+    package var isReusable: Bool {
+        guard case .ended = state, let framing else { return false }
+        return framing.isPersistent && !request.closesConnection
+    }
+
+    /// How long the server keeps the idle connection, in seconds, by its `Keep-Alive` field; nil if it doesn't say.
+    package var keepAliveTimeout: Int? { framing?.keepAliveTimeout }
+
+    // MARK: Parsing
+
+    /// Returns the next event, or nil if it needs more bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: Bytes that were received.
+    ///   - offset: The first byte that was not parsed yet. It is advanced past the bytes that belong to the event, or to the end
+    ///     when the result is nil.
+    package mutating func next(
+        in bytes: UnsafeRawBufferPointer, at offset: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        switch state {
+        case .head:
+            guard try lines.append(bytes, from: &offset) else { return nil }
+            return try completeHead()
+        case .body(let remaining):
+            guard let range = takeBody(bytes, from: &offset, atMost: remaining) else { return nil }
+            let rest = remaining - Int64(range.count)
+            state = rest == 0 ? .complete : .body(remaining: rest)
+            return .body(range)
+        case .bodyUntilClose: return takeBody(bytes, from: &offset, atMost: .max).map { .body($0) }
+        case .chunked(var chunked):
+            let range = try chunked.next(in: bytes, at: &offset, lines: &lines)
+            state = .chunked(chunked)
+            if let range {
+                bodyByteCount += Int64(range.count)
+                return .body(range)
+            }
+            guard chunked.isComplete else { return nil }
+            trailers = lines.trailerFields()
+            state = .ended
+            return .end
+        case .complete:
+            state = .ended
+            return .end
+        case .ended: return nil
+        }
+    }
+
+    /// The server has closed the connection.
+    ///
+    /// - Parameter isClean: Whether the end is authentic: over TLS, whether the server sent `close_notify` (section 9.8).
+    /// - Returns: ``Event/end`` if that ends the body; nil if the response had ended before.
+    package mutating func receiveEndOfInput(isClean: Bool) throws(HTTP1Error) -> Event? {
+        switch state {
+        case .ended: return nil
+        case .complete:
+            state = .ended
+            return .end
+        case .bodyUntilClose:
+            guard isClean else {
+                throw HTTP1Error(
+                    .bodyIncomplete,
+                    "the server closed the TCP connection without a TLS alert (close_notify), so the body may be cut off after "
+                        + "\(bodyByteCount) bytes")
+            }
+            state = .ended
+            return .end
+        case .head:
+            throw HTTP1Error(
+                .connectionLost,
+                lines.isEmpty && informationalCount == 0
+                    ? "the server closed the connection without a response"
+                    : "the server closed the connection before the end of the response's head")
+        case .body(let remaining):
+            throw HTTP1Error(
+                .bodyIncomplete, "the connection was closed \(remaining) bytes before the end of the response's body")
+        case .chunked:
+            throw HTTP1Error(
+                .bodyIncomplete,
+                "the connection was closed after \(bodyByteCount) bytes of a chunked body, before its last chunk")
+        }
+    }
+
+    private mutating func takeBody(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int, atMost limit: Int64
+    ) -> Range<Int>? {
+        guard offset < bytes.count else { return nil }
+        let count = Int(min(Int64(bytes.count - offset), limit))
+        defer { offset += count }
+        bodyByteCount += Int64(count)
+        return offset..<(offset + count)
+    }
+
+    private mutating func completeHead() throws(HTTP1Error) -> Event {
+        let (head, fields) = try lines.takeHead(url: request.url)
+        guard head.status >= 200 || head.status == 101 else {
+            informationalCount += 1
+            guard informationalCount <= maximumInformationalResponses else {
+                throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
+            }
+            return .informational(head)
+        }
+        guard head.status != 101 || request.asksForUpgrade else {
+            throw .malformed("the server switched protocols (101), although the request has no Upgrade field")
+        }
+        let framing = try MessageFraming(of: head, fields, to: request.method)
+        self.framing = framing
+        state =
+            switch framing.body {
+            case .none, .tunnel, .length(0): .complete
+            case .length(let length): .body(remaining: length)
+            case .chunked: .chunked(ChunkedBody())
+            case .untilClose: .bodyUntilClose
+            }
+        return .head(head)
+    }
+}

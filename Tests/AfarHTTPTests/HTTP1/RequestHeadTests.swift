@@ -1,0 +1,97 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import AfarHTTP
+
+/// What a request is on the wire.
+struct RequestHeadTests {
+    private func request(
+        _ method: HTTPRequest.Method = .get, _ path: String? = "/a?b", authority: String? = "example.org",
+        fields: HTTPFields = HTTPFields()
+    ) -> HTTPRequest {
+        HTTPRequest(method: method, scheme: "http", authority: authority, path: path, headerFields: fields)
+    }
+
+    private func text(
+        _ request: HTTPRequest, _ defaults: HTTPFields = HTTPFields(), _ form: RequestHead.TargetForm = .origin,
+        _ body: RequestHead.BodyFraming = .none
+    ) throws -> String {
+        String(
+            decoding: try RequestHead(request, defaultFields: defaults, target: form, body: body).bytes, as: UTF8.self)
+    }
+
+    @Test func targetForms() throws {
+        #expect(try text(request()) == "GET /a?b HTTP/1.1\r\nHost: example.org\r\n\r\n")
+        #expect(try text(request(.options, "*")) == "OPTIONS * HTTP/1.1\r\nHost: example.org\r\n\r\n")
+        #expect(
+            try text(request(), [:], .absolute) == "GET http://example.org/a?b HTTP/1.1\r\nHost: example.org\r\n\r\n")
+        #expect(
+            try text(request(.connect, nil, authority: "example.org:443"), [:], .authority)
+                == "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
+    }
+
+    @Test func fieldsAndTheirOrder() throws {
+        let own: HTTPFields = [.accept: "text/plain", .userAgent: "mine", .cookie: "a=1"]
+        let defaults: HTTPFields = [.userAgent: "Afar", .acceptLanguage: "en"]
+        #expect(
+            try text(request(fields: own), defaults)
+                == "GET /a?b HTTP/1.1\r\nHost: example.org\r\nAccept: text/plain\r\nUser-Agent: mine\r\nCookie: a=1\r\nAccept-Language: en\r\n\r\n"
+        )
+        // A field may come twice, and with an empty value.
+        var twice = HTTPFields()
+        let name = try #require(HTTPField.Name("X-A"))
+        twice.append(HTTPField(name: name, value: "1"))
+        twice.append(HTTPField(name: name, value: ""))
+        #expect(try text(request(fields: twice)) == "GET /a?b HTTP/1.1\r\nHost: example.org\r\nX-A: 1\r\nX-A: \r\n\r\n")
+        var host = HTTPFields()
+        host[try #require(HTTPField.Name("host"))] = "other.example"
+        #expect(try text(request(fields: host)) == "GET /a?b HTTP/1.1\r\nhost: other.example\r\n\r\n")
+    }
+
+    @Test(arguments: [
+        (HTTPRequest.Method.get, RequestHead.BodyFraming.none, ""), (.delete, .none, ""), (.head, .none, ""),
+        (.post, .none, "Content-Length: 0\r\n"), (.put, .none, "Content-Length: 0\r\n"),
+        (.patch, .none, "Content-Length: 0\r\n"),
+        (.get, .length(0), "Content-Length: 0\r\n"), (.post, .length(7), "Content-Length: 7\r\n"),
+        (.post, .chunked, "Transfer-Encoding: chunked\r\n"),
+    ]) func framing(method: HTTPRequest.Method, body: RequestHead.BodyFraming, line: String) throws {
+        #expect(
+            try text(request(method), [:], .origin, body)
+                == "\(method.rawValue) /a?b HTTP/1.1\r\nHost: example.org\r\n\(line)\r\n")
+        // Fields of the caller's never frame the body.
+        let fields: HTTPFields = [.contentLength: "99", .transferEncoding: "gzip"]
+        #expect(
+            try text(request(method, fields: fields), fields, .origin, body)
+                == "\(method.rawValue) /a?b HTTP/1.1\r\nHost: example.org\r\n\(line)\r\n")
+    }
+
+    /// `HTTPRequest` replaces control characters by spaces and removes them at the ends.
+    @Test(arguments: ["/a b", "/a\r\nX: 1", "/a\nb", "/a\0b", "/a\u{7F}b", ""]) func targetsThatEndTooEarly(
+        path: String
+    ) {
+        #expect(throws: HTTP1Error.self) { try text(request(.get, path)) }
+        guard !path.isEmpty else { return }
+        #expect(throws: HTTP1Error.self) { try text(request(.get, "/", authority: "example.org" + path)) }
+    }
+
+    @Test func chunks() {
+        #expect(String(decoding: ChunkedCoding.sizeLine(for: 255), as: UTF8.self) == "ff\r\n")
+        #expect(String(decoding: ChunkedCoding.end(), as: UTF8.self) == "0\r\n\r\n")
+        #expect(String(decoding: ChunkedCoding.end(trailers: [.eTag: "x"]), as: UTF8.self) == "0\r\nETag: x\r\n\r\n")
+    }
+
+    /// What this module writes, it reads.
+    @Test func chunksCanBeParsed() {
+        var bytes = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        for piece in ["a", String(repeating: "b", count: 300)] {
+            bytes += ChunkedCoding.sizeLine(for: piece.utf8.count) + Array(piece.utf8) + [0x0D, 0x0A]
+        }
+        bytes += ChunkedCoding.end(trailers: [.eTag: "x"])
+        #expect(
+            Transcript([bytes[...]]).text
+                == "head 200 Transfer-Encoding=chunked | body a\(String(repeating: "b", count: 300)) | trailers ETag=x | end, reusable"
+        )
+    }
+}

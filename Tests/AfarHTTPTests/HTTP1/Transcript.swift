@@ -1,0 +1,66 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+@testable import AfarHTTP
+
+/// What a parser made of a response, as text: "head 200 | body hello | end, reusable".
+struct Transcript {
+    /// How the input ends.
+    enum EndOfInput {
+        case open
+        case closed
+        /// Closed without the alert that TLS requires.
+        case truncated
+    }
+
+    private(set) var text = ""
+
+    /// - Parameter pieces: The response's bytes in pieces, each of which is a buffer of its own.
+    init(
+        _ pieces: [ArraySlice<UInt8>], method: HTTPRequest.Method = .get, asksForUpgrade: Bool = false,
+        endOfInput: EndOfInput = .closed,
+        options: ExchangeOptions = ExchangeOptions()
+    ) {
+        var request = ResponseParser.Request(method: method, url: "http://example.org/")
+        request.asksForUpgrade = asksForUpgrade
+        var parser = ResponseParser(request, options: options)
+        var (entries, body, surplus): ([String], [UInt8]?, [UInt8]) = ([], nil, [])
+        func add(_ event: ResponseParser.Event, _ piece: UnsafeRawBufferPointer) {
+            switch event {
+            case .informational(let head): entries.append("informational \(head.status)")
+            case .head(let head):
+                let fields = head.fields.map { "\($0.name.rawName)=\($0.value)" }.joined(separator: ",")
+                entries.append("head \(head.status)" + (fields.isEmpty ? "" : " \(fields)"))
+            case .body(let range): body = (body ?? []) + piece[range]
+            case .end:
+                if let body { entries.append("body \(String(decoding: body, as: UTF8.self))") }
+                body = nil
+                let trailers = parser.trailers.map { "\($0.name.rawName)=\($0.value)" }.joined(separator: ",")
+                if !trailers.isEmpty { entries.append("trailers \(trailers)") }
+                entries.append(parser.switchesProtocol ? "tunnel" : parser.isReusable ? "end, reusable" : "end")
+            }
+        }
+        do {
+            for piece in pieces {
+                try Array(piece).withUnsafeBytes { piece in
+                    var offset = 0
+                    while let event = try parser.next(in: piece, at: &offset) { add(event, piece) }
+                    surplus += piece[offset...]
+                }
+            }
+            if endOfInput != .open, let event = try parser.receiveEndOfInput(isClean: endOfInput == .closed) {
+                add(event, UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        } catch let error as HTTP1Error {
+            if let body { entries.append("body \(String(decoding: body, as: UTF8.self))") }
+            body = nil
+            entries.append("\(error.code)")
+        } catch {
+            entries.append("\(error)")
+        }
+        if let body { entries.append("body \(String(decoding: body, as: UTF8.self))") }
+        if !surplus.isEmpty { entries.append("surplus \(String(decoding: surplus, as: UTF8.self))") }
+        text = entries.joined(separator: " | ")
+    }
+}
