@@ -12,13 +12,13 @@ struct CurlLibrary {
     /// "7.88.1", say.
     let version: String
     /// Whether it speaks HTTP/2, and HTTP/3.
-    let speaksHTTP2: Bool
+    var speaksHTTP2: Bool
     let speaksHTTP3: Bool
     /// Whether a stream of HTTP/2 may stand still without the others of its connection: not before 8.17.
-    let pausesStreams: Bool
+    var pausesStreams: Bool
     /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the
     /// body was sent. Before 8.0, it also spins when the server's window is full.
-    let sendsBodiesOverHTTP2: Bool
+    var sendsBodiesOverHTTP2: Bool
     /// Whether connections of HTTP/2 without TLS can be used again: not before 8.0.
     let reusesPlainHTTP2: Bool
     /// Whether it speaks NTLM and, by GSS-API, Negotiate.

@@ -47,7 +47,7 @@ package struct WebSocketHandshake: Sendable {
         guard FieldScanner.elements(of: upgrade).contains(where: { $0.lowercased() == "websocket" }),
             FieldScanner.elements(of: connection).contains(where: { $0.lowercased() == "upgrade" })
         else { throw .protocolError("the server does not upgrade to a WebSocket") }
-        let accepted = Data(SHA1.digest(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
+        let accepted = Data(SHA1.hash(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
         guard fields[values: .secWebSocketAccept] == [accepted] else {
             throw .protocolError("the server's answer is not one to this request (Sec-WebSocket-Accept)")
         }

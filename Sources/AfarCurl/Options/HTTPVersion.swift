@@ -12,11 +12,11 @@ enum HTTPVersion: Equatable {
     case http2Alone
     case http3
 
-    init(_ hop: Hop, isSecure: Bool) {
-        let library = CurlLibrary.shared
+    init(_ hop: Hop, isSecure: Bool, library: CurlLibrary = .shared) {
         switch hop.exchange.options.httpVersion {
-        case .automatic where isSecure && library.speaksHTTP2 && library.pausesStreams: self = .negotiated
-        case .http2 where isSecure: self = Self.isFit(hop, library) ? .negotiated : .http1
+        case .automatic where isSecure && library.speaksHTTP2 && library.pausesStreams,
+            .http2 where isSecure:
+            self = Self.isFit(hop, library) ? .negotiated : .http1
         case .automatic, .http1, .http2: self = .http1
         case .http2PriorKnowledge: self = isSecure || library.reusesPlainHTTP2 ? .http2 : .http2Alone
         case .http3: self = .http3
@@ -26,7 +26,7 @@ enum HTTPVersion: Equatable {
     /// Whether the library's HTTP/2 is fit for a request: one that may stand still holds up all others of its connection, unless
     /// the library is new enough.
     private static func isFit(_ hop: Hop, _ library: CurlLibrary) -> Bool {
-        // The messages of Negotiate and NTLM are a connection's.
+        // Negotiate and NTLM authenticate a connection, which no other request may share.
         guard hop.exchange.options.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
         return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone

@@ -148,11 +148,6 @@ package struct SHA1: HashFunction {
 
     package init() {}
 
-    /// The hash of a text's UTF-8.
-    package static func digest(of text: String) -> [UInt8] {
-        hash(of: text)
-    }
-
     package static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3, state.4] }
 
     package static func process(

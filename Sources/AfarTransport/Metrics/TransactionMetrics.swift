@@ -74,9 +74,6 @@ public struct TransactionMetrics: Sendable, Hashable {
     public init() {}
 }
 
-extension TransactionMetrics {
-}
-
 extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConvertible {
     /// The connection, how long each phase took, and the bytes, in one line.
     public var description: String {
