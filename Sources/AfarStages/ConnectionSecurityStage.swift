@@ -1,40 +1,42 @@
 package import AfarTrust
 import HTTPTypes
 
-/// Knows who the client is to a host, and who decides on its certificates.
+/// A type that provides the client's identity for each host, and the evaluation of the host's certificates.
 package protocol ConnectionSecurityProvider: Sendable {
-    /// Whether there is anything to know.
+    /// Whether the provider has requirements for any host.
     var hasRequirements: Bool { get }
 
-    /// Who the client is to a host.
+    /// Returns the client's identity for a host.
     ///
     /// - Parameters:
-    ///   - host: The name or the address, in lower case, without port.
-    ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
+    ///   - host: The name or the address, in lowercase and without a port.
+    ///   - hasLeftOrigin: Whether redirects have left the origin of the first request.
     func clientIdentity(forHost host: String, hasLeftOrigin: Bool) -> ClientIdentity?
 
+    /// Returns the security requirements for connections to a host.
+    ///
     /// - Parameters:
-    ///   - host: The name or the address, in lower case, without port.
-    ///   - hasLeftOrigin: Whether redirects have led away from the origin that was asked first.
-    ///   - isDecided: Whether certificates are to be decided on in any case, because somebody is asked about them first.
-    /// - Returns: Nil where the transport does as it always does. What takes somebody else's code is waited for.
+    ///   - host: The name or the address, in lowercase and without a port.
+    ///   - hasLeftOrigin: Whether redirects have left the origin of the first request.
+    ///   - isDecided: Whether certificates must be decided on even without requirements, because a handler is called first.
+    /// - Returns: Nil if the transport's default applies. User code is called in the reply's asynchronous work.
     func security(
         forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
     ) -> Reply<Result<ConnectionSecurity?, any Error>>
 }
 
 extension ConnectionSecurityProvider {
-    /// Who the client is in a request; nil without TLS.
+    /// Returns the client's identity for a request; nil without TLS.
     func clientIdentity(for hop: Hop) -> ClientIdentity? {
         guard hop.exchange.request.scheme == "https" else { return nil }
         return clientIdentity(forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin)
     }
 }
 
-/// Has each request sent over connections that are secured as its host requires.
+/// A stage that sends each request over connections that meet the security requirements of its host.
 ///
-/// A transport that meets certificates on which nobody has decided fails before the first byte of the request. They are
-/// decided on here, where there is time, and the request is sent again.
+/// If a transport receives certificates without a decision, it fails before it sends the first byte of the request. This stage
+/// then obtains the decision asynchronously, and sends the request again.
 package struct ConnectionSecurityStage: ExchangeStage {
     private let provider: any ConnectionSecurityProvider
 
@@ -47,12 +49,12 @@ package struct ConnectionSecurityStage: ExchangeStage {
     }
 
     private final class Run: StageRun {
-        /// The number of chains that are decided on for one request: a host may have many, but a server that has another one
-        /// for each connection doesn't keep evaluators busy for long.
+        /// The maximum number of certificate chains that are decided on for one request. A host can have many, but a server that
+        /// uses a different chain for each connection must not keep evaluators busy for long.
         private static let decisionLimit = 64
 
         private struct State {
-            /// What the host requires, once that is known; it stays the same when the request is sent again.
+            /// The host's requirements, once they are determined. They stay the same when the request is sent again.
             var security: ConnectionSecurity??
             var decisionCount = 0
         }
@@ -90,7 +92,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let security else { return .send }
             var exchange = hop.exchange
             exchange.options.security = security
-            // It holds the request, and nobody below asks.
+            // The handler retains the request, and no later stage uses it.
             if exchange.hasPolicies { exchange.policies.serverTrustHandler = nil }
             return .change(exchange)
         }
@@ -99,7 +101,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
                 let security = state.withLock({ $0.security }) ?? nil, security.evaluation != nil
             else { return .now(.fail(error)) }
-            // It may have been accepted for another request meanwhile.
+            // Another request may have accepted the chain meanwhile.
             guard !security.accepts(undecided.chain) else { return .now(.again) }
             let count = state.withLock { state in
                 state.decisionCount += 1
@@ -124,7 +126,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
 }
 
 extension Hop {
-    /// The name or the address that the request goes to.
+    /// The name or the address that the request is sent to.
     fileprivate var host: String { HostName(ofAuthority: exchange.request.authority ?? "").text }
 
     fileprivate var port: Int { HostName.port(ofAuthority: exchange.request.authority ?? "") ?? 443 }
@@ -135,7 +137,7 @@ extension Hop {
 }
 
 extension TransportError {
-    /// The same place with the decision.
+    /// Returns an error with the same phase and report for a refused server.
     fileprivate func refused(
         _ message: String, _ code: Code = .certificateUntrusted, because cause: (any Error)? = nil
     ) -> TransportError {

@@ -1,16 +1,16 @@
-/// What the built-in stages need to know about a request. Other stages define an ``ExchangeContextKey`` instead.
+/// The settings of a request for the built-in stages. Other stages define an ``ExchangeContextKey`` instead.
 ///
-/// Closures here often hold the request, so the stage that uses one removes it from the exchange that it passes on.
+/// The closures often retain the request, so a stage that uses one removes it from the exchange that it passes on.
 package struct ExchangePolicies: Sendable {
-    /// What is done about redirects.
+    /// How redirects are handled.
     package var redirects = RedirectPolicy.follow
-    /// The schemes in redirects that stand for others, such as `ws` for `http` when the exchange opens a WebSocket.
+    /// Replacements for the schemes of redirects, such as `http` for `ws` when the exchange opens a WebSocket.
     package var redirectSchemes: [String: String] = [:]
-    /// Answers challenges; nil if there is no credential.
+    /// The credential for challenges, if any.
     package var credential: Credential?
     /// Called for each challenge, before the credential is used.
     package var challengeHandler: ChallengeHandler?
-    /// The challenge that this request answers; nil if it answers none.
+    /// The challenge that this request answers, if any.
     var answeredChallenge: AnsweredChallenge?
     /// Whether cookies are sent and stored.
     package var cookies = CookieHandling()
@@ -31,12 +31,12 @@ package struct ExchangePolicies: Sendable {
 }
 
 extension Exchange {
-    /// What the built-in stages need to know about the request. Reading is free while nothing was set.
+    /// The request's settings for the built-in stages. Reading them is free if none were set.
     package var policies: ExchangePolicies {
         get { hasPolicies ? context[ExchangePolicies.Key.self] : .standard }
         set { context[ExchangePolicies.Key.self] = newValue }
     }
 
-    /// Whether a policy may have been set.
+    /// Whether settings may have been set.
     var hasPolicies: Bool { !context.isEmpty }
 }

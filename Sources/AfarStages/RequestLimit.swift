@@ -1,34 +1,35 @@
 import HTTPTypes
 
-/// A stage that has no more than so many requests to a host in flight. Others wait, in the order in which they came.
+/// A stage that limits the number of requests to a host that are in flight. Further requests wait in the order of their arrival.
 ///
 /// ```swift
 /// let session = Session(stages: [RequestLimit(perHost: 4)])
 /// ```
 ///
-/// A request is in flight until its response is there; of one whose body is streamed, until its head is. Connections have a
-/// limit of their own (`httpMaximumConnectionsPerHost`); over HTTP/2, where many requests share one, this is what counts.
+/// A request is in flight until its response is complete. If the body is streamed, the request is in flight until the response's
+/// head arrives. Connections have a separate limit (`httpMaximumConnectionsPerHost`). This limit matters for HTTP/2, where many
+/// requests share a connection.
 public struct RequestLimit: ExchangeStage {
     private let places: Places
 
-    /// Makes a stage. Sessions that have the same one share its limit.
+    /// Creates a stage. Sessions that use the same stage share its limit.
     ///
-    /// - Parameter limit: How many requests to one origin (scheme, host and port) may be in flight; at least 1.
+    /// - Parameter limit: The maximum number of requests to one origin (scheme, host, and port) in flight. The minimum is 1.
     public init(perHost limit: Int) { places = Places(limit: max(1, limit)) }
 
-    /// Takes part in each exchange.
+    /// Returns a run for each exchange.
     public func begin(_ hop: Hop) -> (any StageRun)? { Run(places) }
 
     private final class Run: StageRun {
         private let places: Places
-        /// The place that was asked for.
+        /// The place that the request holds or waits for.
         private let place = InlineLocked<Places.Place?>(nil)
 
         init(_ places: Places) { self.places = places }
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             let host = "\(hop.exchange.request.scheme ?? "")://\(hop.exchange.request.authority ?? "")"
-            // Sent once more, it has its place already.
+            // A request that is sent again keeps its place.
             guard place.withLock({ $0 == nil }) else { return .now(.send) }
             let taken = places.take(at: host)
             place.withLock { $0 = taken }
@@ -49,7 +50,7 @@ public struct RequestLimit: ExchangeStage {
         }
     }
 
-    /// Who is in flight, and who waits, by host.
+    /// The requests in flight and the waiting requests, by host.
     private final class Places: Sendable {
         final class Place: Sendable {
             let host: String
@@ -81,7 +82,7 @@ public struct RequestLimit: ExchangeStage {
             }
         }
 
-        /// Gives a place up, whether its turn has come or not.
+        /// Releases a place, whether the request is in flight or still waits.
         func leave(_ place: Place) {
             let next = lines.withLock { lines -> Place? in
                 guard var line = lines[place.host] else { return nil }

@@ -1,5 +1,5 @@
-/// A connection that comes later, and may be replaced by another when the request is retried. Who asks for it before is called
-/// when it is there, or when none will ever be.
+/// A connection that opens later, and that can be replaced by another one when the request is retried. It calls closures when
+/// the connection opens, or when it is certain that none will.
 final class PendingConnection<Connection: Sendable>: Sendable {
     typealias Waiter = @Sendable (Connection?) -> Void
 
@@ -13,12 +13,12 @@ final class PendingConnection<Connection: Sendable>: Sendable {
 
     deinit { for waiter in state.withLock({ $0.waiters }) { waiter(nil) } }
 
-    /// The connection, if it is there now.
+    /// The connection, if it is open now.
     var connection: Connection? { state.withLock { $0.connection } }
-    /// Whether somebody waits for it.
+    /// Whether closures are waiting for the connection.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// Calls those who wait, in their order, and after them everybody at once.
+    /// Calls the waiting closures in order. After that, closures are called immediately.
     func open(_ connection: Connection) {
         while true {
             let waiters = state.withLock { state in
@@ -30,10 +30,10 @@ final class PendingConnection<Connection: Sendable>: Sendable {
         }
     }
 
-    /// The connection is no longer there. Another may come.
+    /// Removes the connection. Another one can follow.
     func close() { state.withLock { $0.connection = nil } }
 
-    /// No other will come.
+    /// Ends the wait permanently. No other connection follows.
     func end() {
         let waiters = state.withLock { state in
             state.isOver = true
@@ -42,7 +42,7 @@ final class PendingConnection<Connection: Sendable>: Sendable {
         for waiter in waiters { waiter(nil) }
     }
 
-    /// Calls a closure with the connection when there is one, at once or later; with nil when there will be none.
+    /// Calls a closure with the connection, immediately or when it opens, or with nil if none will open.
     func whenOpen(_ waiter: @escaping Waiter) {
         let (connection, mustWait) = state.withLock { state -> (Connection?, Bool) in
             guard state.connection == nil, !state.isOver else { return (state.connection, false) }

@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A connection of TCP, with TLS or without, over which bytes go both ways: nothing of HTTP about it.
+/// A TCP connection, with or without TLS, over which bytes can be read and written. It doesn't use HTTP.
 ///
 /// ```swift
 /// let connection = AF.stream(withHostName: "example.com", port: 7)
@@ -13,15 +13,15 @@ public import Foundation
 /// connection.close()
 /// ```
 ///
-/// It goes through the session's proxies, and is secured under its trust and with its identities. Reads are served in the order
-/// in which they were asked for, and so are writes. The first of them starts the request, if handlers start requests
-/// in the session. The request is over when ``close()`` or `cancel()` was called, or when the connection breaks.
+/// The connection uses the session's proxies, server trust evaluators and client identities. Reads are performed in the order
+/// of their calls, and so are writes. If handlers start requests in the session, the first read or write starts the request.
+/// The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
 public final class StreamRequest: Request, @unchecked Sendable {
-    // Sendable because what it adds is behind a lock.
+    // Sendable because its own state is protected by locks.
 
-    /// The host that was asked for: a name or an address.
+    /// The requested host: a name or an IP address.
     public let hostName: String
-    /// The port that was asked for.
+    /// The requested port.
     public let port: Int
     private let connection = ConnectionSink()
     private let reads = Locked(Reads())
@@ -30,7 +30,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     private struct Reads {
         var isReadingClosed = false
-        /// What came for a read that failed.
+        /// The bytes that were received for a read that failed.
         var unread = Data()
     }
 
@@ -46,7 +46,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     // MARK: The request
 
-    /// The connection, once it is there.
+    /// Returns the connection after it has opened.
     private func opened() async throws -> any Connection {
         startIfHandlersDo()
         let opened = Deferred<(any Connection)?>()
@@ -65,8 +65,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return connection
     }
 
-    /// Runs an operation when its turn has come, after those that were asked for before, and calls back on a queue before the
-    /// next one's turn.
+    /// Runs an operation after all operations that were requested earlier, and calls a closure on a queue before the next
+    /// operation runs.
     private func perform<Value: Sendable>(
         _ turns: [Turn], on queue: DispatchQueue,
         _ operation: @escaping @Sendable (any Connection) async throws -> Value,
@@ -80,7 +80,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Runs an operation when its turn has come: after those that were asked for before.
+    /// Runs an operation after all operations that were requested earlier.
     private func perform<Value: Sendable>(
         _ turns: [Turn], _ operation: (any Connection) async throws -> Value
     ) async throws -> Value {
@@ -96,7 +96,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         do {
             return try await operation(connection)
         } catch {
-            // What is out of time, or not wanted any more, leaves the connection as it is.
+            // A timeout or a cancellation leaves the connection unchanged.
             if !Task.isCancelled, (error as? TransportError)?.code != .timedOut {
                 self.connection.closed.fulfil(.failure(error))
             }
@@ -109,26 +109,26 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// Reads bytes.
     ///
     /// - Parameters:
-    ///   - minBytes: How many to wait for; at the end of the stream there may be fewer.
-    ///   - maxBytes: How many to return at most.
-    ///   - timeout: How long nothing may come, in seconds; 0, which is the default, waits as long as it takes. What came
-    ///     before it passed is for the next read.
-    /// - Returns: The bytes, nil when there are none any more; and whether the stream is at its end.
-    /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it breaks.
+    ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
+    ///   - maxBytes: The maximum number of bytes to return.
+    ///   - timeout: How long to wait without receiving data, in seconds. The default is 0, which waits without a limit. After a
+    ///     timeout, the next read returns the bytes that had arrived.
+    /// - Returns: The bytes, or nil if none are left, and whether the stream has ended.
+    /// - Throws: The request's `AFError` if there is no connection. A `TransportError` if the connection is lost.
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval = 0
     ) async throws -> (Data?, Bool) {
         try await perform([Turn(reading)]) { try await read(minBytes, maxBytes, timeout, over: $0) }
     }
 
-    /// Reads bytes, and calls back.
+    /// Reads bytes and passes them to a closure.
     ///
     /// - Parameters:
-    ///   - minBytes: How many to wait for; at the end of the stream there may be fewer.
-    ///   - maxBytes: How many to return at most.
-    ///   - timeout: How long nothing may come, in seconds; 0 waits as long as it takes.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - completionHandler: Called once: with the bytes, whether the stream is at its end, and what went wrong.
+    ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
+    ///   - maxBytes: The maximum number of bytes to return.
+    ///   - timeout: How long to wait without receiving data, in seconds. 0 waits without a limit.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - completionHandler: Called once, with the bytes, whether the stream has ended, and the error.
     @preconcurrency
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval, queue: DispatchQueue = .main,
@@ -164,7 +164,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return (data, false)
     }
 
-    /// What a read that failed has left.
+    /// Removes and returns up to this number of the bytes that a failed read has left.
     private func takeUnread(_ maximum: Int) -> Data {
         reads.withLock { state in
             let data = state.unread.prefix(maximum)
@@ -175,23 +175,24 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Writes bytes; returns when the system has taken them, so that a slow peer holds the writer back.
+    /// Writes bytes. It returns after the system has accepted them, so a slow peer slows down the writer.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: How long none of them may be taken, in seconds; 0, which is the default, waits as long as it takes.
-    /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it breaks.
+    ///   - timeout: How long to wait without any bytes being accepted, in seconds. The default is 0, which waits without a
+    ///     limit.
+    /// - Throws: The request's `AFError` if there is no connection. A `TransportError` if the connection is lost.
     public func write(_ data: Data, timeout: TimeInterval = 0) async throws {
         try await perform([Turn(writing)]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
     }
 
-    /// Writes bytes, and calls back.
+    /// Writes bytes and calls a closure.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: How long none of them may be taken, in seconds; 0 waits as long as it takes.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - completionHandler: Called once: with what went wrong, nil when the system has taken the bytes.
+    ///   - timeout: How long to wait without any bytes being accepted, in seconds. 0 waits without a limit.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - completionHandler: Called once, with the error, or with nil after the system has accepted the bytes.
     @preconcurrency
     public func write(
         _ data: Data, timeout: TimeInterval, queue: DispatchQueue = .main,
@@ -204,26 +205,26 @@ public final class StreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    // MARK: TLS and the end
+    // MARK: TLS and closing
 
-    /// Secures the connection, when all that was asked for before has been read and written.
+    /// Starts TLS after all earlier reads and writes have finished.
     ///
-    /// - Parameter peerName: Whose certificates are expected; nil, which is the default, for ``hostName``.
-    /// - Throws: The request's `AFError` when there is no connection, a `TransportError` when it cannot be secured. The request is
-    ///   over then.
+    /// - Parameter peerName: The host name that the certificate must match. The default is nil, which uses ``hostName``.
+    /// - Throws: The request's `AFError` if there is no connection. A `TransportError` if TLS can't be established. The request
+    ///   then ends.
     public func startSecureConnection(expecting peerName: String? = nil) async throws {
         try await secure(expecting: peerName, turnsForBoth())
     }
 
-    /// Secures the connection, when all that was asked for before has been read and written. What is asked for later waits; it
-    /// fails when the connection cannot be secured.
+    /// Starts TLS after all earlier reads and writes have finished. Later reads and writes wait, and fail if TLS can't be
+    /// established.
     @_disfavoredOverload
     public func startSecureConnection() {
         let turns = turnsForBoth()
         Task { try await secure(expecting: nil, turns) }
     }
 
-    /// In one step, or two who ask for both would wait for each other.
+    /// Both turns are requested in one step. Otherwise two callers could each hold one and wait for the other.
     private func turnsForBoth() -> [Turn] { reads.withLock { _ in [Turn(reading), Turn(writing)] } }
 
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
@@ -233,7 +234,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 try await secure(connection, expecting: peerName ?? hostName)
             }
         } catch {
-            // Before others have their turn: what they write was to be secured.
+            // Closes the connection before the next turn, because later writes must not be sent without TLS.
             self.connection.pendingConnection.connection?.close()
             self.connection.closed.fulfil(.failure(error))
             throw error
@@ -241,7 +242,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     private func secure(_ connection: any Connection, expecting host: String) async throws {
-        // Read later, it would be taken for what came over TLS.
+        // A later read would mistake these bytes for data received over TLS.
         guard reads.withLock({ $0.unread.isEmpty }) else {
             throw TransportError(
                 .secureConnectionFailed, phase: .tlsHandshake, url: nil,
@@ -254,17 +255,17 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await connection.startTLS(to: target)
     }
 
-    /// Tells the peer that nothing more comes, after all that was written before. Reading goes on.
+    /// Notifies the peer that no more data follows, after all earlier writes. Reading continues.
     public func closeWrite() {
         let turn = Turn(writing)
         Task { try await perform([turn]) { try await $0.finishWriting() } }
     }
 
-    /// Nothing is read any more: reads from now on find the end.
+    /// Stops reading. From now on, reads return the end of the stream.
     public func closeRead() { reads.withLock { $0.isReadingClosed = true } }
 
-    /// Closes the connection, after all that was written before. The request ends without an error. One that was not started
-    /// is cancelled.
+    /// Closes the connection after all earlier writes. The request finishes without an error. If it hasn't started, it is
+    /// cancelled.
     public func close() {
         guard !isInitialized else {
             cancel()
@@ -278,7 +279,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 }
 
-/// A place in a line.
+/// A place in the queue of a lock.
 private final class Turn: Sendable {
     private struct Reads {
         var hasCome = false
@@ -296,12 +297,12 @@ private final class Turn: Sendable {
                 state.hasCome = true
                 return state.isOver
             }
-            // Many may have given up, and each would call the next one's.
+            // Many consecutive turns may have been given up, and each would call the next one recursively.
             if isOver { DispatchQueue.global().async { lock.unlock() } } else { come.fulfil(()) }
         }
     }
 
-    /// Returns when the turn has come, or the task is cancelled.
+    /// Returns when the turn has come or the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
             await come.value
@@ -310,7 +311,7 @@ private final class Turn: Sendable {
         }
     }
 
-    /// Gives the place up, whether the turn has come or not.
+    /// Gives up the place, whether or not the turn has come.
     func end() {
         let hasCome = reads.withLock { state in
             state.isOver = true
@@ -320,9 +321,9 @@ private final class Turn: Sendable {
     }
 }
 
-/// Where a stream goes, as a `URLRequest`.
+/// The address of a stream as a `URLRequest`.
 struct StreamAddress: URLRequestConvertible {
-    /// The schemes of the exchanges that stand for streams.
+    /// The HTTP schemes that exchanges for streams use.
     static let httpSchemes = ["tcp": "http", "tls": "https"]
 
     let host: String
@@ -343,7 +344,7 @@ struct StreamAddress: URLRequestConvertible {
 }
 
 extension SessionSecurity {
-    /// Fills in who the client is to a host, and who decides on its certificates.
+    /// Sets the client's identity for a host and the evaluator of its certificates.
     fileprivate func secure(
         _ target: inout ConnectionTarget, asking handler: ServerTrustHandler?
     ) async throws {

@@ -5,9 +5,9 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-// What is sent.
+// Creating the `URLRequest`, the body and the exchange.
 extension Request {
-    /// Makes the `URLRequest` from the caller's values, before its adapters.
+    /// Creates the `URLRequest` from the caller's values, before its adapters run.
     func makeURLRequest() throws(AFError) -> URLRequest {
         do {
             var urlRequest = try convertible.asURLRequest()
@@ -23,15 +23,15 @@ extension Request {
         }
     }
 
-    /// The text of the URL that a request is sent to; nil when that is not known, or when an adapter has changed the request: it
-    /// may have signed the `URL`, which is all that it has seen.
+    /// Returns the text of the URL of a request. Returns nil if it isn't known, or if an adapter has changed the request,
+    /// because the adapter could have signed its `URL` and the text can differ from it.
     func writtenURL(of urlRequest: URLRequest) -> String? {
         guard let made = firstRequest, urlRequest == made, urlRequest.allHTTPHeaderFields == made.allHTTPHeaderFields
         else { return nil }
         return convertible.writtenURL
     }
 
-    /// The body that goes with a request.
+    /// Returns the body of a request.
     func body(for urlRequest: URLRequest) throws -> RequestBody {
         if let uploadBody { return try uploadBody.body(for: urlRequest, of: self) }
         if let data = urlRequest.httpBody { return .data(data) }
@@ -39,7 +39,7 @@ extension Request {
         return body(from: stream, for: urlRequest)
     }
 
-    /// The body from an input stream. Each attempt gets the same one, so that `isSpent` is right.
+    /// Returns the body for an input stream. Each attempt gets the same one, so that `isSpent` is correct.
     func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
         mutable.withLock { state in
             if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
@@ -49,7 +49,7 @@ extension Request {
         }
     }
 
-    /// Whether the body was read while it was sent, and can't be made again.
+    /// Whether the body was a stream that has been read and can't be created again.
     var hasSpentItsBody: Bool {
         let stream: InputStream?
         switch uploadBody?.uploadable {
@@ -62,9 +62,9 @@ extension Request {
         return mutable.withLock { $0.streamedBody.map { $0.source === stream && $0.body.isSpent } ?? false }
     }
 
-    /// Makes the exchange from the adapted `URLRequest`.
+    /// Creates the exchange from the adapted `URLRequest`.
     ///
-    /// - Parameter previous: Why the attempt before failed.
+    /// - Parameter previous: The error of the previous attempt.
     func makeExchange(for urlRequest: URLRequest, after previous: AFError?) throws -> Exchange {
         let body = try body(for: urlRequest)
         if let previous, case .stream(let stream) = body, stream.isSpent {
@@ -77,7 +77,7 @@ extension Request {
             delivery: try sink.openDelivery(for: self),
             options: try stack.options.get())
         exchange.fragment = urlRequest.url?.fragmentAsWritten
-        // 60 is what Foundation gives a request that says nothing.
+        // 60 is Foundation's default.
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60 {
             exchange.options.idleTimeout = urlRequest.timeoutInterval
         }
@@ -86,7 +86,7 @@ extension Request {
         return exchange
     }
 
-    /// Completes an exchange with the options, policies and observers of the request, which its owner may set until it is sent.
+    /// Adds the request's options, policies and observers to an exchange. Its owner can change them until it is sent.
     func makeDriver(_ exchange: consuming Exchange, for urlRequest: URLRequest) throws -> HopDriver {
         let (end, handler, credential, options) = mutable.withLock {
             ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options)

@@ -6,17 +6,17 @@ import Foundation
 
 /// Runs a request in one task, from its first attempt to its last handler.
 ///
-/// Each step gets what it needs from the one before. A step that waits for somebody's answer ends when the task is
-/// cancelled, which it is when the request is ended from outside.
+/// Each step receives its input from the previous one. A step that waits for a user's answer ends when the task is cancelled,
+/// which happens when the request is ended from outside.
 ///
-/// The pipeline is its task's executor as well. The steps run on the thread that awaits the response, which saves a wake-up.
-/// When nothing awaits it, they run on Dispatch's threads, because programs block the few threads of the task pool.
+/// The pipeline is also the executor of its task. The steps run on the thread that awaits the response, which saves a wake-up.
+/// If no thread awaits it, they run on Dispatch's threads, because programs can block the few threads of the task pool.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
-    // Sendable because the task alone touches what changes.
+    // Sendable because only the task uses the mutable state.
 
     let request: Request
     let session: SessionState
-    /// Whether the task runs on the thread of whoever resumed the request, who may hold locks.
+    /// Whether the task runs on the thread that resumed the request, where the caller can hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
 
     init(_ request: Request) {
@@ -26,7 +26,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Starts the task, once.
     ///
-    /// - Parameter isAtOnce: Whether it may begin on the calling thread, since no user code runs before the response arrives.
+    /// - Parameter isAtOnce: Whether the task can begin on the calling thread, because no user code runs before the response
+    ///   arrives.
     func start(atOnce isAtOnce: Bool) {
         let task: Task<Void, Never>
         if isAtOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -65,8 +66,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: An attempt
 
-    /// - Parameter previous: Why the attempt before failed.
-    /// - Returns: Why this one failed; nil when it didn't.
+    /// - Parameter previous: The error of the previous attempt.
+    /// - Returns: The error of this attempt, or nil if it succeeded.
     nonisolated(nonsending) private func attempt(after previous: AFError?) async -> AFError? {
         request.prepareForAttempt()
         var failure: AFError?
@@ -87,9 +88,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    // MARK: Making the request
+    // MARK: Creating the request
 
-    /// Makes the `URLRequest` of the caller's values, and has the adapters change it.
+    /// Creates the `URLRequest` from the caller's values and runs the adapters.
     nonisolated(nonsending) private func makeURLRequest() async throws(AFError) -> URLRequest {
         let made = try await request.onQueue(session.queues.request) { [self] () throws(AFError) in
             try request.checkEnd()
@@ -116,7 +117,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func adapt(
         _ urlRequest: URLRequest, with adapter: any RequestInterceptor
     ) async throws(AFError) -> URLRequest {
-        // When it was cancelled, the request's own error says so and outranks this one.
+        // If the request was cancelled, its own error takes precedence over this one.
         let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
         return try await ask(ifEnded: ending) { [request] session, answer in
             adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
@@ -125,15 +126,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }.get()
     }
 
-    /// Calls an adapter or a retrier. A session calls one at a time, because many keep state without a lock. The completion
-    /// handler does not retain the request, because it may be kept forever.
+    /// Calls an adapter or a retrier. A session calls only one at a time, because many keep state without a lock. The
+    /// completion handler doesn't retain the request, because it can be kept forever.
     private func ask<Answer: Sendable>(
         ifEnded ending: Answer, _ ask: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         await session.interceptorLock.acquire()
         return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
             let work: @Sendable () -> Void = {
-                // Only the interceptor may hold the session, or a session would live as long as its answer takes.
+                // Only the interceptor may retain the session. Otherwise the session would live until it answers.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
                     ask(owner, answer)
                 } else {
@@ -141,7 +142,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 }
                 session.interceptorLock.unlock()
             }
-            // A cancel does not wait for the queue.
+            // A cancellation doesn't wait for the queue.
             if let queue = session.queues.request {
                 Task(executorPreference: QueueExecutor(queue)) { work() }
             } else {
@@ -150,7 +151,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Makes what is sent, and waits until the request is resumed.
+    /// Creates the exchange, and waits until the request is resumed.
     @inline(never) nonisolated(nonsending) private func makeDriver(
         for urlRequest: URLRequest, after previous: AFError?
     ) async throws(AFError) -> Result<HopDriver, any Error> {
@@ -177,15 +178,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: The response
 
-    /// The result of an exchange, with what was measured.
+    /// The result of an exchange with its report.
     private struct Outcome {
         let urlRequest: URLRequest
         let start = Date()
         var response: TransportResponse?
-        /// The failure, before the response or in its body.
+        /// The error before the response or in its body.
         var error: (any Error)?
 
-        /// What was measured; nil when nothing was.
+        /// The report of the transport, or nil without one.
         var report: TransportReport? { response?.report ?? (error as? TransportError)?.report }
     }
 
@@ -208,15 +209,16 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         try receive(outcome)
     }
 
-    /// Hands a streamed body or a connection to the request, and waits for its end.
+    /// Passes a streamed body or a connection to the request, and waits for its end.
     private func handOn(_ response: TransportResponse, _ outcome: inout Outcome) async {
         request.receiveHead(of: response)
         do {
             _ = await request.headDecided?.value
             try request.checkEnd()
-            // A handler may be slow. When the request is cancelled meanwhile, the rest of the body is not received.
+            // A handler can be slow. If the request is cancelled in the meantime, the rest of the body isn't received.
             try await withTaskCancellationHandler { [request] in
-                // User code that reads a body may be slow, so it does not run on the thread of the task that awaits the response.
+                // User code that reads a body can be slow, so it doesn't run on the thread of the task that awaits the
+                // response.
                 try await withTaskExecutorPreference(QueueExecutor.global) {
                     try await request.sink.read(response, for: request)
                 }
@@ -272,9 +274,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: Retries
 
-    /// Asks the retriers about a failure, in their order, and waits before another attempt if one says so.
+    /// Calls the retriers for a failure, in their order, and waits before another attempt if a retrier requests a delay.
     ///
-    /// - Returns: The failure of the request; nil if another attempt follows.
+    /// - Returns: The failure of the request, or nil if another attempt follows.
     private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
         guard mayRetry(after: failure) else { return failure }
         for retrier in request.interceptors {
@@ -294,16 +296,16 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    /// Whether the failure goes to the retriers. After a retry that could not begin it doesn't, since another would fail too;
-    /// nor when the request was ended or has finished.
+    /// Whether retriers are called for the failure. They aren't if a retry couldn't begin, because another one would fail too,
+    /// or if the request was ended or has finished.
     private func mayRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
         return request.mutable.withLock { $0.isActive } && request.sink.mayBeRetried
     }
 
-    /// Makes everything ready for another attempt.
+    /// Prepares everything for another attempt.
     ///
-    /// - Returns: The error that prevents it; nil if the attempt can begin.
+    /// - Returns: The error that prevents it, or nil if the attempt can begin.
     private func beginRetry() -> AFError? {
         let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
         guard let handlers else { return end ?? .explicitlyCancelled }
@@ -327,12 +329,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Has the handlers make their responses, and calls them when all are made.
+    /// Makes the handlers create their responses, and delivers the responses when all have been created.
     ///
     /// - Parameters:
-    ///   - mayRetry: Whether a serializer's failure may lead to another attempt.
-    ///   - hadEnded: Whether the request was ended from outside before. If it is ended now, all handlers get that error.
-    /// - Returns: The serializer's failure after which another attempt follows; nil when the request is finished.
+    ///   - mayRetry: Whether a serializer's failure can lead to another attempt.
+    ///   - hadEnded: Whether the request was already ended from outside. If it ends now, all handlers receive that error.
+    /// - Returns: The serializer's failure after which another attempt follows, or nil if the request has finished.
     nonisolated(nonsending) private func callHandlers(mayRetry: Bool, hadEnded: Bool) async -> AFError? {
         while true {
             switch request.mutable.withLock({ $0.nextStep() }) {
@@ -358,7 +360,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    // MARK: Where steps run
+    // MARK: Executor
 
     func enqueue(_ job: consuming ExecutorJob) {
         if isOnCallersThread { isOnCallersThread = false }
@@ -367,12 +369,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if request.inlineRunner?.runInline(inline) != true { DispatchQueue.global().async { inline.run() } }
     }
 
-    /// Has what follows run on another thread, before user code does.
+    /// Moves the following steps to another thread before user code runs.
     private func leaveCallersThread() async { await request.onQueue(.global()) {} }
 }
 
 extension TransportResponse {
-    /// Whether the body is still to be read, or a connection to be used.
+    /// Whether the body must still be read, or a connection be used.
     fileprivate var isOpen: Bool {
         switch body {
         case .data, .file: false

@@ -6,7 +6,7 @@ public import Foundation
 
 /// A request whose response is held in memory.
 public class DataRequest: Request, @unchecked Sendable {
-    // Sendable because what it adds never changes.
+    // Sendable because its own properties are constants.
 
     let memory: MemorySink
 
@@ -24,15 +24,17 @@ public class DataRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain, countsBytes: uploadBody != nil)
     }
 
-    /// The response's body, once it is there; nil when there was none. When the request broke off or was cancelled, what
-    /// had come of it by then; nothing, if it was cancelled by who was asked about the response's head.
+    /// The response's body after it has arrived, or nil if there was none.
+    ///
+    /// If the request failed or was cancelled, this is the part that had arrived by then. If a handler cancelled the request at
+    /// the response's head, it is nil.
     public var data: Data? { memory.data }
 
-    /// Has the body handed to a closure while it arrives, in place of being kept: ``data`` stays nil. Set it before the
-    /// request starts. A ``DataStreamRequest`` can do more.
+    /// Passes the body to a closure as it arrives, instead of storing it. ``data`` stays nil. Call this method before the
+    /// request starts. A ``DataStreamRequest`` offers more.
     ///
-    /// - Parameter closure: Called for each chunk, in the request's task: the next is read when it returns. Nil keeps the
-    ///   body as usual.
+    /// - Parameter closure: Called for each chunk, in the request's task. The next chunk is read after it returns. The default
+    ///   is nil, which stores the body.
     @preconcurrency
     @discardableResult
     public func stream(closure: (@Sendable (Data) -> Void)? = nil) -> Self {
@@ -42,11 +44,11 @@ public class DataRequest: Request, @unchecked Sendable {
 }
 
 extension DataRequest {
-    /// Adds a handler that gets the response with its bytes as they came.
+    /// Adds a handler that receives the response with its unserialized bytes.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue: in a program whose main thread
-    ///     is blocked it is never called.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue. If the program blocks its
+    ///     main thread, the handler is never called.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -62,12 +64,12 @@ extension DataRequest {
         return self
     }
 
-    /// Adds a handler that gets the response as a serializer sees it.
+    /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - responseSerializer: Runs before, on the session's serialization queue if it has one, else in the request's
-    ///     task; never on `queue`.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - responseSerializer: Creates the value, on the session's serialization queue if there is one, otherwise in the
+    ///     request's task. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -79,12 +81,12 @@ extension DataRequest {
         addHandler(responseSerializer.serialize(_:), on: queue, completion: completionHandler)
     }
 
-    /// Adds a handler that gets the response as a serializer sees it; this form knows the serializers' factories, as in
-    /// `.response(responseSerializer: .string) { … }`.
+    /// Adds a handler that receives the response with the value from a serializer. This overload supports the serializers'
+    /// factory methods, as in `.response(responseSerializer: .string) { … }`.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - responseSerializer: Runs before, never on `queue`.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - responseSerializer: Creates the value. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -105,11 +107,11 @@ extension DataRequest {
         return self
     }
 
-    /// Makes a response of what a request has received.
+    /// Returns a function that creates a response from what a request has received.
     ///
     /// - Parameters:
-    ///   - tell: Notifies the monitors of the response; nil notifies them of one that was serialized.
-    ///   - serialize: Makes the value. What it throws becomes an `AFError`.
+    ///   - tell: Notifies the monitors of the response. With nil, they are notified of a serialized response.
+    ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func respond<Value>(
         telling tell: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
@@ -134,7 +136,7 @@ extension DataRequest {
 }
 
 extension DataRequest {
-    /// Puts a request that is not started into the state that it would have after an attempt, for who tests what looks at it.
+    /// Puts a request that hasn't started into the state that it would have after an attempt, for tests.
     package func present(
         _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?
     ) {

@@ -1,20 +1,19 @@
 package import Foundation
 
 extension DataStreamRequest {
-    /// How chunks become values.
+    /// Turns the chunks of a body into values.
     package struct Parser<Success: Sendable, Failure: Error>: Sendable {
         let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> [Result<Success, Failure>]
         let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
-        /// Whether chunks are values as they are.
+        /// Whether chunks are the values.
         let isTrivial: Bool
 
         /// - Parameters:
-        ///   - begin: Called with the head when a body begins; drops what is left of another one.
-        ///   - isTrivial: Whether chunks are values as they are.
-        ///   - parse: Makes values of a chunk.
-        ///   - finish: Makes values of what is left when the last chunk has come. Its argument is whether the body is
-        ///     complete.
+        ///   - begin: Called with the response's head when a body begins. It discards the state of an earlier body.
+        ///   - isTrivial: Whether chunks are the values.
+        ///   - parse: Returns the values of a chunk.
+        ///   - finish: Returns the remaining values after the last chunk. Its argument indicates whether the body is complete.
         package init(
             begin: @escaping @Sendable (ResponseHead) -> Void = { _ in },
             isTrivial: Bool = false,
@@ -30,7 +29,7 @@ extension DataStreamRequest {
 }
 
 extension DataStreamRequest.Parser where Success == Data, Failure == Never {
-    /// Chunks as they are.
+    /// A parser that returns chunks unchanged.
     static var plain: Self { Self(isTrivial: true, parse: { [.success($0)] }) }
 }
 
@@ -48,7 +47,7 @@ extension DataStreamRequest.Parser where Failure == AFError {
 
     init<Parser: DataStreamParser>(_ parser: Parser) where Parser.Value == Success {
         let current = Locked<Parser?>(nil)
-        // One chunk is parsed at a time, and not under the lock: it is somebody's code.
+        // One chunk is parsed at a time. The parser is user code, so it doesn't run under the lock.
         @Sendable func use<Value>(_ body: (inout Parser) -> Value) -> Value {
             var inUse = current.withLock { $0.take() } ?? parser
             let value = body(&inUse)
@@ -68,7 +67,7 @@ extension DataStreamRequest.Parser where Failure == AFError {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler on a queue, and starts the request if handlers start it.
+    /// Adds a handler that is called on a queue, and starts the request if handlers start requests.
     package func addHandler<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
     ) {
@@ -80,11 +79,11 @@ extension DataStreamRequest {
             })
     }
 
-    /// Adds a listener for chunks and for the end, and starts the request if handlers start it.
+    /// Adds a listener for the chunks and the end of a stream, and starts the request if handlers start requests.
     ///
     /// - Parameters:
-    ///   - each: Called for each value; the next chunk is read when it has returned for all of this one's.
-    ///   - last: Called once, with the completion at the end.
+    ///   - each: Called for each value. The next chunk is read after it has returned for all values of the current one.
+    ///   - last: Called once, with the remaining values and the completion.
     func addListener<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>,
         each: @escaping @Sendable (DataStreamRequest, Stream<Success, Failure>) async -> Void,
@@ -108,14 +107,14 @@ extension DataStreamRequest {
         }
     }
 
-    /// Notifies the monitors of what was made of a chunk, or of what was left at the end.
+    /// Notifies the monitors of a value or an error that the parser returned.
     private func didParse<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
         guard let events else { return }
         events.request(self, didParseStream: result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) })
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
-        // What could not be read may be why the request has ended; a value comes too late.
+        // An error can be the reason why the request ended, so it is still delivered. A value is too late.
         if stream.value != nil, hasEnded { return }
         do {
             try handler(stream)

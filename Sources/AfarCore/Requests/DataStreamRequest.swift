@@ -4,15 +4,16 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A request whose response is handed on while it arrives, and never held.
+/// A request whose response is delivered as it arrives and is never stored.
 ///
-/// The next chunk is read when all handlers are done with the one before, so a slow handler holds the server back, where
-/// the transport can do that. Validators look at the response's head, before the first chunk is handed on. A retry, if a
-/// retrier asks for one in the middle, brings the body again from its first byte.
+/// The next chunk is read after all handlers have processed the previous one. A slow handler therefore slows down the server,
+/// if the transport supports this. Validators check the response's head before the first chunk is delivered. If a retrier
+/// retries in the middle of a body, the new body is delivered from its first byte.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-    // Sendable because what it adds never changes.
+    // Sendable because its own properties are constants.
 
-    /// Whether the request is cancelled when a serializer throws. (When a handler does, it always is.)
+    /// A Boolean value that indicates whether the request is cancelled when a serializer throws. If a handler throws, it always
+    /// is.
     public let automaticallyCancelOnStreamError: Bool
     let chunks = StreamSink()
 
@@ -31,37 +32,39 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 }
 
 extension DataStreamRequest {
-    /// Gets what happens on a stream, one call at a time. An error that it throws cancels the request, which fails with
-    /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``, and only the completion is handed
-    /// on after it.
+    /// A closure that receives the events of a stream, one at a time.
+    ///
+    /// If it throws an error, the request is cancelled and fails with
+    /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``. Only the completion is delivered after
+    /// that.
     public typealias Handler<Success, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
 
-    /// What happened on a stream, and the means to end it.
+    /// An event of a stream, with a way to cancel the request.
     public struct Stream<Success, Failure: Error> {
-        /// What happened.
+        /// The event.
         public let event: Event<Success, Failure>
-        /// Ends the request.
+        /// Cancels the request.
         public let token: CancellationToken
 
-        /// Ends the request.
+        /// Cancels the request.
         public func cancel() { token.cancel() }
     }
 
-    /// What can happen on a stream.
+    /// An event of a stream.
     public enum Event<Success, Failure: Error> {
-        /// A chunk arrived: its value, or why none could be made of it.
+        /// A chunk arrived. Contains its value, or the error if it couldn't be serialized.
         case stream(Result<Success, Failure>)
-        /// The request is over; nothing comes after this.
+        /// The request has finished. No other event follows.
         case complete(Completion)
     }
 
-    /// How a streamed response, or a WebSocket, ended.
+    /// The end of a streamed response or a WebSocket.
     public struct Completion: Sendable {
-        /// The request that was sent, as adapted.
+        /// The request that was sent, after adaptation.
         public let request: URLRequest?
-        /// What was measured of the last attempt.
+        /// The metrics of the last attempt.
         public let metrics: TaskMetrics?
-        /// What ended the request; nil when the whole body has come, or the WebSocket was closed.
+        /// The error that ended the request, or nil if the whole body arrived or the WebSocket was closed.
         public let error: AFError?
         private let head: ResponseHead?
 
@@ -82,13 +85,13 @@ extension DataStreamRequest {
         }
     }
 
-    /// Ends a request, without keeping it.
+    /// Cancels a request without retaining it.
     public struct CancellationToken: Sendable {
         private weak let request: DataStreamRequest?
 
         init(_ request: DataStreamRequest?) { self.request = request }
 
-        /// Ends the request with ``AFError/explicitlyCancelled``.
+        /// Cancels the request, which fails with ``AFError/explicitlyCancelled``.
         public func cancel() { request?.cancel() }
     }
 }
@@ -97,18 +100,18 @@ extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
 extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
-    /// The chunk's value or error, when a chunk arrived.
+    /// The value or error of a chunk, or nil if the event isn't a chunk.
     public var result: Result<Success, Failure>? {
         if case .stream(let result) = event { result } else { nil }
     }
 
-    /// The chunk's value, when a chunk arrived and a value could be made of it.
+    /// The value of a chunk, or nil if the event isn't a chunk or couldn't be serialized.
     public var value: Success? { result?.value }
 
-    /// The chunk's error, when a chunk arrived and no value could be made of it.
+    /// The error of a chunk, or nil if the event isn't a chunk or has a value.
     public var error: Failure? { result?.error }
 
-    /// How the request ended, when it has.
+    /// The end of the request, or nil if the event is a chunk.
     public var completion: DataStreamRequest.Completion? {
         if case .complete(let completion) = event { completion } else { nil }
     }
@@ -121,11 +124,11 @@ extension DataStreamRequest.Completion: SettledResponse {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler that gets the chunks as they come.
+    /// Adds a handler that receives the chunks as they arrive.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue: in a program whose main thread is blocked it
-    ///     is never called, and the request waits.
+    ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
+    ///     thread, the handler is never called and the request waits.
     ///   - stream: Called for each chunk, and once at the end.
     @preconcurrency
     @discardableResult
@@ -136,12 +139,12 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Adds a handler that gets a value for each chunk.
+    /// Adds a handler that receives a value for each chunk.
     ///
     /// - Parameters:
-    ///   - serializer: Makes a value of each chunk by itself, on the session's serialization queue if it has one, else in
-    ///     the request's task.
-    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - serializer: Creates a value from each chunk separately, on the session's serialization queue if there is one,
+    ///     otherwise in the request's task.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - stream: Called for each chunk, and once at the end.
     @preconcurrency
     @discardableResult
@@ -153,13 +156,13 @@ extension DataStreamRequest {
         addHandler(Parser(serializer), on: queue, stream)
         return self
     }
-    /// Adds a handler that gets values of the body wherever its chunks end.
+    /// Adds a handler that receives values that a parser reads from the body, independently of the boundaries of its chunks.
     ///
     /// - Parameters:
-    ///   - parser: Makes values of chunks, on the session's serialization queue if it has one, else in the request's task.
-    ///     Each body is read by a copy of it.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - stream: Called for each value and for what could not be read, and once at the end.
+    ///   - parser: Creates values from chunks, on the session's serialization queue if there is one, otherwise in the request's
+    ///     task. Each body is parsed by its own copy.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - stream: Called for each value and each parsing error, and once at the end.
     @preconcurrency
     @discardableResult
     public func responseStream<Parser: DataStreamParser>(

@@ -5,11 +5,11 @@ public import Foundation
 #endif
 
 extension DownloadRequest {
-    /// Adds a handler that gets the response with the place of its file.
+    /// Adds a handler that receives the response with the location of its file.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue: in a program whose main thread
-    ///     is blocked it is never called.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue. If the program blocks its
+    ///     main thread, the handler is never called.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -25,10 +25,10 @@ extension DownloadRequest {
         return self
     }
 
-    /// Adds a handler that gets the place of the file; a response without one is an error.
+    /// Adds a handler that receives the location of the file. A response without a file is an error.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -39,12 +39,12 @@ extension DownloadRequest {
         response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
     }
 
-    /// Adds a handler that gets the response as a serializer sees it.
+    /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - responseSerializer: Runs before, on the session's serialization queue if it has one, else in the request's
-    ///     task; never on `queue`.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - responseSerializer: Creates the value, on the session's serialization queue if there is one, otherwise in the
+    ///     request's task. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -57,12 +57,12 @@ extension DownloadRequest {
         return self
     }
 
-    /// Adds a handler that gets the response as a serializer sees it; this form knows the serializers' factories, as in
-    /// `.response(responseSerializer: .string) { … }`.
+    /// Adds a handler that receives the response with the value from a serializer. This overload supports the serializers'
+    /// factory methods, as in `.response(responseSerializer: .string) { … }`.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - responseSerializer: Runs before, never on `queue`.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - responseSerializer: Creates the value. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -75,21 +75,22 @@ extension DownloadRequest {
         return self
     }
 
-    /// The place of the file, awaited; a response without one is an error.
+    /// Returns a task that provides the location of the file. A response without a file is an error.
     ///
-    /// - Parameter shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is
-    ///   true.
+    /// - Parameter shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The
+    ///   default is true.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
         serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Adds a serializer whose result is awaited. The request starts at once if handlers start requests here.
+    /// Adds a serializer and returns a task that provides its value. The request starts immediately if handlers start requests.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    ///   - serializer: Creates the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The default is
+    ///     true.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -97,12 +98,13 @@ extension DownloadRequest {
         downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
     }
 
-    /// Adds a serializer whose result is awaited; this form knows the serializers' factories, as in
-    /// `serializingDownload(using: .string)`.
+    /// Adds a serializer and returns a task that provides its value. This overload supports the serializers' factory methods,
+    /// as in `serializingDownload(using: .string)`.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    ///   - serializer: Creates the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The default is
+    ///     true.
     public func serializingDownload<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -129,8 +131,8 @@ extension DownloadRequest {
     }
 
     /// - Parameters:
-    ///   - tell: Notifies the monitors of the response; nil notifies them of one that was serialized.
-    ///   - serialize: Makes the value. What it throws becomes an `AFError`.
+    ///   - tell: Notifies the monitors of the response. With nil, they are notified of a serialized response.
+    ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func respond<Value>(
         telling tell: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? = nil,
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value

@@ -4,45 +4,46 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A request whose response goes into a file.
+/// A request whose response is written to a file.
 ///
-/// The body is written to a private temporary file. When it is whole and has passed the validators, the file is moved to
-/// where the destination says; without a destination it stays where it is, for the caller to move or remove. A request
-/// that fails leaves no file, but for the part that its ``resumeData`` owns, and for a whole file that could not be moved:
-/// that stays at the error's ``AFError/sourceURL``, and is the caller's from then on.
+/// The body is written to a private temporary file. When it is complete and has passed the validators, it is moved to the
+/// destination. Without a destination, it stays in place, and the caller must move or remove it.
 ///
-/// A retry resumes where the attempt before was interrupted, by the same rules as a request made from resume data.
+/// A request that fails leaves no file, with two exceptions: the partial file that its ``resumeData`` owns, and a complete file
+/// that couldn't be moved. The latter stays at the error's ``AFError/sourceURL``, and the caller must move or remove it.
+///
+/// A retry resumes where the previous attempt was interrupted, by the same rules as a request created from resume data.
 public final class DownloadRequest: Request, @unchecked Sendable {
-    // Sendable because what it adds is behind a lock.
+    // Sendable because its own state is protected by a lock.
 
-    /// What may be done to make room for the file.
+    /// Determines how conflicts with the file system are resolved when the file is moved.
     public struct Options: OptionSet, Sendable {
-        /// The bits.
+        /// The raw value.
         public let rawValue: Int
 
-        /// Makes options from bits.
+        /// Creates options from a raw value.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Makes the directories that lead to the file.
+        /// Creates missing intermediate directories.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// Puts the file in the place of one that is there already. Without it, an existing file fails the request.
+        /// Replaces an existing file. Without this option, an existing file fails the request.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
-    /// Decides where the file goes, once it is whole: from where it is now and the response's head. It is called, and the
-    /// file moved, on a queue of the download's own.
+    /// A closure that returns where to move the complete file, from its temporary location and the response's head. The closure
+    /// is called, and the file is moved, on a queue that only this download uses.
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-    /// What a download begins with.
+    /// The starting point of a download.
     public enum Downloadable: Sendable {
-        /// What makes the request for the whole file.
+        /// Creates the request for the whole file.
         case request(any URLRequestConvertible)
         /// The resume data of an earlier download.
         case resumeData(Data)
     }
 
-    /// What the download began with.
+    /// The starting point of this download.
     public let downloadable: Downloadable
     private let file: FileSink
 
@@ -71,55 +72,55 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: Files
 
-    /// Where the file is, once it is whole; nil before, and for a response without one.
+    /// The location of the complete file, or nil before it is complete and for a response without a file.
     ///
-    /// When validation failed, the file is there as long as this request is. When it could not be moved, this is nil, and
-    /// the whole file is at the error's ``AFError/sourceURL``, for the caller to move or remove.
+    /// If validation failed, the file exists as long as this request. If the file couldn't be moved, this is nil. The complete
+    /// file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
     public var fileURL: URL? { file.storage.fileURL }
 
-    /// Where the bytes arrive, or were before the file was moved; nil before the request is sent.
+    /// The location where the body is written, or was written before the file was moved. It is nil before the request is sent.
     public var temporaryURL: URL? { file.storage.temporaryURL }
 
-    /// Where the file was moved to; nil before, and without a destination.
+    /// The location to which the file was moved, or nil before that and without a destination.
     public var destinationURL: URL? { file.storage.destinationURL }
 
-    /// All of these at one moment.
+    /// A consistent snapshot of the file URLs and the resume data.
     var files: DownloadFiles { file.storage.files }
 
     // MARK: Resume data
 
-    /// What ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` needs to resume this
-    /// download; nil while it is in flight, when it has succeeded, and when it cannot be continued.
+    /// The data with which ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` resumes this download.
+    /// It is nil while the download is in progress, after it has succeeded, and when it can't be resumed.
     ///
-    /// It is there after the connection broke or timed out, or the disk was full, and after
-    /// ``cancel(producingResumeData:)``. A download can be continued when it is a GET without a `Range`, and the response
-    /// had status 200, no content coding, and a validator that identifies its bytes: a strong `ETag`, or without any
-    /// `ETag` a `Last-Modified` at least a minute older than the response (RFC 9110, sections 8.8 and 13.1.5). Ask with
-    /// `Accept-Encoding: identity` for what a server would compress.
+    /// The data exists after the connection was lost or timed out, after the disk was full, and after
+    /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header, and the
+    /// response had status 200, no content coding, and a validator that identifies its bytes: a strong `ETag` or, without any
+    /// `ETag`, a `Last-Modified` at least a minute older than the response (RFC 9110, sections 8.8 and 13.1.5). Send
+    /// `Accept-Encoding: identity` if the server would otherwise compress the file.
     ///
-    /// The part that has arrived is a file among the temporary ones, and belongs to the resume data. Nobody removes it
-    /// when the data is dropped: resume the download, or leave it to the system that clears temporary files.
+    /// The partial content is a temporary file that belongs to the resume data. Afar doesn't remove it when the data is
+    /// released: resume the download, or let the system clear its temporary files.
     ///
-    /// The data holds the URL and the request's headers, but no credentials: no user name and password, no
-    /// `Authorization`, `Cookie` or `Proxy-Authorization`, and no header whose name contains words such as token, key,
-    /// secret or password. Let an interceptor or the session's own headers add them again. A URL that is itself a
-    /// secret (a signed one, say) is in the data, so keep that as you would keep the URL.
+    /// The data contains the URL and the request's headers, but no credentials: no user name and password, no `Authorization`,
+    /// `Cookie` or `Proxy-Authorization`, and no header whose name contains words such as token, key, secret or password. Add
+    /// them again with an interceptor or the session's headers. If the URL is itself a secret, such as a signed URL, protect
+    /// the data like the URL.
     public var resumeData: Data? { file.storage.resumeData }
 
-    /// What the download could be resumed from if the process ended now. For the tool, which keeps it on disk.
+    /// The data to resume the download if the process ended now. The command-line tool stores it on disk.
     package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }
 
-    /// Lets the download begin with a part, as resume data would. To be called before it starts.
+    /// Makes the download begin with a partial file, as resume data does. Must be called before it starts.
     package func resume(from data: ResumeData) { file.storage.resume(from: data) }
 
-    /// Ends the download for good, and drops what has arrived of it.
+    /// Cancels the download and discards its partial content.
     @discardableResult
     public override func cancel() -> Self { cancel(producingResumeData: false) }
 
-    /// Ends the download for good.
+    /// Cancels the download.
     ///
-    /// - Parameter shouldProduceResumeData: Whether ``resumeData`` is to be there afterwards, once the request has
-    ///   finished, if there is something to go on with.
+    /// - Parameter shouldProduceResumeData: Whether to provide ``resumeData`` after the request has finished, if the download
+    ///   can be resumed.
     @discardableResult
     public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
         if shouldProduceResumeData { file.keepPartWhenCancelled() }
@@ -127,10 +128,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Ends the download for good, and hands over what is needed to resume it later.
+    /// Cancels the download and passes its resume data to a closure.
     ///
-    /// - Parameter completionHandler: Called once, on the session's ``Session/rootQueue``, when nothing more is written
-    ///   to the part's file; with nil when there is nothing to go on with.
+    /// - Parameter completionHandler: Called once, on the session's ``Session/rootQueue``, after the last write to the partial
+    ///   file. Its argument is nil if the download can't be resumed.
     @preconcurrency
     @discardableResult
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
@@ -142,7 +143,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 }
 
-/// Makes the request that resume data describes.
+/// Creates the request that resume data describes.
 private struct ResumedRequest: URLRequestConvertible {
     let data: Result<ResumeData, ResumeDataError>
     let sensitiveHeaders: Set<String>
@@ -156,18 +157,18 @@ private struct ResumedRequest: URLRequestConvertible {
 }
 
 extension DownloadRequest {
-    /// A destination in one of the user's directories, under the name that the server suggests: that of
-    /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), else the last part of the URL's path, else
-    /// "download".
+    /// Returns a destination in one of the user's directories, with the file name that the server suggests: the name in
+    /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), otherwise the last component of the URL's path,
+    /// otherwise "download".
     ///
-    /// A name never leads out of the directory: what comes before its last slash or backslash is cut off, as are control
-    /// characters and leading dots, dashes and tildes.
+    /// The name can't escape the directory: everything before the last slash or backslash is removed, as are control characters
+    /// and leading dots, dashes and tildes.
     ///
     /// - Parameters:
-    ///   - directory: Which directory. The default is that for documents. On Linux it need not exist; the option
-    ///     `createIntermediateDirectories` makes it.
-    ///   - domain: Where to look for the directory; the first one found counts. The default is the user's home.
-    ///   - options: What may be done to make room for the file. The default is nothing.
+    ///   - directory: The directory. The default is the documents directory. On Linux it might not exist; use the option
+    ///     `createIntermediateDirectories` to create it.
+    ///   - domain: The domain in which to search for the directory. The first result is used. The default is the user's home.
+    ///   - options: Determines how conflicts with the file system are resolved. The default is none.
     public class func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask,

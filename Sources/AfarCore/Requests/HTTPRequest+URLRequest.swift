@@ -8,15 +8,15 @@ package import HTTPTypes
 #endif
 
 extension HTTPRequest {
-    /// Turns a `URLRequest` into what transports speak, after checking all that could make it mean something else on
-    /// the wire: RFC 9110, sections 5.5 and 9.1, for what a header value and a method may hold.
+    /// Creates a request for transports from a `URLRequest`, after checking everything that could change its meaning when it is
+    /// sent. RFC 9110, sections 5.5 and 9.1, define the valid header values and methods.
     ///
     /// - Parameters:
-    ///   - bodyLength: The length of the body in bytes, nil when it is not known beforehand.
-    ///   - writtenURL: The text of which the URL was made, nil when it was made of none. Its path and query are sent as they
-    ///     are written, with what has been added to the URL since then.
-    /// - Throws: An ``AFError`` that says why it must not be sent; for a user name or password in the URL that Basic
-    ///   authentication cannot carry, the one that `authenticate(username:password:)` brings for such a pair.
+    ///   - bodyLength: The length of the body in bytes, or nil if it isn't known in advance.
+    ///   - writtenURL: The text from which the URL was created, or nil if there is no such text. Its path and query are sent as
+    ///     written, with anything that was added to the URL since.
+    /// - Throws: An ``AFError`` that describes why the request must not be sent. If Basic authentication can't encode the user
+    ///   name or password in the URL, it is the error that `authenticate(username:password:)` causes for them.
     package init(
         _ urlRequest: URLRequest, bodyLength: Int64?, writtenURL: @autoclosure () -> String? = nil
     ) throws {
@@ -33,7 +33,7 @@ extension HTTPRequest {
         }
         let fields = try Self.fields(urlRequest.allHTTPHeaderFields ?? [:], target)
         if let declared = fields[.contentLength] {
-            // As text: "+5" and "05" are five to Int64, and something else to one server or another.
+            // Compares text, because `Int64` parses "+5" and "05" as 5 but servers can interpret them differently.
             guard fields[.transferEncoding] == nil, let bodyLength, declared == "\(bodyLength)" else {
                 throw AFError.urlRequestValidationFailed(reason: .conflictingContentLength)
             }
@@ -43,7 +43,7 @@ extension HTTPRequest {
     }
 
     private static func fields(_ headers: [String: String], _ target: RequestTarget) throws -> HTTPFields {
-        // A dictionary's order differs from run to run; a wire format's should not.
+        // The order of a dictionary varies between runs; the order of sent headers must not.
         var fields = try HTTPFields(checking: HTTPHeaders(headers))
         if let userinfo = target.userinfo, fields[.authorization] == nil {
             do {

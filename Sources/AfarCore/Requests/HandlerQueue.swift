@@ -1,29 +1,29 @@
-/// A request's handlers in the order in which they were added, and how far they have come: a pure value.
+/// A request's handlers in the order in which they were added, and their progress. It performs no calls itself.
 ///
-/// They make their responses one at a time; when all have, these are handed over in the same order. A handler added
-/// after that works with what the request has kept, and its turn comes after the others.
+/// Handlers create their responses one at a time. When all have done so, the responses are delivered in the same order. A
+/// handler that is added later uses what the request has stored, and runs after the others.
 struct HandlerQueue {
     typealias FinishHandler = @Sendable () -> Void
 
     enum Step {
-        /// The next handler is to make its response.
+        /// The next handler must create its response.
         case makeResponse(ResponseHandler)
-        /// All have theirs. They are to be handed over; then look again.
+        /// All handlers have their responses. Deliver them, then call `step()` again.
         case handOver([ResponseHandler])
-        /// Nothing is left but this; then look again.
+        /// Only these closures are left. Call them, then call `step()` again.
         case finish([FinishHandler])
-        /// Nothing is left at all; nobody is draining any more.
+        /// Nothing is left. Draining has ended.
         case done
     }
 
     private var handlers: [ResponseHandler] = []
     private var next = 0
     private var finishHandlers: [FinishHandler] = []
-    /// Whether the network work is over, so that handlers can be run.
+    /// Whether the network operations have ended, so that handlers can run.
     private var isOpen = false
     private var isDraining = false
 
-    /// Adds a handler. Returns whether the caller must drain the queue, because the request has nobody any more who does.
+    /// Adds a handler. Returns whether the caller must drain the queue because the request's pipeline no longer does.
     mutating func append(_ handler: ResponseHandler) -> Bool {
         handlers.append(handler)
         guard isOver else { return false }
@@ -31,30 +31,30 @@ struct HandlerQueue {
         return true
     }
 
-    /// The network work of an attempt is over. The caller drains the queue.
+    /// Opens the queue after the network operations of an attempt have ended. The caller drains the queue.
     mutating func open() {
         isOpen = true
         isDraining = true
     }
 
-    /// Adds what is to be done at the end, after all completions; nothing is added when that is past.
+    /// Adds a closure to call at the end, after all completions. Does nothing after the end.
     mutating func append(onFinish: @escaping FinishHandler) {
         if !isOver { finishHandlers.append(onFinish) }
     }
 
-    /// There will be no end. Returns what was to be done at it.
+    /// Returns the closures for the end, which will never be reached.
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
-    /// Whether no handler waits for its response.
+    /// Whether no handler is waiting for its response.
     var isEmpty: Bool { handlers.isEmpty }
 
-    /// Whether all is done, and nobody is draining.
+    /// Whether everything is done and the queue isn't being drained.
     var isOver: Bool { isOpen && !isDraining }
 
-    /// Another attempt begins: all handlers are to run again.
+    /// Prepares for another attempt, in which all handlers run again.
     ///
-    /// - Returns: The handlers, which are to forget their responses: these hold values of the user's, which are not to be
-    ///   let go of under a lock.
+    /// - Returns: The handlers, which must discard their responses. Responses contain user values, which must not be released
+    ///   under a lock.
     mutating func rewind() -> [ResponseHandler] {
         next = 0
         isOpen = false
@@ -62,7 +62,7 @@ struct HandlerQueue {
         return handlers
     }
 
-    /// What to do next.
+    /// Returns the next step.
     mutating func step() -> Step {
         if next < handlers.count {
             next += 1
@@ -78,36 +78,38 @@ struct HandlerQueue {
     }
 }
 
-/// Whoever wants a request's response: it is made of what was received, and handed over when all handlers have theirs.
+/// A handler for a request's response. It creates the response from what was received, and delivers it after all handlers have
+/// created theirs.
 class ResponseHandler: @unchecked Sendable {
-    // Sendable because one step of the request's pipeline at a time has it.
+    // Sendable because only one step of the request's pipeline uses it at a time.
 
-    /// What is handed over in place of the response.
+    /// The error that replaces the response's result.
     @exclusivity(unchecked) final var failure: AFError?
 
-    /// Makes the response.
+    /// Creates the response.
     ///
-    /// - Returns: Its error.
+    /// - Returns: The response's error.
     func makeResponse(of request: Request) -> AFError? { nil }
 
-    /// Hands the response over, once.
+    /// Delivers the response once.
     ///
-    /// - Parameter end: Why the request was ended meanwhile, which outranks what it came to.
+    /// - Parameter end: The error with which the request was ended in the meantime. It takes precedence over the response's
+    ///   result.
     func handOver(end: AFError?) {}
 
-    /// Drops the response: another attempt begins.
+    /// Discards the response, because another attempt begins.
     func forget() {}
 }
 
-/// A handler of one kind of response.
+/// A handler for a specific type of response.
 final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @unchecked Sendable {
-    // Sendable as any handler.
+    // Sendable for the same reason as its superclass.
     private let respond: @Sendable (Request) -> Response
     private let completion: @Sendable (Response) -> Void
     @exclusivity(unchecked) private var response: Response?
 
     /// - Parameters:
-    ///   - respond: Makes the response of what the request has received.
+    ///   - respond: Creates the response from what the request has received.
     ///   - completion: Called once.
     init(
         _ respond: @escaping @Sendable (Request) -> Response, completion: @escaping @Sendable (Response) -> Void

@@ -46,14 +46,14 @@ final class ReceivedInputStream: InputStream {
 }
 
 extension DataStreamRequest {
-    /// Starts the request, and gives its body as an input stream, for code that reads such.
+    /// Starts the request and returns its body as an input stream, for APIs that read from one.
     ///
-    /// Reading blocks until bytes are there, so it must not happen in a task or on a queue that the request needs. Closing
-    /// or dropping the stream before its end cancels the request. An error shows as the stream's `streamError`. A request
-    /// that is tried again when bytes have come brings them again, after those; so give it no retrier that does that.
+    /// Reading blocks until bytes arrive, so don't read in a task or on a queue that the request needs. Closing or releasing
+    /// the stream before its end cancels the request. The stream's `streamError` reports errors. If a request is retried after
+    /// bytes have arrived, the new body follows those bytes, so don't use a retrier that does that.
     ///
-    /// - Parameter bufferSize: The bytes that may wait to be read, besides one chunk; the server is held back beyond that.
-    ///   The default is 1,024.
+    /// - Parameter bufferSize: The number of bytes to buffer, in addition to one chunk. When the buffer is full, reading from
+    ///   the server stops. The default is 1,024.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let buffer = BlockingBuffer(highWaterMark: bufferSize) { [weak self] in self?.cancel() }
         chunks.append(StreamSink.Consumer { chunk in await buffer.put(chunk) })

@@ -12,17 +12,17 @@ extension Request {
         completion: @escaping @Sendable (Response) -> Void
     ) {
         addHandler(respond) { response in
-            // Handed over, never shared: nobody else has this response.
+            // The response is passed on, never shared.
             nonisolated(unsafe) let response = response
             (queue ?? .main).asyncWithTransport { completion(response) }
         }
     }
 
-    /// The entry point for every kind of handler: adds it, and starts the request if handlers start it.
+    /// Adds a handler of any kind, and starts the request if handlers start requests.
     ///
     /// - Parameters:
-    ///   - respond: Makes the response of what the request has received.
-    ///   - completion: Called once, when all serializers of this request have run.
+    ///   - respond: Creates the response from what the request has received.
+    ///   - completion: Called once, after all serializers of this request have run.
     func addHandler<Response: SettledResponse>(
         _ respond: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void
@@ -36,12 +36,12 @@ extension Request {
         }
     }
 
-    /// Starts the request, if handlers start it.
+    /// Starts the request if handlers start requests.
     func startIfHandlersDo() {
         if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
     }
 
-    /// Runs a piece of work on a queue, if there is one for it, else right here.
+    /// Runs a function on a queue, or inline if the queue is nil.
     nonisolated(nonsending) func onQueue<Value, Failure: Error>(
         _ queue: DispatchQueue?, _ work: () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -49,11 +49,11 @@ extension Request {
         return try await withTaskExecutorPreference(QueueExecutor(queue)) { () async throws(Failure) in try work() }
     }
 
-    /// Makes a value of what the request has received, and times that.
+    /// Creates a value from what the request has received, and measures the duration.
     ///
     /// - Parameters:
-    ///   - data: The bytes that were received, where they are in memory.
-    ///   - serialize: What it throws becomes an `AFError`.
+    ///   - data: The received bytes, if they are in memory.
+    ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     func serialized<Value>(
         data: Data? = nil, _ serialize: (URLRequest?, ResponseHead?, AFError?) throws -> Value
     ) -> (AFResult<Value>, ResponseDetails) {

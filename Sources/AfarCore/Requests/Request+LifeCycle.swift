@@ -1,7 +1,7 @@
 import Foundation
 
 extension Request {
-    /// Starts or resumes the request. A cancelled or finished request stays as it is.
+    /// Starts or resumes the request. Does nothing if the request is cancelled or finished.
     @discardableResult
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.waiting.take() : nil }
@@ -11,8 +11,8 @@ extension Request {
         return self
     }
 
-    /// Holds the request where it is. One that has not been sent will wait; one in flight stops reading and sending
-    /// where the transport can do that.
+    /// Suspends the request. If it hasn't been sent, it waits. If it is in progress, it stops reading and sending if the
+    /// transport supports that.
     @discardableResult
     public func suspend() -> Self {
         mutable.withLock { _ = move(&$0, to: .suspended) }
@@ -20,8 +20,8 @@ extension Request {
         return self
     }
 
-    /// Suspends or resumes the exchange as the request's state has it. Calls from several threads may overtake each
-    /// other, so each looks again when it has done something.
+    /// Suspends or resumes the exchange according to the request's state. Calls from several threads can overtake each other,
+    /// so each one checks the state again after it has changed the exchange.
     func alignControl() {
         while true {
             let (control, isSuspended) = mutable.withLock { ($0.attempt.control, $0.state == .suspended) }
@@ -30,7 +30,7 @@ extension Request {
         }
     }
 
-    /// Ends the request for good, with an error. Does nothing to one that is finished.
+    /// Ends the request permanently with an error. Does nothing if the request has finished.
     func cancel(because error: AFError) {
         let ending = mutable.withLock { state in
             guard move(&state, to: .cancelled) else { return nil as RequestState.Ending? }
@@ -42,7 +42,7 @@ extension Request {
         startPipeline()
     }
 
-    /// Ends the request from the session's side. Does nothing to one that is cancelled or finished.
+    /// Ends the request on behalf of its session. Does nothing if the request is cancelled or finished.
     func end(with error: AFError) {
         let ending = mutable.withLock { state in
             guard state.isActive else { return nil as RequestState.Ending? }
@@ -52,7 +52,7 @@ extension Request {
         ending?.perform()
     }
 
-    /// Starts the one task of this request, once.
+    /// Starts the task of this request, once.
     func startPipeline() {
         let hasOptions = mutable.withLock { state -> Bool? in
             guard !state.isStarted else { return nil }
@@ -67,18 +67,18 @@ extension Request {
             atOnce: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
     }
 
-    /// Whether the request was ended from outside: nothing is to be handed on any more.
+    /// Whether the request was ended from outside, so that nothing more may be delivered.
     var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
-    /// Throws the error that the request was ended with from outside.
+    /// Throws the error with which the request was ended from outside.
     func checkEnd() throws(AFError) {
         if let end = mutable.withLock({ $0.end }) { throw end }
     }
 
-    /// Whether the request is not to be sent yet.
+    /// Whether the request must not be sent yet.
     var mustWait: Bool { mutable.withLock { $0.mustWait } }
 
-    /// Returns once the request is to run: at once, or when it is resumed or ended.
+    /// Returns when the request can run: immediately, or when it is resumed or ended.
     func waitUntilResumed() async {
         guard mustWait else { return }
         await withUnsafeContinuation { waiting in

@@ -5,16 +5,16 @@ import Foundation
 #endif
 
 extension Request {
-    /// Changes what is otherwise for this request than for its session.
+    /// Changes the options with which this request overrides its session's configuration.
     ///
     /// ```swift
     /// session.request(url).options { $0.deadline = 5 }
     /// ```
     ///
-    /// To be called before the request is sent; an attempt that runs already goes by what it began with, but for the
+    /// Call this method before the request is sent. An attempt in progress keeps its options, except for the
     /// ``RequestOptions/deadline``.
     ///
-    /// - Parameter change: Changes the options that the request has.
+    /// - Parameter change: Changes the request's options.
     @discardableResult
     public func options(_ change: (inout RequestOptions) -> Void) -> Self {
         var options = options
@@ -27,10 +27,10 @@ extension Request {
         return self
     }
 
-    /// What is otherwise for this request than for its session.
+    /// The options with which this request overrides its session's configuration.
     public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
 
-    /// Ends the request when its deadline has passed, counted from its start.
+    /// Schedules the end of the request at its deadline, relative to its start.
     func keepDeadline() {
         let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
         guard let start, let deadline = options?.options.deadline else { return }
@@ -49,7 +49,7 @@ extension Request {
 }
 
 extension Request {
-    /// The URL of the request that was made last, without userinfo; nil before the first.
+    /// The URL of the last `URLRequest`, without userinfo, or nil before the first one.
     private var url: String? {
         guard let url = lastRequest.map(sink.httpForm(of:))?.url, let target = try? RequestTarget(url) else {
             return nil
@@ -65,7 +65,7 @@ extension AFError {
         return .sessionTaskFailed(error: error.urlError)
     }
 
-    /// The error of a deadline with the place that an exchange had reached by then; other errors are unchanged.
+    /// Returns the error of a deadline with the phase, URL and peer that an exchange had reached. Other errors are unchanged.
     func atPlace(of failure: TransportError) -> AFError {
         guard case .sessionTaskFailed(let error as URLError) = self,
             var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut

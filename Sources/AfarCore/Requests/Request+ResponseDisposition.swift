@@ -5,22 +5,23 @@ public import Foundation
 #endif
 
 extension Request {
-    /// What becomes of a response whose head has come.
+    /// Determines whether a request continues after its response's head has arrived.
     public enum ResponseDisposition: Sendable {
-        /// The request goes on.
+        /// The request continues.
         case allow
         /// The request is cancelled.
         case cancel
     }
 
-    /// Adds a handler that is called with the response's head, and decides whether the request continues.
+    /// Adds a handler that is called with the response's head and decides whether the request continues.
     ///
-    /// Added before the request starts, it is asked when the head arrives, once in each attempt. A body goes on arriving
-    /// meanwhile, but is neither validated nor handed on before the answer. Handlers are asked one after the other.
+    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. The body continues
+    /// to arrive in the meantime, but is neither validated nor delivered before the decision. Handlers are called one after the
+    /// other.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - handler: Must call its second argument once; if it never does, the request waits until it is cancelled.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - handler: Must call its second argument once. If it never does, the request waits until it is cancelled.
     @preconcurrency
     @discardableResult
     public func onHTTPResponse(
@@ -37,15 +38,15 @@ extension Request {
         }
     }
 
-    /// Adds a handler that is notified of the response's head.
+    /// Adds a handler that is called with the response's head.
     ///
-    /// Added before the request starts, it is called when the head arrives, once in each attempt. A body goes on arriving
-    /// meanwhile, but is neither validated nor handed on before the handler returns; if it cancels the request, nothing of
-    /// the body is.
+    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. The body continues
+    /// to arrive in the meantime, but is neither validated nor delivered before the handler returns. If the handler cancels the
+    /// request, no part of the body is delivered.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue: in a program whose main thread is blocked it
-    ///     is never called, and the request waits.
+    ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
+    ///     thread, the handler is never called and the request waits.
     ///   - handler: Called with the head.
     @preconcurrency
     @discardableResult
@@ -58,10 +59,10 @@ extension Request {
         }
     }
 
-    /// Adds an asynchronous handler that is called with the response's head, and decides whether the request continues.
+    /// Adds an asynchronous handler that is called with the response's head and decides whether the request continues.
     ///
-    /// - Parameter handler: Asked as in the form with a completion handler, in a task of its own. It is cancelled with the
-    ///   request.
+    /// - Parameter handler: Called at the same times as a handler with a completion handler, in its own task, which is
+    ///   cancelled with the request.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -70,9 +71,9 @@ extension Request {
         addHeadListener { response in await withCancellableTask(ifCancelled: .cancel) { await handler(response) } }
     }
 
-    /// Adds an asynchronous handler that is called with the response's head, and on which the request waits.
+    /// Adds an asynchronous handler that is called with the response's head. The request waits until it returns.
     ///
-    /// - Parameter handler: Called in a task of its own. It is cancelled with the request.
+    /// - Parameter handler: Called in its own task, which is cancelled with the request.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -84,12 +85,12 @@ extension Request {
         }
     }
 
-    /// The heads of the responses, to await: one for each attempt.
+    /// Returns an asynchronous sequence of the heads of the responses, one for each attempt.
     ///
-    /// An iteration that begins late gets the last head first. It ends when the request is finished, cancelled too;
-    /// ending the iteration leaves the request alone.
+    /// An iteration that begins late first receives the last head. The sequence ends when the request finishes or is cancelled.
+    /// Ending the iteration doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func httpResponses(
         bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
@@ -104,7 +105,7 @@ extension Request {
         return stream(of: responses, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    /// Has the session's delegate asked before anybody else.
+    /// Calls the session's delegate before all other head listeners.
     func letDelegateTakePart() {
         let listener = session.delegate.headListener(for: self)
         if let listener { mutable.withLock { $0.settings.headListeners.insert(listener, at: 0) } }
@@ -112,7 +113,7 @@ extension Request {
 
     typealias HeadListener = @Sendable (HTTPURLResponse) async -> ResponseDisposition
 
-    /// - Parameter listener: Asked once in each attempt; at once, if a head is there.
+    /// - Parameter listener: Called once in each attempt, or immediately if a head has already arrived.
     private func addHeadListener(_ listener: @escaping HeadListener) -> Self {
         let head = mutable.withLock { state in
             state.append(listener)
@@ -124,8 +125,8 @@ extension Request {
 
     /// Decides on a response whose head has arrived. Called wherever the transport reads the network.
     ///
-    /// - Parameter control: That of the exchange. A decision that comes too late must not reach the next attempt.
-    /// - Returns: The decision, and what asks the listeners, if there are any.
+    /// - Parameter control: The control of the exchange. A late decision must not affect the next attempt.
+    /// - Returns: The decision, and the work that calls the listeners, if there are any.
     func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, asking: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
         let decision = sink.decide(on: head, for: self)
@@ -133,12 +134,13 @@ extension Request {
         return (decision, receiveHead(head))
     }
 
-    /// Whether a listener has ended the request at the head. Then no bytes of the body are handed on.
+    /// Whether a listener has ended the request at the head, so that no part of the body is delivered.
     var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
 
-    /// Keeps the head. Whoever comes later finds it.
+    /// Stores the head for listeners that are added later.
     ///
-    /// - Returns: What asks all who want to know, unless they were asked in this attempt; to be run in a task of the request's.
+    /// - Returns: Work that calls all listeners, to be run in one of the request's tasks, or nil if they have already been
+    ///   called in this attempt.
     func receiveHead(_ head: ResponseHead) -> HopDriver.Work? {
         let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Void>?) in
             let isNew = state.attempt.head == nil
@@ -156,14 +158,14 @@ extension Request {
         }
     }
 
-    /// Fulfilled when all listeners have answered, or the request was ended from outside; nil without listeners.
+    /// Fulfilled when all listeners have decided or the request was ended from outside. Nil without listeners.
     var headDecided: Deferred<Void>? { mutable.withLock { $0.attempt.headDecided } }
 
     private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
         for listener in listeners {
             let disposition = await listener(response)
-            // Whoever ended the request has said why.
+            // If the request has already ended, its own error applies.
             if !Task.isCancelled, case .cancel = disposition { cancel() }
             guard mutable.withLock({ $0.noteRefusal() }) == false else { return }
         }
@@ -171,7 +173,7 @@ extension Request {
 }
 
 extension RequestState {
-    /// Notes whether the request was ended while somebody was asked about the head. Returns that.
+    /// Records and returns whether the request was ended while the listeners were called.
     fileprivate mutating func noteRefusal() -> Bool {
         attempt.isRefusedAtHead = end != nil
         return attempt.isRefusedAtHead
@@ -183,7 +185,8 @@ extension RequestState {
     }
 }
 
-/// A question about a head, for which the request waits. When nobody comes to ask it, there is nothing to wait for.
+/// The pending decision about a head. The request waits for it. If the work that decides is released without running, it is
+/// fulfilled.
 private final class HeadQuestion: Sendable {
     let answer: Deferred<Void>
 

@@ -6,33 +6,34 @@ import Synchronization
     public import FoundationNetworking
 #endif
 
-/// A request in its whole life: made, adapted, sent, perhaps retried, answered, and delivered to its handlers.
+/// A request in its whole life cycle: it is created, adapted, sent, possibly retried, and its response is delivered to its
+/// handlers.
 ///
-/// Requests are made by a ``Session``. All members may be used from any thread. This class holds what all kinds of
-/// requests share; `RequestPipeline` says what happens in which order.
+/// A ``Session`` creates requests. You can use all members from any thread. This class contains what all kinds of requests
+/// share. `RequestPipeline` determines the order of the steps.
 public class Request: @unchecked Sendable {
-    // Sendable because everything that changes is behind `mutable`'s lock.
+    // Sendable because the lock of `mutable` protects all mutable state.
 
-    /// Changes a `URLRequest` just after it was made from the caller's values.
+    /// A closure that changes a `URLRequest` immediately after it was created from the caller's values.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
     let session: SessionState
-    /// The way that it goes: its session's, or what takes the place of that.
+    /// The transport and stages of the request: its session's, or those of a `TransportOverride`.
     let stack: TransportStack
-    /// Where the responses go.
+    /// Receives the responses.
     let sink: any ResponseSink
-    /// The body, where it is apart from the `URLRequest`.
+    /// The body, if it is separate from the `URLRequest`.
     let uploadBody: UploadBody?
-    /// Makes the `URLRequest`, anew for each attempt.
+    /// Creates the `URLRequest` for each attempt.
     public let convertible: any URLRequestConvertible
-    /// Whether no user code takes part in making the `URLRequest`.
+    /// Whether the `URLRequest` is created without user code.
     let isPlain: Bool
-    /// Whether the transfer may take long enough that somebody asks for progress when it runs already.
+    /// Whether to count bytes from the start, because the progress of a long transfer can be requested while it runs.
     private let countsBytes: Bool
-    /// Whether the first handler starts the request; nil leaves it to ``Session/startRequestsImmediately``.
+    /// Whether the first handler starts the request. Nil uses ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: InlineLocked<RequestState>
-    /// Whether the request has monitors of its own.
+    /// Whether the request has its own monitors.
     let isMonitored = Atomic(false)
 
     init(
@@ -56,17 +57,17 @@ public class Request: @unchecked Sendable {
         mutable = InlineLocked(RequestState(interceptor: interceptor))
     }
 
-    /// What awaits news of a request that was never started ends with it.
+    /// Ends the event streams of a request that was never started.
     deinit {
         for finish in mutable.withLock({ $0.handlers.abandon() }) { finish() }
     }
 
-    // MARK: For the pipeline
+    // MARK: Used by the pipeline
 
-    /// Forgets what the last attempt brought.
+    /// Discards the state of the last attempt.
     func prepareForAttempt() {
         if countsBytes { countBytes() }
-        // Values of the caller's are not released under the lock.
+        // The caller's values are not released under the lock.
         let (sending, receiving, _) = mutable.withLock { state in
             state.endTask()
             return (
@@ -79,22 +80,22 @@ public class Request: @unchecked Sendable {
         sink.begin()
     }
 
-    /// Keeps what a response brought.
+    /// Stores the content of a response.
     func receive(_ response: TransportResponse) throws {
         receiveHead(of: response)
         try sink.receive(response, for: self)
     }
 
-    /// Keeps the head of a response that a transport returned without having announced it.
+    /// Stores the head of a response that a transport returned without reporting its head first.
     func receiveHead(of response: TransportResponse) {
         if let asking = receiveHead(response.head) { run(asking) }
     }
 
-    /// The error that the end is reported with.
+    /// The error that the completion reports.
     var completionError: AFError? { sink.completionError(for: error) }
 
-    /// The request is over: what was made for it alone goes, and whoever will not be called any more, since they may hold
-    /// the request. May be called more than once.
+    /// Releases what was created only for this request, and the closures that will not be called again, because they can retain
+    /// the request. Called when the request has finished. Can be called more than once.
     func cleanUp() {
         mutable.release { state in
             state.deadlineTimer?.cancel()
@@ -108,21 +109,21 @@ public class Request: @unchecked Sendable {
         uploadBody?.cleanUp()
     }
 
-    /// Records why the attempt failed. Call it before the monitors are notified of the failure.
+    /// Records the error of the attempt. Call this method before the monitors are notified of the failure.
     ///
-    /// - Returns: The request's error, which is another one if the request was ended from outside.
+    /// - Returns: The request's error, which differs if the request was ended from outside.
     @discardableResult
     func fail(with failure: AFError) -> AFError {
-        // Values of the caller's are not released under the lock.
+        // The caller's values are not released under the lock.
         let (end, _) = mutable.withLock { ($0.end, Swift.exchange(&$0.attempt.failure, with: failure)) }
         return end ?? failure
     }
 
-    /// Who waits for the response.
+    /// The task or thread that waits for the response and can run jobs meanwhile.
     var inlineRunner: (any InlineJobRunner)? { mutable.withLock { $0.inlineRunner } }
 
-    /// Ends the request for good: its error is ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing
-    /// to one that is finished.
+    /// Cancels the request. It fails with ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing if the
+    /// request has finished.
     @discardableResult
     public func cancel() -> Self {
         cancel(because: .explicitlyCancelled)
@@ -131,14 +132,14 @@ public class Request: @unchecked Sendable {
 }
 
 extension Request: Hashable {
-    /// A request is equal to itself only.
+    /// Returns whether two values are the same request.
     public static func == (lhs: Request, rhs: Request) -> Bool { lhs === rhs }
 
-    /// Hashes the identity.
+    /// Hashes the request's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// What Alamofire's requests are handed by their session.
+// Properties that Alamofire's requests receive from their session.
 extension Request {
     /// The session's ``Session/rootQueue``.
     public var underlyingQueue: DispatchQueue { session.queues.root }
@@ -146,13 +147,13 @@ extension Request {
     /// The session's ``Session/serializationQueue``.
     public var serializationQueue: DispatchQueue { session.queues.shownSerialization }
 
-    /// The header fields that go with every request which has none of the same name.
+    /// The header fields that are added to each request that doesn't have a field of the same name.
     package var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
-    /// The names of headers that its session calls sensitive, beside those that are so by their names.
+    /// The additional names of sensitive headers from the session's configuration.
     package var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
 
-    /// Who is notified of this request's events: the session's monitors, and then those of
+    /// The monitor that is notified of this request's events: the session's monitors, followed by those from
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {
         mutable.withLock { $0.observers?.monitor } ?? session.listeners

@@ -4,25 +4,26 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// What is otherwise for one request than for its session. What is nil is as the session has it.
+/// Options of one request that override its session's configuration. Nil uses the session's value.
 public struct RequestOptions: Sendable {
-    /// How long the request may take in all, in seconds, from its start: all attempts, the delays between them, interceptors and
-    /// suspension included. When it has passed, the request ends with a `URLError` of the code `timedOut`.
+    /// The maximum duration of the request from its start, in seconds. It includes all attempts, the delays between them,
+    /// interceptors and suspension. After the deadline, the request fails with a `URLError` with the code `timedOut`.
     public var deadline: TimeInterval?
-    /// How long each attempt may take in all, in seconds, like `timeoutIntervalForResource` of a session.
+    /// The maximum duration of each attempt, in seconds, like a session's `timeoutIntervalForResource`.
     public var totalTimeout: TimeInterval?
-    /// How long finding the host, connecting and securing the connection may take together, in seconds.
+    /// The maximum time to resolve the host, connect and complete the TLS handshake together, in seconds.
     public var connectTimeout: TimeInterval?
-    /// How long nothing may arrive or leave, in seconds. It comes before the `timeoutInterval` of a `URLRequest`.
+    /// How long the request can go without sending or receiving data, in seconds. It takes precedence over the
+    /// `timeoutInterval` of a `URLRequest`.
     public var idleTimeout: TimeInterval?
     /// The version of HTTP.
     public var httpVersion: ExchangeOptions.HTTPVersion?
-    /// Whether a compressed body is decoded, like ``SessionConfiguration/decodesContent``.
+    /// A Boolean value that indicates whether a compressed body is decoded, like ``SessionConfiguration/decodesContent``.
     public var decodesContent: Bool?
-    /// How the request reaches its host: through a proxy, over a Unix socket, from an interface.
+    /// How the request reaches its host: through a proxy, over a Unix domain socket, or from a specific interface.
     public var network: NetworkSettings?
 
-    /// Makes options that are those of the session.
+    /// Creates options that override nothing.
     public init() {}
 
     func apply(to options: inout ExchangeOptions) {
@@ -34,7 +35,7 @@ public struct RequestOptions: Sendable {
         if let network { options.network = network }
     }
 
-    /// Options that are kept by reference, since most requests have none.
+    /// Stores options by reference to keep requests small, because most have none.
     final class Box: Sendable {
         let options: RequestOptions
 

@@ -4,33 +4,34 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Everything about a request that changes.
+/// The request's mutable state.
 struct RequestState {
     var state = Request.State.initialized
     var id: UUID?
-    /// Why the request was ended from outside: a cancel, or the session's end. It outranks the failure of an attempt.
+    /// The error with which the request was ended from outside: a cancellation or the session's end. It takes precedence over
+    /// an attempt's failure.
     var end: AFError?
-    /// When the request was started, in seconds since the reference date; nil before.
+    /// When the request started, in seconds since the reference date, or nil before.
     var startTime: TimeInterval?
     var settings: Settings
     var history = History()
-    /// The attempt that runs, or was the last one.
+    /// The current or last attempt.
     var attempt = AttemptState()
     var interceptorRecords = InterceptorRecords()
-    /// The input stream that was sent last, as a body.
+    /// The input stream that was last sent as a body.
     var streamedBody: (source: InputStream, body: RequestBodyStream)?
     var handlers = HandlerQueue()
-    /// Nil as long as nobody observes the request.
+    /// Nil until the request is observed.
     private(set) var observers: Observers?
     var deadlineTimer: DelayedCall?
-    /// The pipeline, while it waits until the request is resumed or ended.
+    /// The continuation of the pipeline while it waits until the request is resumed or ended.
     var waiting: UnsafeContinuation<Void, Never>?
-    /// Runs the request, from its start to its end.
+    /// The task that runs the request from its start to its end.
     var task: Task<Void, Never>?
-    /// Who waits for the response and may lend his task meanwhile.
+    /// The task or thread that waits for the response and can run jobs meanwhile.
     var inlineRunner: (any InlineJobRunner)?
 
-    /// What the request's owner has set.
+    /// The settings of the request's owner.
     struct Settings {
         var interceptor: (any RequestInterceptor)?
         var redirectHandler: (any RedirectHandler)?
@@ -41,23 +42,23 @@ struct RequestState {
         var validators: [Validator] = []
     }
 
-    /// What has been made and sent in all attempts.
+    /// The requests and reports of all attempts.
     struct History {
         var requests: [URLRequest] = []
-        /// How many of `requests` there were when the last one made for sending was broadcast.
+        /// The value of `requests.count` when the last request for sending was broadcast.
         var finalRequestCount = 0
-        /// The last `URLRequest` that was made for sending, whose body has been made too.
+        /// The last `URLRequest` for sending whose body has been created.
         var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
         var attempts: [AttemptReport] = []
         var retryCount = 0
     }
 
-    /// What interceptors have noted about the request.
+    /// State that interceptors store for the request.
     struct InterceptorRecords {
-        /// The networks over which retriers that wait for one have had the request sent last.
+        /// The networks over which retriers that wait for connectivity last had the request sent.
         var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
-        /// What interceptors that authenticate have done for the request.
+        /// What authenticating interceptors have done for the request.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
     }
 
@@ -65,27 +66,27 @@ struct RequestState {
 
     var error: AFError? { end ?? attempt.failure }
     var isStarted: Bool { startTime != nil }
-    /// Whether the request is not to be sent yet.
+    /// Whether the request must not be sent yet.
     var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
-    /// Whether anything is still open: the request was not ended from outside and is not over.
+    /// Whether the request hasn't finished and wasn't ended from outside.
     var isActive: Bool { end == nil && state != .finished }
 
-    /// The observers, to add one.
+    /// Returns the observers, and creates them if necessary.
     mutating func makeObservers() -> Observers {
         let observers = observers ?? Observers()
         self.observers = observers
         return observers
     }
 
-    /// Returns whether the state changed.
+    /// Changes the state if that is allowed. Returns whether the state changed.
     mutating func move(to other: Request.State) -> Bool {
         guard state.canTransition(to: other) else { return false }
         state = other
         return true
     }
 
-    /// What to do next about the handlers. Once nothing is left to serialize, the request is finished: a cancel comes
-    /// too late.
+    /// Returns the next step for the handlers. When nothing is left to serialize, the request is finished and can't be
+    /// cancelled any more.
     mutating func nextStep() -> HandlerQueue.Step {
         let step = handlers.step()
         if case .makeResponse = step { return step }
@@ -93,13 +94,13 @@ struct RequestState {
         return step
     }
 
-    /// Finishes a request without handlers when its network work has ended. A cancel comes too late then.
+    /// Finishes a request without handlers after its network operations have ended. It can't be cancelled after that.
     mutating func finishWithoutHandlers() {
         if handlers.isEmpty { _ = move(to: .finished) }
     }
 
-    /// Makes the request ready for one attempt more. Returns the handlers, which are to forget their responses, or nil
-    /// when the request was ended meanwhile.
+    /// Prepares the request for another attempt. Returns the handlers, which must discard their responses, or nil if the
+    /// request was ended in the meantime.
     mutating func beginRetry() -> [ResponseHandler]? {
         guard isActive else { return nil }
         history.retryCount += 1
@@ -108,19 +109,19 @@ struct RequestState {
         return handlers.rewind()
     }
 
-    /// What has to be ended when the request ends from outside.
+    /// Returns what must be stopped when the request is ended from outside.
     mutating func takeEnding() -> Ending {
         Ending(task: task, driver: attempt.driver, work: attempt.work, waiting: waiting.take())
     }
 
-    /// Everything that works for a request and is to stop.
+    /// Everything that works for a request and must be stopped.
     struct Ending {
         let task: Task<Void, Never>?
         let driver: HopDriver?
         let work: [Task<Void, Never>]
         let waiting: UnsafeContinuation<Void, Never>?
 
-        /// To be called without the lock.
+        /// Must be called without holding the lock.
         func perform() {
             task?.cancel()
             driver?.cancel()
@@ -130,64 +131,64 @@ struct RequestState {
     }
 }
 
-/// What is known of one attempt. Another attempt begins with another value.
+/// The state of one attempt. Each attempt begins with a new value.
 struct AttemptState {
-    /// What stages of the exchange and listeners do in tasks of their own.
+    /// Tasks of the exchange's stages and of listeners.
     var work: [Task<Void, Never>] = []
-    /// Suspends and resumes the exchange; nil when none runs.
+    /// Suspends and resumes the exchange. Nil when none is running.
     var control: ExchangeControl?
-    /// Brings the exchange to its end; nil when none runs.
+    /// Runs the exchange to its end. Nil when none is running.
     var driver: HopDriver?
-    /// What monitors were notified of; nil before, and when they were notified of the end.
+    /// Set when monitors were notified of the attempt. Nil before that, and after they were notified of its end.
     var sent: Sent?
-    /// The last redirect, as far as it was reported.
+    /// The last redirect that was reported.
     var redirect: Redirect?
     var head: ResponseHead?
-    /// Fulfilled when the listeners have answered; nil before the head arrives.
+    /// Fulfilled when the listeners have decided. Nil before the head arrives.
     var headDecided: Deferred<Void>?
-    /// Whether a listener has ended the request at the head, so that nothing of the body is handed on.
+    /// Whether a listener ended the request at the head, so that no part of the body is delivered.
     var isRefusedAtHead = false
-    /// The number of bytes of the whole that were there before the body.
+    /// The number of bytes of the whole content that precede the body.
     var bytesBefore: Int64 = 0
-    /// Why the attempt failed.
+    /// The error of the attempt.
     var failure: AFError?
 
     /// An attempt that was sent.
     struct Sent {
-        /// What went wrong before the validators' turn came.
+        /// The error that occurred before the validators ran.
         var error: AFError?
     }
 }
 
-/// Those who observe a request.
+/// The observers of a request.
 final class Observers {
-    /// The monitors of this request, the session's among them; nil when it has none of its own.
+    /// The monitors of this request and its session, or nil if the request has no monitors of its own.
     var monitor: CompositeEventMonitor?
     /// The progress of the bodies.
     var sending: TransferProgress?
     var receiving: TransferProgress?
-    /// The `URLRequest`s that are made.
+    /// The `URLRequest`s as they are created.
     var urlRequests: Broadcast<URLRequest>?
-    /// The attempts in the shape of tasks.
+    /// The attempts as Foundation tasks.
     var tasks: [any RequestTask] = []
     var urlSessionTasks: Broadcast<URLSessionTask>?
 }
 
 extension Request {
-    /// Where a request stands.
+    /// The state of a request.
     public enum State: Sendable {
-        /// Made, not started.
+        /// The request was created but hasn't started.
         case initialized
-        /// Running, or running again.
+        /// The request is running.
         case resumed
-        /// Held.
+        /// The request is suspended.
         case suspended
-        /// Cancelled for good.
+        /// The request was cancelled. This state is final.
         case cancelled
-        /// Over; its handlers have been called.
+        /// The request has finished. Its handlers are being called or have been called. This state is final.
         case finished
 
-        /// Whether a call from outside may lead from this state to another. Cancelled and finished are final.
+        /// Returns whether a call from outside can change this state to another one. Cancelled and finished are final.
         func canTransition(to other: State) -> Bool {
             switch (self, other) {
             case (.cancelled, _), (.finished, _), (_, .initialized): false
@@ -199,7 +200,7 @@ extension Request {
 
     // MARK: Reading the state
 
-    /// Names the request; made when first asked for.
+    /// The identifier of the request. It is created on first access.
     public var id: UUID {
         mutable.withLock { state in
             let id = state.id ?? UUID()
@@ -208,24 +209,24 @@ extension Request {
         }
     }
 
-    /// Where the request stands.
+    /// The state of the request.
     public var state: State { mutable.withLock { $0.state } }
-    /// Whether it has not been started.
+    /// A Boolean value that indicates whether the request hasn't started.
     public var isInitialized: Bool { state == .initialized }
-    /// Whether it is running.
+    /// A Boolean value that indicates whether the request is running.
     public var isResumed: Bool { state == .resumed }
-    /// Whether it is held.
+    /// A Boolean value that indicates whether the request is suspended.
     public var isSuspended: Bool { state == .suspended }
-    /// Whether it was cancelled.
+    /// A Boolean value that indicates whether the request was cancelled.
     public var isCancelled: Bool { state == .cancelled }
-    /// Whether it is over.
+    /// A Boolean value that indicates whether the request has finished.
     public var isFinished: Bool { state == .finished }
 
-    /// What went wrong, if anything did. A failed serialization is in its response only.
+    /// The error of the request, or nil. The error of a failed serialization is only in its response.
     public var error: AFError? { mutable.withLock { $0.error } }
 
-    /// Every `URLRequest` made so far: for each attempt the one from the caller's values and, if there are adapters, the
-    /// adapted one.
+    /// All `URLRequest`s that were created so far: for each attempt, the one created from the caller's values and, if there are
+    /// adapters, the adapted one.
     public var requests: [URLRequest] { mutable.withLock { $0.history.requests } }
     /// The first of ``requests``.
     public var firstRequest: URLRequest? { mutable.withLock { $0.history.requests.first } }
@@ -233,18 +234,18 @@ extension Request {
     public var lastRequest: URLRequest? { mutable.withLock { $0.history.requests.last } }
     /// The current request; the same as ``lastRequest``.
     public var request: URLRequest? { lastRequest }
-    /// The `URLRequest`s that were handed to the transport.
+    /// The `URLRequest`s that were prepared for the transport, in the order of the attempts.
     public var performedRequests: [URLRequest] { mutable.withLock { $0.history.performedRequests } }
 
-    /// How often the request was tried again.
+    /// The number of times the request was retried.
     public var retryCount: Int { mutable.withLock { $0.history.retryCount } }
 
-    /// The response's head, once it is there.
+    /// The response's head after it has arrived.
     public var response: HTTPURLResponse? { responseHead?.httpURLResponse }
-    /// The response's head as the transport gave it, once it is there.
+    /// The response's head as the transport received it, after it has arrived.
     public var responseHead: ResponseHead? { mutable.withLock { $0.attempt.head } }
 
-    /// What was measured of each attempt that is over.
+    /// The metrics of each finished attempt.
     public var allMetrics: [TaskMetrics] { mutable.withLock { $0.history.attempts }.map(\.metrics) }
     /// The first of ``allMetrics``.
     public var firstMetrics: TaskMetrics? { mutable.withLock { $0.history.attempts.first }?.metrics }

@@ -4,22 +4,23 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A request that sends a body from memory, from a file or from a stream, and whose response is held in memory.
+/// A request that sends a body from memory, a file or a stream, and whose response is stored in memory.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-    // Sendable because what it adds never changes.
+    // Sendable because its own properties are constants.
 
-    /// Where the body comes from.
+    /// The source of the body.
     public enum Uploadable: @unchecked Sendable {
-        // Sendable because an input stream is handed over: one sending reads it, nobody else.
+        // Sendable because an input stream is passed on: only the upload reads it.
 
         /// Bytes in memory.
         case data(Data)
-        /// A whole file, read while it is sent, and removed when the request is over if `shouldRemove` says so.
+        /// A whole file, which is read while it is sent. It is removed after the request has finished if `shouldRemove` is
+        /// true.
         case file(URL, shouldRemove: Bool)
-        /// A stream, opened, read to its end and closed while it is sent; it can be sent once. The request's
-        /// `Content-Length`, if it has one, is taken for its length, else the body goes out chunked.
+        /// A stream, which is opened, read to its end and closed while it is sent. It can be sent once. A `Content-Length`
+        /// header of the request determines its length. Without it, the body is sent with chunked transfer coding.
         case stream(InputStream)
-        /// Chunks that are asked for while they are sent.
+        /// Chunks that are requested while they are sent.
         case chunks(RequestBodyStream)
     }
 
@@ -38,15 +39,15 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Makes the body.
+    /// Creates the body.
     public var upload: any UploadableConvertible { body.upload }
-    /// Removes the body's file, if that is to be removed.
+    /// Removes the body's file if necessary.
     public var fileManager: FileManager { body.fileManager }
-    /// Where the body comes from; nil until it has been made, after the first `URLRequest` and its adapters.
+    /// The source of the body, or nil until it has been created, after the first `URLRequest` and its adapters.
     public var uploadable: Uploadable? { body.uploadable }
 }
 
-/// The body of an upload: made in the first attempt, sent in each, and removed when the request is over.
+/// The body of an upload. It is created in the first attempt, sent in each attempt, and removed when the request finishes.
 final class UploadBody: Sendable {
     private struct State {
         var uploadable: UploadRequest.Uploadable?
@@ -66,7 +67,7 @@ final class UploadBody: Sendable {
 
     func make(for request: Request) async throws(AFError) {
         guard uploadable == nil else { return }
-        // Encoding a form reads files and streams, which may take long.
+        // Encoding a form reads files and streams, which can take long.
         let formQueue = upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
         try await request.onQueue(request.session.queues.request ?? formQueue) { () throws(AFError) in
             do {
@@ -90,7 +91,7 @@ final class UploadBody: Sendable {
         return try form.createUploadable { try request.checkEnd() }
     }
 
-    /// The body to send with a request.
+    /// Returns the body to send with a request.
     func body(for urlRequest: URLRequest, of request: Request) throws -> RequestBody {
         switch uploadable {
         case .data(let data): .data(data)
@@ -110,7 +111,7 @@ final class UploadBody: Sendable {
         }
     }
 
-    /// Removes the file, once: in the same place there may soon be one that another request sends.
+    /// Removes the file once, because another request could soon use the same path.
     func cleanUp() {
         let uploadable = state.withLock { Swift.exchange(&$0.isCleanedUp, with: true) ? nil : $0.uploadable }
         guard case .file(let url, shouldRemove: true) = uploadable else { return }
@@ -118,7 +119,7 @@ final class UploadBody: Sendable {
     }
 }
 
-/// The body was to be a file, and its URL names none.
+/// The body should be a file, but its URL isn't a file URL.
 private struct NoFileURL: LocalizedError {
     let url: URL
 
@@ -127,29 +128,29 @@ private struct NoFileURL: LocalizedError {
     }
 }
 
-/// The body doesn't exist yet, or could not be made.
+/// The body doesn't exist yet or couldn't be created.
 struct BodyNotMade: LocalizedError {
     var errorDescription: String? { "The body has not been made." }
 }
 
-/// Makes the body of an ``UploadRequest``.
+/// A type that creates the body of an ``UploadRequest``.
 public protocol UploadableConvertible: Sendable {
-    /// The body. It is asked for once in a request, in the request's own task (or on the session's
-    /// ``Session/requestQueue``), after the first `URLRequest` was made and adapted.
+    /// Returns the body. Called once for each request, in the request's own task or on the session's ``Session/requestQueue``
+    /// if there is one, after the first `URLRequest` was created and adapted.
     ///
-    /// - Throws: Anything; what is no ``AFError`` becomes ``AFError/createUploadableFailed(error:)``.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in ``AFError/createUploadableFailed(error:)``.
     func createUploadable() throws -> UploadRequest.Uploadable
 }
 
 extension UploadRequest.Uploadable: UploadableConvertible {
-    /// The value itself.
+    /// Returns the value itself.
     public func createUploadable() throws -> UploadRequest.Uploadable { self }
 }
 
-/// Makes both a `URLRequest` and the body that goes with it.
+/// A type that creates both a `URLRequest` and its body.
 public protocol UploadConvertible: UploadableConvertible & URLRequestConvertible {}
 
-/// A body and a request that know nothing of each other.
+/// An independent body and request.
 struct Upload: UploadConvertible, WrittenURLConvertible {
     private let uploadable: UploadRequest.Uploadable
     private let request: any URLRequestConvertible

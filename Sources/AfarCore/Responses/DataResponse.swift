@@ -7,13 +7,13 @@ public import Foundation
 /// A data response whose failure is an ``AFError``.
 public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
-/// What a ``DataRequest`` came to: the request sent, the response, its bytes, and the value made of them or the error.
+/// The result of a ``DataRequest``: the request that was sent, the response, its bytes, and the serialized value or the error.
 public struct DataResponse<Success, Failure: Error> {
-    /// The value, or what went wrong.
+    /// The value or the error.
     public let result: Result<Success, Failure>
     private let details: ResponseDetails
 
-    /// Makes a response by hand, for tests.
+    /// Creates a response from its parts, for tests.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -47,21 +47,21 @@ public struct DataResponse<Success, Failure: Error> {
         self.details = details
     }
 
-    /// The request that was sent, as adapted.
+    /// The request that was sent, after adaptation.
     public var request: URLRequest? { details.request }
     /// The response's head.
     public var response: HTTPURLResponse? { details.origin.response }
     /// The response's bytes, after decoding.
     public var data: Data? { details.data }
-    /// What was measured of the last attempt.
+    /// The metrics of the last attempt.
     public var metrics: TaskMetrics? { details.origin.metrics }
-    /// The moments of the request's life.
+    /// The timestamps of the request.
     public var timeline: Timeline { details.timeline }
-    /// How long serialization took, in seconds.
+    /// The duration of serialization, in seconds.
     public var serializationDuration: TimeInterval { details.serializationDuration }
-    /// The value, if there is one.
+    /// The value, or nil if the request failed.
     public var value: Success? { result.value }
-    /// The error, if there is one.
+    /// The error, or nil if the request succeeded.
     public var error: Failure? { result.error }
 }
 
@@ -72,12 +72,12 @@ extension DataResponse: SettledResponse where Failure == AFError {
 }
 
 extension DataResponse {
-    /// The same response with its value changed.
+    /// Returns the response with its value transformed.
     public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
         DataResponse<NewSuccess, Failure>(result.map(transform), details)
     }
 
-    /// The same response with its value changed by a function that may throw.
+    /// Returns the response with its value transformed by a closure that can throw.
     public func tryMap<NewSuccess>(
         _ transform: (Success) throws -> NewSuccess
     ) -> DataResponse<NewSuccess, any Error> {
@@ -85,14 +85,14 @@ extension DataResponse {
             result.mapError { $0 as any Error }.flatMap { value in Result { try transform(value) } }, details)
     }
 
-    /// The same response with its error changed.
+    /// Returns the response with its error transformed.
     public func mapError<NewFailure: Error>(
         _ transform: (Failure) -> NewFailure
     ) -> DataResponse<Success, NewFailure> {
         DataResponse<Success, NewFailure>(result.mapError(transform), details)
     }
 
-    /// The same response with its error changed by a function that may throw.
+    /// Returns the response with its error transformed by a closure that can throw.
     public func tryMapError<NewFailure: Error>(
         _ transform: (Failure) throws -> NewFailure
     ) -> DataResponse<Success, any Error> {
@@ -107,8 +107,9 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
     public var description: String { result.words }
 
-    /// Request and response with headers and bodies, times and result, in several lines. Secrets in headers and URLs are
-    /// hidden; bodies are shown up to a readable length, what is no text as a number of bytes.
+    /// A description of the request and the response on several lines, with their headers and bodies, the timestamps and the
+    /// result. Secrets in headers and URLs are redacted. Bodies are truncated to a readable length; binary bodies are described
+    /// by their size.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)

@@ -4,23 +4,23 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// What the 4.x generation called the response to a request without a serializer.
+/// The name in Alamofire 4 for the response to a request without a serializer.
 public typealias DefaultDataResponse = AFDataResponse<Data?>
 
-/// What the 4.x generation called the response to a download without a serializer.
+/// The name in Alamofire 4 for the response to a download without a serializer.
 public typealias DefaultDownloadResponse = AFDownloadResponse<URL?>
 
 extension DataResponse where Success == Data?, Failure == AFError {
-    /// Makes a response by hand, as the 4.x generation did.
+    /// Creates a response from its parts, as in Alamofire 4.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - data: The response's bytes.
-    ///   - error: What went wrong; an error that is no ``AFError`` is put into ``AFError/sessionTaskFailed(error:)``.
-    ///     With nil, the result is the data.
-    ///   - timeline: The moments of the request's life. The default is none.
-    ///   - metrics: What was measured. The default is nothing.
+    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. With nil,
+    ///     the result is the data.
+    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - metrics: The metrics. The default is nil.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -37,18 +37,18 @@ extension DataResponse where Success == Data?, Failure == AFError {
 }
 
 extension DownloadResponse where Success == URL?, Failure == AFError {
-    /// Makes a response by hand, as the 4.x generation did.
+    /// Creates a response from its parts, as in Alamofire 4.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response's head.
-    ///   - temporaryURL: Where the file arrived.
-    ///   - destinationURL: Where the file was moved to.
-    ///   - resumeData: What a download that resumes this one needs.
-    ///   - error: What went wrong; an error that is no ``AFError`` is put into ``AFError/sessionTaskFailed(error:)``.
-    ///     With nil, the result is the place of the file.
-    ///   - timeline: The moments of the request's life. The default is none.
-    ///   - metrics: What was measured. The default is nothing.
+    ///   - temporaryURL: The location where the file was written.
+    ///   - destinationURL: The location to which the file was moved.
+    ///   - resumeData: The data to resume the download.
+    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. With nil,
+    ///     the result is the location of the file.
+    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - metrics: The metrics. The default is nil.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -69,14 +69,14 @@ extension DownloadResponse where Success == URL?, Failure == AFError {
 }
 
 extension DataResponse {
-    /// Makes a response by hand, as the 4.x generation did.
+    /// Creates a response from its parts, as in Alamofire 4.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - data: The response's bytes.
-    ///   - result: What came of it.
-    ///   - timeline: The moments of the request's life. The default is none.
+    ///   - result: The value or the error.
+    ///   - timeline: The timestamps of the request. The default has none.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -90,17 +90,17 @@ extension DataResponse {
 }
 
 extension DownloadResponse {
-    /// Makes a response by hand, as the 4.x generation did. Its ``fileURL`` is where the file was moved to, or else where it
-    /// arrived.
+    /// Creates a response from its parts, as in Alamofire 4. Its ``fileURL`` is `destinationURL`, or `temporaryURL` if that is
+    /// nil.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response's head.
-    ///   - temporaryURL: Where the file arrived.
-    ///   - destinationURL: Where the file was moved to.
-    ///   - resumeData: What a download that resumes this one needs.
-    ///   - result: What came of it.
-    ///   - timeline: The moments of the request's life. The default is none.
+    ///   - temporaryURL: The location where the file was written.
+    ///   - destinationURL: The location to which the file was moved.
+    ///   - resumeData: The data to resume the download.
+    ///   - result: The value or the error.
+    ///   - timeline: The timestamps of the request. The default has none.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,

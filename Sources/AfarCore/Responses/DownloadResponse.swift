@@ -7,22 +7,22 @@ public import Foundation
 /// A download response whose failure is an ``AFError``.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// What a ``DownloadRequest`` came to: the request sent, the response, the place of its file, and the value made of it or
-/// the error.
+/// The result of a ``DownloadRequest``: the request that was sent, the response, the location of its file, and the serialized
+/// value or the error.
 public struct DownloadResponse<Success, Failure: Error> {
-    /// Where the file is; nil when there is none.
+    /// The location of the file, or nil without a file.
     public let fileURL: URL?
-    /// Where the bytes arrived before the file was moved.
+    /// The location where the body was written before the file was moved.
     public let temporaryURL: URL?
-    /// Where the file was moved to; nil without a destination.
+    /// The location to which the file was moved, or nil without a destination.
     public let destinationURL: URL?
-    /// What is needed to resume the download; see ``DownloadRequest/resumeData``.
+    /// The data to resume the download. See ``DownloadRequest/resumeData``.
     public let resumeData: Data?
-    /// The value, or what went wrong.
+    /// The value or the error.
     public let result: Result<Success, Failure>
     private let details: ResponseDetails
 
-    /// Makes a response by hand, for tests.
+    /// Creates a response from its parts, for tests.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -81,19 +81,19 @@ public struct DownloadResponse<Success, Failure: Error> {
         details = other.details
     }
 
-    /// The request that was sent, as adapted.
+    /// The request that was sent, after adaptation.
     public var request: URLRequest? { details.request }
     /// The response's head.
     public var response: HTTPURLResponse? { details.origin.response }
-    /// What was measured of the last attempt.
+    /// The metrics of the last attempt.
     public var metrics: TaskMetrics? { details.origin.metrics }
-    /// The moments of the request's life.
+    /// The timestamps of the request.
     public var timeline: Timeline { details.timeline }
-    /// How long serialization took, in seconds.
+    /// The duration of serialization, in seconds.
     public var serializationDuration: TimeInterval { details.serializationDuration }
-    /// The value, if there is one.
+    /// The value, or nil if the request failed.
     public var value: Success? { result.value }
-    /// The error, if there is one.
+    /// The error, or nil if the request succeeded.
     public var error: Failure? { result.error }
 }
 
@@ -104,12 +104,12 @@ extension DownloadResponse: SettledResponse where Failure == AFError {
 }
 
 extension DownloadResponse {
-    /// The same response with its value changed.
+    /// Returns the response with its value transformed.
     public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DownloadResponse<NewSuccess, Failure> {
         DownloadResponse<NewSuccess, Failure>(self, result: result.map(transform))
     }
 
-    /// The same response with its value changed by a function that may throw.
+    /// Returns the response with its value transformed by a closure that can throw.
     public func tryMap<NewSuccess>(
         _ transform: (Success) throws -> NewSuccess
     ) -> DownloadResponse<NewSuccess, any Error> {
@@ -117,14 +117,14 @@ extension DownloadResponse {
             self, result: result.mapError { $0 as any Error }.flatMap { value in Result { try transform(value) } })
     }
 
-    /// The same response with its error changed.
+    /// Returns the response with its error transformed.
     public func mapError<NewFailure: Error>(
         _ transform: (Failure) -> NewFailure
     ) -> DownloadResponse<Success, NewFailure> {
         DownloadResponse<Success, NewFailure>(self, result: result.mapError(transform))
     }
 
-    /// The same response with its error changed by a function that may throw.
+    /// Returns the response with its error transformed by a closure that can throw.
     public func tryMapError<NewFailure: Error>(
         _ transform: (Failure) throws -> NewFailure
     ) -> DownloadResponse<Success, any Error> {
@@ -140,8 +140,8 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// The result.
     public var description: String { result.words }
 
-    /// Request and response with headers, the places of the file, the size of the resume data, times and result, in
-    /// several lines. Secrets in headers and URLs are hidden.
+    /// A description of the request and the response on several lines, with their headers, the locations of the file, the size
+    /// of the resume data, the timestamps and the result. Secrets in headers and URLs are redacted.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)

@@ -4,14 +4,14 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What every kind of response tells beside its value; one object for all copies of a response.
+/// The properties of a response other than its value. All copies of a response share one object.
 final class ResponseDetails: Sendable {
     let request: URLRequest?
     let origin: ResponseOrigin
     /// The bytes of a data request's response.
     let data: Data?
     let timeline: Timeline
-    /// How long serialization took, in seconds.
+    /// The duration of serialization, in seconds.
     let serializationDuration: TimeInterval
 
     init(
@@ -26,7 +26,7 @@ final class ResponseDetails: Sendable {
     }
 }
 
-/// Where a response's head and metrics come from. Foundation's forms of both are made when they are asked for.
+/// The source of a response's head and metrics. Their Foundation types are created on access.
 enum ResponseOrigin: Sendable {
     case network(ResponseHead?, AttemptReport?, sensitiveHeaders: Set<String>)
     case given(HTTPURLResponse?, TaskMetrics?)
@@ -38,7 +38,7 @@ enum ResponseOrigin: Sendable {
         }
     }
 
-    /// The names of headers that are sensitive beside those that are so by their names.
+    /// The additional names of sensitive headers.
     var sensitiveHeaders: Set<String> {
         if case .network(_, _, let names) = self { names } else { [] }
     }
@@ -51,15 +51,16 @@ enum ResponseOrigin: Sendable {
     }
 }
 
-/// A response whose error is an `AFError`, or can be made one.
+/// A response whose error is an `AFError` and can be replaced.
 protocol SettledResponse: SendableMetatype {
     var error: AFError? { get }
-    /// The same response with this error in place of its result.
+    /// Returns the response with an error instead of its result.
     func failing(with error: AFError) -> Self
 }
 
 extension Result {
-    /// What Swift says of a result: values are shown as they are but for what steers a terminal, errors without secrets.
+    /// Swift's description of the result. Control characters for terminals are escaped in values, and secrets are redacted in
+    /// errors.
     var words: String {
         switch self {
         case .success: TerminalText.safe("\(self)")

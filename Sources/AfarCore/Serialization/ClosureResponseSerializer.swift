@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A serializer made from a closure.
+/// A serializer that calls a closure.
 ///
 /// ```swift
 /// let lines = ClosureResponseSerializer<[Substring]> { _, _, data, error in
@@ -13,14 +13,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The closure decides by itself which responses may be empty. For a download it is given the whole file's bytes.
+/// The closure decides which responses can be empty. For a download, it receives the bytes of the whole file.
 public final class ClosureResponseSerializer<Value>: ResponseSerializer {
     private let serializeResponse: @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) throws -> Value
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
-    /// - Parameter serializeResponse: Makes the value from the request, the response's head, its bytes, and what went
-    ///   wrong before. What it throws fails the request; an error that is no ``AFError`` is put into one.
+    /// - Parameter serializeResponse: Creates the value from the request, the response's head, its bytes, and the error of an
+    ///   earlier step. If it throws, the request fails; an error that isn't an ``AFError`` is wrapped in one.
     @preconcurrency
     public init(
         _ serializeResponse: @escaping @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) throws -> Value
@@ -28,9 +28,9 @@ public final class ClosureResponseSerializer<Value>: ResponseSerializer {
         self.serializeResponse = serializeResponse
     }
 
-    /// Makes the value.
+    /// Creates the value.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: The error that the closure throws.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> Value {
@@ -38,14 +38,14 @@ public final class ClosureResponseSerializer<Value>: ResponseSerializer {
     }
 }
 
-/// Gives the place of a downloaded file.
+/// A serializer that returns the location of a downloaded file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
-    /// Makes the serializer.
+    /// Creates the serializer.
     public init() {}
 
-    /// The place of the file.
+    /// Returns the location of the file.
     ///
-    /// - Throws: The error of before, or ``AFError/ResponseSerializationFailureReason/inputFileNil``.
+    /// - Throws: The error of an earlier step, or ``AFError/ResponseSerializationFailureReason/inputFileNil``.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> URL {
@@ -56,17 +56,17 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 }
 
 extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-    /// Gives the place of a downloaded file.
+    /// Returns the location of a downloaded file.
     public static var url: URLResponseSerializer { URLResponseSerializer() }
 }
 
-/// A type that has a value for a response without a body.
+/// A type that provides a value for a response without a body.
 public protocol EmptyResponse: Sendable {
-    /// The value for no body.
+    /// The value for an empty body.
     static func emptyValue() -> Self
 }
 
-/// What a response without a body decodes to.
+/// A type that represents a response without a body.
 public struct Empty: Codable, Sendable, Hashable, EmptyResponse {
     /// The shared value.
     public static let value = Empty()

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// Decodes values from bytes. Foundation's decoders conform; others can.
+/// A type that decodes values from bytes. Foundation's decoders conform to it.
 public protocol DataDecoder: Sendable {
     /// Decodes a value.
     ///
-    /// - Throws: What the decoder throws.
+    /// - Throws: The decoder's error.
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 
-    /// Decodes a value from a response's bytes. By default the head is not looked at.
+    /// Decodes a value from a response's bytes. The default implementation ignores the head.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
+    ///   - type: The type to decode.
     ///   - data: The bytes.
-    ///   - head: The response's head, for formats whose encoding its Content-Type tells.
-    /// - Throws: What the decoder throws.
+    ///   - head: The response's head, for formats whose encoding the `Content-Type` header specifies.
+    /// - Throws: The decoder's error.
     func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D
 }
 
 extension DataDecoder {
-    /// Decodes a value without a look at the head.
+    /// Decodes a value and ignores the head.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
         try decode(type, from: data)
     }
@@ -27,42 +27,42 @@ extension DataDecoder {
 extension JSONDecoder: DataDecoder {}
 extension PropertyListDecoder: DataDecoder {}
 
-/// Changes a response's bytes before they are serialized.
+/// A type that changes a response's bytes before they are serialized.
 public protocol DataPreprocessor: Sendable {
-    /// The bytes to serialize.
+    /// Returns the bytes to serialize.
     ///
-    /// - Throws: Anything; it fails the serialization.
+    /// - Throws: Any error. It fails the serialization.
     func preprocess(_ data: Data) throws -> Data
 }
 
-/// Leaves the bytes as they are.
+/// A preprocessor that returns the bytes unchanged.
 public struct PassthroughPreprocessor: DataPreprocessor {
-    /// Makes the preprocessor.
+    /// Creates the preprocessor.
     public init() {}
 
-    /// The same bytes.
+    /// Returns the bytes unchanged.
     public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Takes away the line that Google's services put before JSON: `)]}',` and a line end.
+/// A preprocessor that removes the line that Google's services add before JSON: `)]}',` and a newline.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
     private static let prefix = Data(")]}',\n".utf8)
 
-    /// Makes the preprocessor.
+    /// Creates the preprocessor.
     public init() {}
 
-    /// The bytes after the line, or all of them when it is not there.
+    /// Returns the bytes after this line, or all bytes if they don't begin with it.
     public func preprocess(_ data: Data) throws -> Data {
         data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
     }
 }
 
 extension DataPreprocessor where Self == PassthroughPreprocessor {
-    /// Leaves the bytes as they are.
+    /// Returns the bytes unchanged.
     public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
 }
 
 extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
-    /// Takes away the line that Google's services put before JSON.
+    /// Removes the line that Google's services add before JSON.
     public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
 }

@@ -1,35 +1,34 @@
 public import Foundation
 
-/// Makes a value of each chunk of a streamed response, by itself.
+/// A type that creates a value from each chunk of a streamed response separately.
 public protocol DataStreamSerializer<SerializedObject>: Sendable {
-    /// What is made.
+    /// The type of the values.
     associatedtype SerializedObject: Sendable
 
-    /// Makes the value.
+    /// Creates a value from a chunk.
     ///
-    /// - Throws: Anything; what is no ``AFError`` is put into one.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
     func serialize(_ data: Data) throws -> SerializedObject
 }
 
-/// Gives the chunks as they are.
+/// A serializer that returns chunks unchanged.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
-    /// Makes the serializer.
+    /// Creates the serializer.
     public init() {}
 
-    /// The same bytes.
+    /// Returns the bytes unchanged.
     public func serialize(_ data: Data) throws -> Data { data }
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-    /// Gives the chunks as they are.
+    /// Returns chunks unchanged.
     public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 
-/// Makes values of a streamed body wherever its chunks end: lines, records, events.
+/// A type that creates values from a streamed body independently of the boundaries of its chunks: lines, records or events.
 ///
-/// A ``DataStreamSerializer`` sees each chunk by itself; a parser keeps what the last chunk left unfinished. It is a value:
-/// each body is read by a copy of the one that was given, so a body that a retry begins anew finds nothing left of the one
-/// before.
+/// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete rest of the last chunk. Each body
+/// is parsed by its own copy of the parser, so the body of a retry begins without the rest of the previous body.
 ///
 /// ```swift
 /// struct LengthParser: DataStreamParser {
@@ -37,32 +36,32 @@ extension DataStreamSerializer where Self == PassthroughStreamSerializer {
 /// }
 /// ```
 public protocol DataStreamParser<Value>: Sendable {
-    /// What is made.
+    /// The type of the values.
     associatedtype Value: Sendable
 
-    /// A body begins. By default nothing needs to be known of its head.
+    /// Called when a body begins. The default implementation does nothing.
     ///
-    /// - Parameter head: The head of the response, which may say how the body is encoded.
+    /// - Parameter head: The head of the response, which can specify the encoding of the body.
     mutating func begin(_ head: ResponseHead)
 
-    /// Takes the body's next bytes.
+    /// Parses the next bytes of the body.
     ///
-    /// What it must keep for later should be bounded, as the server decides on what comes.
+    /// Limit how much the parser stores for later, because the server determines how much it sends.
     ///
-    /// - Returns: What these bytes complete, in order. A failure is handed on as a value is, and ends the request if
-    ///   ``DataStreamRequest/automaticallyCancelOnStreamError`` says so.
+    /// - Returns: The values that these bytes complete, in order. A failure is delivered like a value, and ends the request if
+    ///   ``DataStreamRequest/automaticallyCancelOnStreamError`` is true.
     mutating func parse(_ chunk: Data) -> [Result<Value, AFError>]
 
-    /// The body has come to its end. This is not called when it has broken off. By default there is nothing left.
+    /// Called when the body is complete, but not when it was interrupted. The default implementation returns no values.
     ///
-    /// - Returns: What the end completes, in order.
+    /// - Returns: The values that the end of the body completes, in order.
     mutating func finish() -> [Result<Value, AFError>]
 }
 
 extension DataStreamParser {
-    /// Nothing needs to be known of the head.
+    /// Does nothing.
     public mutating func begin(_ head: ResponseHead) {}
 
-    /// There is nothing left.
+    /// Returns no values.
     public mutating func finish() -> [Result<Value, AFError>] { [] }
 }

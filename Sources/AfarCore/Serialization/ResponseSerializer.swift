@@ -5,27 +5,27 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// Makes a value of a response in memory.
+/// A type that creates a value from a response in memory.
 ///
-/// Implement ``serialize(request:response:data:error:)``. A serializer that is used for very many small responses gains by
-/// implementing ``serialize(_:)`` too, which does not need Foundation's `HTTPURLResponse`.
+/// Implement ``serialize(request:response:data:error:)``. If a serializer processes very many small responses, also implement
+/// ``serialize(_:)``, which avoids creating Foundation's `HTTPURLResponse`.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
-    /// What is made.
+    /// The type of the value.
     associatedtype SerializedObject
 
-    /// Makes the value.
+    /// Creates the value.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response's head.
-    ///   - data: The response's bytes; nil when there are none.
-    ///   - error: What went wrong before; throw it, unless the serializer can do without.
-    /// - Throws: Anything; what is no ``AFError`` is put into one.
+    ///   - data: The response's bytes, or nil if there are none.
+    ///   - error: The error of an earlier step. Throw it, unless the serializer can handle it.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
     func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> SerializedObject
 
-    /// Makes the value. The default calls ``serialize(request:response:data:error:)``.
+    /// Creates the value. The default implementation calls ``serialize(request:response:data:error:)``.
     func serialize(_ input: SerializationInput) throws -> SerializedObject
 }
 
@@ -36,26 +36,26 @@ extension DataResponseSerializerProtocol {
     }
 }
 
-/// Makes a value of a response in a file.
+/// A type that creates a value from a response in a file.
 public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
-    /// What is made.
+    /// The type of the value.
     associatedtype SerializedObject
 
-    /// Makes the value.
+    /// Creates the value.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response's head.
-    ///   - fileURL: Where the body is; nil when there is none.
-    ///   - error: What went wrong before; throw it, unless the serializer can do without.
-    /// - Throws: Anything; what is no ``AFError`` is put into one.
+    ///   - fileURL: The location of the body's file, or nil without a body.
+    ///   - error: The error of an earlier step. Throw it, unless the serializer can handle it.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject
 }
 
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
-    /// Reads the whole file into memory and serializes that.
+    /// Reads the whole file into memory and serializes its bytes.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> Self.SerializedObject {
@@ -64,7 +64,7 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
         let data: Data
         do {
             let size = try FileManager.default.attributesOfItem(atPath: fileURL.path)[.size] as? NSNumber
-            // Foundation on Linux loses 4 KiB each time that it reads an empty file.
+            // Foundation on Linux leaks 4 KiB each time it reads an empty file.
             data = size == 0 ? Data() : try Data(contentsOf: fileURL)
         } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
@@ -73,57 +73,58 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
     }
 }
 
-/// Makes a value of a response, in memory or in a file, with the usual rules about empty bodies.
+/// A type that creates a value from a response, in memory or in a file, with the usual rules for empty bodies.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
 {
     /// Changes the bytes before they are serialized.
     var dataPreprocessor: any DataPreprocessor { get }
-    /// The methods whose responses may be empty.
+    /// The methods whose responses can be empty.
     var emptyRequestMethods: Set<HTTPMethod> { get }
-    /// The status codes whose responses may be empty.
+    /// The status codes whose responses can be empty.
     var emptyResponseCodes: Set<Int> { get }
 }
 
 extension ResponseSerializer {
-    /// Bytes are left as they are.
+    /// A preprocessor that returns the bytes unchanged.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
     /// HEAD (RFC 9110, section 9.3.2).
     public static var defaultEmptyRequestMethods: Set<HTTPMethod> { headOnly }
     /// 204 and 205 (RFC 9110, sections 15.3.5 and 15.3.6).
     public static var defaultEmptyResponseCodes: Set<Int> { withoutContent }
 
-    /// Bytes are left as they are.
+    /// A preprocessor that returns the bytes unchanged.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
     /// HEAD.
     public var emptyRequestMethods: Set<HTTPMethod> { Self.defaultEmptyRequestMethods }
     /// 204 and 205.
     public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-    /// Whether the request's method allows an empty response; nil without a request.
+    /// Returns whether the request's method allows an empty response, or nil without a request.
     public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
         request?.httpMethod.map { emptyRequestMethods.contains(HTTPMethod(rawValue: $0)) }
     }
 
-    /// Whether the status code allows an empty response; nil without a response.
+    /// Returns whether the status code allows an empty response, or nil without a response.
     public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
         (response?.statusCode).map { emptyResponseCodes.contains($0) }
     }
 
-    /// Whether method or status code allow an empty response.
+    /// Returns whether the method or the status code allows an empty response.
     public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
         requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
     }
 
-    /// Whether method or status code allow an empty response.
+    /// Returns whether the method or the status code allows an empty response.
     public func emptyResponseAllowed(for input: SerializationInput) -> Bool {
         requestAllowsEmptyResponseData(input.request) == true
             || input.head.map { emptyResponseCodes.contains($0.status) } == true
     }
 
-    /// What most serializers begin with: throws the error of before, runs the preprocessor, and tells an allowed empty
-    /// body (nil) from a forbidden one.
+    /// Performs the first steps of most serializers: throws the error of an earlier step, checks an empty body, and runs the
+    /// preprocessor.
     ///
-    /// - Throws: The input's error, the preprocessor's, or
+    /// - Returns: The preprocessed bytes, or nil for an allowed empty body.
+    /// - Throws: The input's error, the preprocessor's error, or
     ///   ``AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``.
     public func bytes(of input: SerializationInput) throws -> Data? {
         if let error = input.error { throw error }
@@ -137,22 +138,22 @@ extension ResponseSerializer {
     }
 }
 
-// Made once, because every request's serializer holds them.
+// Created once, because every request's serializer uses them.
 private let headOnly: Set<HTTPMethod> = [.head]
 private let withoutContent: Set<Int> = [204, 205]
 
-/// What a serializer works on. Foundation's form of the response's head is made only when it is asked for.
+/// The input of a serializer. Foundation's type of the response's head is created on access.
 public struct SerializationInput: Sendable {
-    /// The request that was sent, as adapted.
+    /// The request that was sent, after adaptation.
     public let request: URLRequest?
     /// The response's head.
     public let head: ResponseHead?
     /// The response's bytes.
     public let data: Data?
-    /// What went wrong before serialization, if anything did.
+    /// The error of a step before serialization, or nil.
     public let error: AFError?
 
-    /// Makes an input.
+    /// Creates an input.
     public init(request: URLRequest?, head: ResponseHead?, data: Data?, error: AFError?) {
         self.request = request
         self.head = head
@@ -160,14 +161,14 @@ public struct SerializationInput: Sendable {
         self.error = error
     }
 
-    /// The response's head in Foundation's form.
+    /// The response's head as Foundation's type.
     public var response: HTTPURLResponse? { head?.httpURLResponse }
 }
 
 extension SerializationInput {
-    /// Makes an input from Foundation's values, for serializers that are called by hand.
+    /// Creates an input from Foundation's types, for serializers that are called directly.
     ///
-    /// - Throws: `error`, when it is no ``AFError``.
+    /// - Throws: `error`, if it isn't an ``AFError``.
     public init(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws {
         if let error, error.asAFError == nil { throw error }
         self.init(request: request, head: response.map { ResponseHead($0) }, data: data, error: error?.asAFError)
@@ -175,7 +176,7 @@ extension SerializationInput {
 }
 
 extension ResponseHead {
-    /// Takes over Foundation's form of a head.
+    /// Creates a head from Foundation's type.
     package convenience init(_ response: HTTPURLResponse) {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {

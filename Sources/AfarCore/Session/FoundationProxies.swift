@@ -1,12 +1,12 @@
 import Foundation
 
-/// The proxies of Foundation's configuration.
+/// The proxy settings of a Foundation configuration.
 enum FoundationProxies: Sendable {
     case settings(ProxySettings)
-    /// There is something that only Foundation understands: a script that chooses, say.
+    /// The settings include something that only Foundation supports, such as a proxy auto-configuration script.
     case unknown
 
-    /// Reads a `connectionProxyDictionary`; nil when it says nothing.
+    /// Reads a `connectionProxyDictionary`. Returns nil if the dictionary is nil or empty.
     init?(_ dictionary: [AnyHashable: Any]?) {
         guard let dictionary, !dictionary.isEmpty else { return nil }
         var settings = ProxySettings()

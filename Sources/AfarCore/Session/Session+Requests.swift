@@ -1,8 +1,8 @@
 public import Foundation
 
-// All of a session's requests at once.
+// Operations on all requests of a session.
 extension Session {
-    /// Calls a closure with the requests that have been started and are not over.
+    /// Calls a closure with the requests that have started and haven't finished.
     ///
     /// - Parameter action: Called once, on the ``rootQueue``.
     @preconcurrency
@@ -10,11 +10,11 @@ extension Session {
         rootQueue.async { [state] in action(Set(state.running)) }
     }
 
-    /// Cancels the requests that have been started and are not over.
+    /// Cancels the requests that have started and haven't finished.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue.
-    ///   - completion: Called once, when all of these requests are over and their handlers have been put onto their
+    ///   - queue: The queue on which the closure is called. The default is the main queue.
+    ///   - completion: Called once, after all of these requests have finished and their handlers have been enqueued on their
     ///     queues.
     @preconcurrency
     public func cancelAllRequests(
@@ -28,23 +28,25 @@ extension Session {
 }
 
 extension Session {
-    /// How long it may take until handlers have been called of requests that were ended, in seconds.
+    /// The maximum time to wait for the handlers of the requests that the shutdown ended, in seconds.
     private static let longestFarewell = 2.0
 
-    /// Ends the session in good order: requests that run may come to their end, for a time; new ones fail with
-    /// ``AFError/sessionInvalidated(error:)``. WebSockets are closed, with ``WebSocketCloseCode/goingAway``; raw connections
-    /// run on. Connections without a request are closed at the beginning and at the end.
+    /// Shuts the session down gracefully.
+    ///
+    /// Running requests can finish within the time limit. New requests fail with ``AFError/sessionInvalidated(error:)``.
+    /// WebSockets are closed with ``WebSocketCloseCode/goingAway``; raw connections continue until the
+    /// limit. Idle connections are closed at the beginning and at the end.
     ///
     /// ```swift
     /// await session.shutdown(drainingFor: 20)
     /// ```
     ///
-    /// It fits the end of a service's life: call it when the service is told to stop, from `run()` of a `Service` say. Cancelling
-    /// the task that waits ends the time. It may be called more than once; the shortest time counts.
+    /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits it is cancelled,
+    /// the limit expires immediately. You can call it more than once; the shortest limit applies.
     ///
-    /// - Parameter limit: How long requests may run on, in seconds; those that still do then fail with
-    ///   ``AFError/sessionInvalidated(error:)``. 0 ends them at once.
-    /// - Returns: Whether all had come to their end by themselves.
+    /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running after it
+    ///   fail with ``AFError/sessionInvalidated(error:)``. The default is 30. 0 ends them immediately.
+    /// - Returns: A Boolean value that indicates whether all requests finished within the limit.
     @discardableResult
     public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {
         state.drain()
@@ -63,7 +65,7 @@ extension Session {
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
         state.whenOver(rest) { isDone.fulfil(()) }
-        // A handler may wait for this, or for a queue that nobody serves.
+        // A handler can be waiting for this method, or its queue can be blocked. Therefore the wait is limited.
         let lastTimer = isDone.fulfil((), after: .seconds(Self.longestFarewell))
         await isDone.value
         lastTimer.cancel()

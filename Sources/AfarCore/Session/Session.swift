@@ -4,46 +4,48 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Makes requests, and holds what they share: a transport, default headers, timeouts, an interceptor.
+/// Creates requests and holds what they share: a transport, default headers, timeouts and an interceptor.
 ///
-/// Keep a session as long as its requests run: when it is released, they fail with ``AFError/sessionDeinitialized``. All
-/// methods may be called from any thread.
+/// Keep a session as long as its requests run: when it is released, they fail with ``AFError/sessionDeinitialized``. You can
+/// call all methods from any thread.
 open class Session: @unchecked Sendable {
-    // Sendable because it holds its state only, which is.
+    // Sendable because its only stored property is an immutable Sendable value.
 
-    /// When a request's `URLRequest` is made and adapted.
+    /// When a request's `URLRequest` is created and adapted.
     public enum RequestSetup: Sendable {
-        /// As soon as the request has been made.
+        /// When the request is created.
         case eager
         /// When the request is first resumed.
         case lazy
     }
 
-    /// Changes a `URLRequest` just after it was made from the caller's values.
+    /// A closure that changes a `URLRequest` immediately after it was created from the caller's values.
     public typealias RequestModifier = Request.RequestModifier
 
     let state: SessionState
 
-    /// Makes a session.
+    /// Creates a session.
     ///
     /// - Parameters:
-    ///   - configuration: Timeouts, limits and default headers.
-    ///   - delegate: The hub of the session's events; give each session its own.
-    ///   - rootQueue: Where the delegate's closures are called. It must be serial.
+    ///   - configuration: The timeouts, limits and default headers.
+    ///   - delegate: Receives the session's events. Use a separate delegate for each session.
+    ///   - rootQueue: The queue on which the delegate's closures are called. It must be serial.
     ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
-    ///   - requestSetup: When `URLRequest`s are made. The default is `.lazy`.
-    ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
-    ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
+    ///   - requestSetup: When `URLRequest`s are created. The default is `.lazy`.
+    ///   - requestQueue: The queue on which `URLRequest`s are created. The default is nil, which uses the request's own task.
+    ///   - serializationQueue: The queue on which serializers run. The default is nil, which uses the request's own task.
     ///   - interceptor: Adapts and retries every request.
-    ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
-    ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
-    ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
+    ///   - serverTrustManager: Provides the evaluators of servers' certificates. The default is nil, which uses the transport's
+    ///     validation.
+    ///   - redirectHandler: Decides whether and how redirects are followed. The default is nil, which follows them.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil, which stores
+    ///     every cacheable response.
     ///   - eventMonitors: Observe the events of every request. The default is none.
-    ///   - stages: Take part in every exchange with a server, redirects and answers to challenges included, in this order.
-    ///     The default is none.
-    ///   - transport: What carries the requests.
-    ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
-    ///     its idle connections when the network has changed. The default is nil: connectivity is not observed.
+    ///   - stages: Process every exchange with a server, in this order. Redirects and answers to challenges are separate
+    ///     exchanges. The default is none.
+    ///   - transport: Sends the requests.
+    ///   - connectivity: Reports whether a network is available. The session observes it from its first request on, and closes
+    ///     its idle connections when the network changes. The default is nil: connectivity isn't observed.
     public init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -72,20 +74,20 @@ open class Session: @unchecked Sendable {
 
     deinit { state.end(with: .sessionDeinitialized) }
 
-    // MARK: What it was made with
+    // MARK: Properties
 
-    /// What carries the requests.
+    /// The transport that sends the requests.
     public var transport: any Transport { state.stack.transport }
-    /// The connections of the session's transport at this moment, by host; nil if the transport does not know, as
-    /// URLSession does not. They are also those of other sessions on the same transport.
+    /// The current connections of the session's transport, by host, or nil if the transport can't report them (URLSession
+    /// can't). They include the connections of other sessions that use the same transport.
     public var connectionStatistics: ConnectionStatistics? {
         get async { await transport.connectionStatistics }
     }
-    /// The hub of this session's events.
+    /// The delegate that receives this session's events.
     public var delegate: SessionDelegate { state.delegate }
-    /// The configuration that the session was made with.
+    /// The configuration with which the session was created.
     public var configuration: SessionConfiguration { state.configuration }
-    /// Keeps the session's cookies; nil when it keeps and sends none.
+    /// The store for the session's cookies, or nil if the session stores and sends none.
     public var cookieStore: (any CookieStore)? { state.configuration.cookieStore }
     /// The queue on which the ``delegate``'s closures are called.
     public var rootQueue: DispatchQueue { state.queues.root }
@@ -93,42 +95,42 @@ open class Session: @unchecked Sendable {
     public var startRequestsImmediately: Bool { state.startRequestsImmediately }
     /// When a request's `URLRequest` is made.
     public var requestSetup: RequestSetup { state.requestSetup }
-    /// The queue on which `URLRequest`s are made, if the session was given one. Otherwise each request makes its own, and
-    /// this is a queue on top of ``rootQueue`` that Afar puts nothing onto.
+    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise each request creates its
+    /// own, and this is a queue that targets ``rootQueue`` and that Afar doesn't use.
     public var requestQueue: DispatchQueue { state.queues.shownRequest }
-    /// The queue on which serializers run, if the session was given one. Otherwise each request runs its own, and this is a
-    /// queue on top of ``rootQueue`` that Afar puts nothing onto.
+    /// The queue on which serializers run, if one was passed to the initializer. Otherwise each request runs its own, and this
+    /// is a queue that targets ``rootQueue`` and that Afar doesn't use.
     public var serializationQueue: DispatchQueue { state.queues.shownSerialization }
-    /// Adapts and retries every request, before the request's own interceptor.
+    /// The interceptor that adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
-    /// Knows who decides on servers' certificates; nil when the transport does.
+    /// Provides the evaluators of servers' certificates, or nil if the transport validates them.
     public var serverTrustManager: ServerTrustManager? { state.serverTrustManager }
-    /// Decides about redirects; nil when they are followed. A request's own handler comes in its place.
+    /// Decides whether and how redirects are followed, or nil to follow them. A request's own handler replaces it.
     public var redirectHandler: (any RedirectHandler)? { state.redirectHandler }
-    /// Decides what the configuration's cache keeps; nil when that is all that may be kept. A request's own handler comes in
-    /// its place.
+    /// Decides which responses the configuration's cache stores, or nil to store every cacheable response. A request's own
+    /// handler replaces it.
     public var cachedResponseHandler: (any CachedResponseHandler)? { state.cachedResponseHandler }
-    /// Observes the events of every request: the monitors that the session was made with.
+    /// Observes the events of every request. It contains the monitors with which the session was created.
     public var eventMonitor: CompositeEventMonitor { state.ownMonitors }
-    /// Knows whether there is a network; nil for none.
+    /// Reports whether a network is available, or nil if connectivity isn't observed.
     public var connectivity: (any ConnectivityProvider)? { state.connectivity }
 
-    // MARK: Its end
+    // MARK: Invalidation
 
-    /// Ends the session: requests that run, and those started later, fail with ``AFError/sessionInvalidated(error:)``.
+    /// Ends the session. Running requests and requests started later fail with ``AFError/sessionInvalidated(error:)``.
     ///
-    /// - Parameter error: What the requests' error carries.
+    /// - Parameter error: The error that the requests' error contains. The default is nil.
     public func invalidate(with error: (any Error)? = nil) {
         state.end(with: .sessionInvalidated(error: error))
     }
 
-    // MARK: Making requests
+    // MARK: Creating requests
 
-    /// Makes a request with parameters that an encoding puts into its URL or its body.
+    /// Creates a request with parameters that an encoding adds to its URL or its body.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// receive the error.
     open func request(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -145,11 +147,11 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body.
+    /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// receive the error.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -166,11 +168,11 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Makes a request from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made reaches the
-    /// handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func request(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -185,13 +187,13 @@ open class Session: @unchecked Sendable {
 
     // MARK: Streams
 
-    /// Makes a request without parameters, whose response is handed on while it arrives.
+    /// Creates a request without parameters whose response is delivered as it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws.
+    /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// receive the error.
     open func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -207,14 +209,14 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Makes a request with `Encodable` parameters that an encoder puts into its URL or its body, and whose response is
-    /// handed on while it arrives.
+    /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body. The response is delivered as
+    /// it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws.
+    /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// receive the error.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -233,13 +235,13 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Makes a request from a value that can make a `URLRequest`, whose response is handed on while it arrives.
+    /// Creates a request from a value that creates a `URLRequest`. The response is delivered as it arrives.
     ///
-    /// With `automaticallyCancelOnStreamError` the request is cancelled when a serializer throws.
+    /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
@@ -254,13 +256,13 @@ open class Session: @unchecked Sendable {
 
     // MARK: Downloads
 
-    /// Makes a download with parameters that an encoding puts into its URL or its body.
+    /// Creates a download with parameters that an encoding adds to its URL or its body.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// receive the error.
     open func download(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -278,13 +280,13 @@ open class Session: @unchecked Sendable {
             request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
-    /// Makes a download with `Encodable` parameters that an encoder puts into its URL or its body.
+    /// Creates a download with `Encodable` parameters that an encoder adds to its URL or its body.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made or encoded
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// receive the error.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -302,13 +304,13 @@ open class Session: @unchecked Sendable {
             request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
-    /// Makes a download from a value that can make a `URLRequest`.
+    /// Creates a download from a value that creates a `URLRequest`.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func download(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -320,29 +322,28 @@ open class Session: @unchecked Sendable {
             to: destination)
     }
 
-    /// Makes a download that resumes another.
+    /// Creates a download that resumes an earlier one.
     ///
-    /// It asks for the rest, under the condition that the file is still the same. If it is not, or the server sends the
-    /// whole all the same, or the part is not there any more, the download starts over from the first byte: what arrives
-    /// in the end is always one version of the file, whole. An answer about something else, such as a 404 or a 503,
-    /// leaves the part alone; it is the response like any other, so add ``Request/validate()``.
+    /// The download requests the rest of the file, on the condition that the file hasn't changed. It starts over from the first
+    /// byte if the file has changed, if the server sends the whole file anyway, or if the partial file no longer exists. The
+    /// result is always one complete version of the file. A response with another status, such as 404 or 503, leaves the
+    /// partial file unchanged and is reported like any other response, so add ``Request/validate()``.
     ///
-    /// Progress begins with the part that is there and counts against the whole.
+    /// Progress starts at the size of the partial file and is relative to the whole file.
     ///
-    /// Without a destination the file stays in a temporary directory of its own, for the caller to move or remove.
+    /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     ///
     /// - Parameters:
-    ///   - data: What ``DownloadRequest/resumeData`` gave, perhaps to another process. It is good for one download at a
-    ///     time. Data that cannot be used fails the request with ``AFError/createURLRequestFailed(error:)`` around a
+    ///   - data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download at a
+    ///     time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
     ///     ``ResumeDataError``.
-    ///   - interceptor: Adapts and retries the request; the place for credentials, which resume data does not hold.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
-    ///   - destination: Where the file goes. It is not part of the data.
+    ///   - interceptor: Adapts and retries the request. Use it to add credentials, which resume data doesn't contain.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - destination: Determines the final location of the file, which resume data doesn't contain.
     open func download(
         resumingWith data: Data,
         interceptor: (any RequestInterceptor)? = nil,
@@ -356,11 +357,11 @@ open class Session: @unchecked Sendable {
 
     // MARK: Uploads
 
-    /// Makes a request that sends bytes from memory.
+    /// Creates a request that sends bytes from memory.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ data: Data,
         to convertible: any URLConvertible,
@@ -377,11 +378,11 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Makes a request that sends bytes from memory, from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`. It sends bytes from memory.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ data: Data,
         with convertible: any URLRequestConvertible,
@@ -395,11 +396,11 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Makes a request that sends a file, which is read while it is sent.
+    /// Creates a request that sends a file, which is read while it is sent.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ fileURL: URL,
         to convertible: any URLConvertible,
@@ -416,11 +417,11 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Makes a request that sends a file, which is read while it is sent, from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`. It sends a file, which is read while it is sent.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
@@ -434,14 +435,14 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Makes a request that sends what a stream holds, read while it is sent.
+    /// Creates a request that sends the content of a stream, which is read while it is sent.
     ///
-    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
-    /// goes out chunked.
+    /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
+    /// chunked transfer coding.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ stream: InputStream,
         to convertible: any URLConvertible,
@@ -456,20 +457,19 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: nil, fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Makes a request that sends what a stream holds, read while it is sent.
+    /// Creates a request that sends the content of a stream, which is read while it is sent.
     ///
-    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
-    /// goes out chunked.
+    /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
+    /// chunked transfer coding.
     ///
     /// - Parameters:
     ///   - stream: The content.
     ///   - convertible: The URL.
     ///   - method: The method. The default is POST.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
-    ///   - fileManager: Removes the temporary file of a body that has one.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - fileManager: Removes the temporary file if the body has one.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
         _ stream: InputStream,
@@ -487,14 +487,15 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Makes a request that sends what a stream holds, read while it is sent, from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`. It sends the content of a stream, which is read while it is
+    /// sent.
     ///
-    /// Hand the stream over: nobody else may read it, and it can be sent once. Without a `Content-Length` header the body
-    /// goes out chunked.
+    /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
+    /// chunked transfer coding.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
@@ -508,21 +509,20 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Makes a request that sends a sequence of chunks; the next is asked for when the one before has been sent.
+    /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     ///
     /// - Parameters:
-    ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
-    ///   - length: The number of bytes in all; nil sends the body chunked.
+    ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
+    ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
     ///   - convertible: The URL.
     ///   - method: The method. The default is POST.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -543,20 +543,19 @@ open class Session: @unchecked Sendable {
             fileManager: .default)
     }
 
-    /// Makes a request that sends a sequence of chunks, from a value that can make a `URLRequest`; the next chunk is asked
-    /// for when the one before has been sent.
+    /// Creates a request from a value that creates a `URLRequest`. It sends a sequence of chunks. The next chunk is requested
+    /// after the previous one has been sent.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     ///
     /// - Parameters:
-    ///   - chunks: The sequence, which is iterated once. An error that it throws ends the request.
-    ///   - length: The number of bytes in all; nil sends the body chunked.
-    ///   - convertible: Makes the request.
+    ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
+    ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
+    ///   - convertible: Creates the `URLRequest`.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -570,11 +569,11 @@ open class Session: @unchecked Sendable {
             fileManager: .default)
     }
 
-    /// Makes a request from a value that can make both a `URLRequest` and the body that goes with it.
+    /// Creates a request from a value that creates both a `URLRequest` and its body.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -588,25 +587,25 @@ open class Session: @unchecked Sendable {
 
     // MARK: Multipart
 
-    /// Makes a request that sends a multipart form, which a closure fills.
+    /// Creates a request that sends a multipart form, which a closure fills.
     ///
-    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
-    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
-    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
-    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
+    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
+    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
+    /// receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     ///
     /// - Parameters:
-    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
     ///   - method: The method. The default is POST.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
+    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -624,18 +623,17 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Makes a request that sends a multipart form, which a closure fills.
+    /// Creates a request that sends a multipart form, which a closure fills.
     ///
     /// - Parameters:
-    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
+    ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
     ///   - method: The method. The default is POST.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
-    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -656,23 +654,23 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`. It sends a multipart form, which a closure fills.
     ///
-    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
-    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
-    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
-    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
+    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
+    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
+    /// receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     ///
     /// - Parameters:
-    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
-    ///   - convertible: Makes the request.
-    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - multipartFormData: Appends the parts. It is called before this method returns.
+    ///   - convertible: Creates the `URLRequest`.
+    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
+    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     open func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         with convertible: any URLRequestConvertible,
@@ -685,16 +683,15 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
     }
 
-    /// Makes a request that sends a multipart form, which a closure fills, from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`. It sends a multipart form, which a closure fills.
     ///
     /// - Parameters:
-    ///   - multipartFormData: Appends the parts; called at once, before this method returns.
-    ///   - convertible: Makes the request.
-    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - multipartFormData: Appends the parts. It is called before this method returns.
+    ///   - convertible: Creates the `URLRequest`.
+    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
-    ///   - fileManager: Tells the lengths of files, and removes the temporary file.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         with convertible: any URLRequestConvertible,
@@ -710,26 +707,25 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Makes a request that sends a multipart form.
+    /// Creates a request that sends a multipart form.
     ///
-    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
-    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
-    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
-    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
+    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
+    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
+    /// receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     ///
     /// - Parameters:
     ///   - multipartFormData: The form.
     ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: How long the encoded form may be to be held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
     ///   - method: The method. The default is POST.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request; nil leaves that to
-    ///     ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
     ///   - fileManager: Removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(
@@ -752,16 +748,16 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Makes a request that sends a multipart form, from a value that can make a `URLRequest`.
+    /// Creates a request from a value that creates a `URLRequest`. It sends a multipart form.
     ///
-    /// The form is encoded when the request runs, on a queue of its own (or on the ``requestQueue``), and once, however
-    /// often it is sent: into memory, or beyond the threshold into a temporary file that only this user can read and that
-    /// is removed when the request is over. Its `Content-Type` is put in the place of any other. A form that cannot be
-    /// encoded reaches the handlers as ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
+    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
+    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
+    /// receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to ``startRequestsImmediately``. What cannot be made
-    /// reaches the handlers as their error.
+    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
+    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// error.
     open func upload(
         multipartFormData: MultipartFormData,
         with convertible: any URLRequestConvertible,
@@ -779,14 +775,14 @@ open class Session: @unchecked Sendable {
 
     // MARK: Connections
 
-    /// Makes a request for a WebSocket.
+    /// Creates a request for a WebSocket.
     ///
-    /// It is started by `resume()` or by its first handler; ``startRequestsImmediately`` says whether handlers start it.
+    /// The request is started by `resume()`, or by its first handler if ``startRequestsImmediately`` is true.
     ///
     /// - Parameters:
-    ///   - url: With the scheme `ws` or `wss`; `http` and `https` mean the same.
+    ///   - url: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
     ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func webSocketRequest(
@@ -801,14 +797,14 @@ open class Session: @unchecked Sendable {
             configuration: configuration, interceptor: interceptor)
     }
 
-    /// Makes a request for a WebSocket, with parameters that an encoder puts into its URL.
+    /// Creates a request for a WebSocket, with parameters that an encoder adds to its URL.
     ///
     /// - Parameters:
-    ///   - url: With the scheme `ws` or `wss`; `http` and `https` mean the same.
+    ///   - url: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
     ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
-    ///   - parameters: What is encoded.
-    ///   - encoder: What encodes it. The default is ``URLEncodedFormParameterEncoder/default``.
-    ///   - headers: Fields for the request. The default is none.
+    ///   - parameters: The parameters to encode.
+    ///   - encoder: Encodes the parameters. The default is ``URLEncodedFormParameterEncoder/default``.
+    ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func webSocketRequest<Parameters: Encodable & Sendable>(
@@ -826,10 +822,10 @@ open class Session: @unchecked Sendable {
             configuration: configuration, interceptor: interceptor)
     }
 
-    /// Makes a request for a WebSocket from a value that can make a `URLRequest`.
+    /// Creates a request for a WebSocket from a value that creates a `URLRequest`.
     ///
     /// - Parameters:
-    ///   - convertible: Makes a GET request.
+    ///   - convertible: Creates a GET request.
     ///   - configuration: The subprotocol, limits and pings. The default is ``WebSocketRequest/Configuration/default``.
     ///   - interceptor: Adapts and retries this request. The default is none.
     open func webSocketRequest(
@@ -843,15 +839,15 @@ open class Session: @unchecked Sendable {
                 shouldAutomaticallyResume: nil))
     }
 
-    /// Makes a request for a connection of TCP, over which bytes go both ways.
+    /// Creates a request for a TCP connection, over which bytes can be read and written.
     ///
     /// - Parameters:
-    ///   - hostName: A name or an address.
+    ///   - hostName: A host name or an IP address.
     ///   - port: The port, from 1 to 65,535.
-    ///   - isSecure: Whether the connection begins with TLS. The default is false; see
-    ///     ``StreamRequest/startSecureConnection(expecting:)`` for later.
+    ///   - isSecure: Whether the connection begins with TLS. The default is false. To start TLS later, use
+    ///     ``StreamRequest/startSecureConnection(expecting:)``.
     ///   - interceptor: Retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether the first read or write starts the request; nil, which is the default, leaves that to
+    ///   - shouldAutomaticallyResume: Whether the first read or write starts the request. The default is nil, which uses
     ///     ``startRequestsImmediately``.
     open func stream(
         withHostName hostName: String, port: Int, isSecure: Bool = false,
@@ -863,7 +859,7 @@ open class Session: @unchecked Sendable {
                 shouldAutomaticallyResume: shouldAutomaticallyResume))
     }
 
-    // MARK: The way in for each kind
+    // MARK: Creating each kind of request
 
     private func makeDownload(
         _ downloadable: DownloadRequest.Downloadable,

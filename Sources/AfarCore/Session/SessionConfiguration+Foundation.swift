@@ -5,9 +5,9 @@
     public import Foundation
 #endif
 
-/// What only Foundation's `URLSession` knows.
+/// Properties that apply only to Foundation's `URLSession`.
 extension SessionConfiguration {
-    /// ``protocolClasses``, if there is one among them that Foundation does not bring along.
+    /// ``protocolClasses``, if it contains a class that isn't one of Foundation's own.
     var foreignProtocolClasses: [AnyClass]? {
         guard let protocolClasses else { return nil }
         let own = [URLSessionConfiguration.default, .ephemeral].flatMap { $0.protocolClasses ?? [] }
@@ -22,7 +22,7 @@ extension SessionConfiguration {
                 + "Use a configuration without an identifier, such as URLSessionConfiguration.default")
     }
 
-    /// ``network``, or else the proxies of Foundation's configuration, of which a transport may know by itself.
+    /// Returns ``network``, or the proxies of Foundation's configuration if the transport doesn't apply those itself.
     func networkSettings(for transport: any Transport) throws -> NetworkSettings? {
         let features = transport.capabilities.features
         guard let foundationProxies, !features.contains(.proxies) else { return network }
@@ -56,13 +56,15 @@ extension SessionConfiguration {
 }
 
 extension SessionConfiguration {
-    /// Takes over the timeouts, the headers, the connections per host, the protocol classes, the identifier, the storages of
-    /// credentials and cookies with what is said about cookies, and the cache of Foundation's configuration (not the one that all
-    /// have); and where that has it (on Apple's systems) whether requests wait for a network.
+    /// Creates a configuration with the values of a Foundation configuration.
     ///
-    /// So does a `connectionProxyDictionary` with proxies of HTTP and SOCKS and a list of exceptions, over libcurl.
-    /// Over a transport that would go around the proxies, each request fails before it is sent; `URLSessionTransport(configuration:)`
-    /// is to be given them too.
+    /// It copies the timeouts, headers, connections per host, protocol classes, identifier, credential storage, cookie storage
+    /// and cookie settings, cache policy, and the cache unless it is the shared one. On Apple platforms, it also copies
+    /// `waitsForConnectivity`.
+    ///
+    /// It copies a `connectionProxyDictionary` with HTTP and SOCKS proxies and a list of exceptions, for use with libcurl. With
+    /// a transport that would bypass the proxies, each request fails before it is sent. Pass them to
+    /// `URLSessionTransport(configuration:)` too.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
@@ -87,10 +89,10 @@ extension SessionConfiguration {
 }
 
 extension Session {
-    /// The ``configuration`` as Foundation's: its timeouts, headers, connections per host, protocol classes, storage of
-    /// credentials, and cookies.
+    /// The ``configuration`` as a Foundation configuration, with its timeouts, headers, connections per host, protocol classes,
+    /// credential storage, cache and cookie settings.
     ///
-    /// It is a copy, as with Alamofire: what is changed in it changes nothing in the session.
+    /// As in Alamofire, it is a copy. Changes to it don't affect the session.
     public var sessionConfiguration: URLSessionConfiguration {
         let copy = URLSessionConfiguration.default
         copy.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest

@@ -5,168 +5,182 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// How a session behaves. Properties bear the names of `URLSessionConfiguration` where they mean the same.
+/// The settings of a session. Properties that mean the same as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
-    /// Headers sent with every request that has none of the same name. The default is ``HTTPHeaders/default``; as long
-    /// as `Accept-Encoding` is left at its default, the session sends what its transport really decodes. A header that
-    /// cannot be sent fails every request, as it would in the request itself.
+    /// Headers that are added to each request that doesn't have a header of the same name. The default is
+    /// ``HTTPHeaders/default``.
+    ///
+    /// If `Accept-Encoding` has its default value, the session sends the codings that its transport can decode. A header that
+    /// can't be sent fails every request, as it would in the request itself.
     public var headers = HTTPHeaders.default
-    /// How long nothing may arrive or leave, in seconds. The default is 60. A `URLRequest` whose `timeoutInterval` is
-    /// not 60 has its own.
+    /// How long a request can go without sending or receiving data before it times out, in seconds. The default is 60. A
+    /// `URLRequest` whose `timeoutInterval` isn't 60 uses its own value.
     public var timeoutIntervalForRequest: TimeInterval = 60
-    /// The rate, in bytes a second over the length of ``timeoutIntervalForRequest``, up to which a server counts as silent:
-    /// one that drips a byte a second would else hold a request for as long as ``timeoutIntervalForResource``. Stream
-    /// requests are exempt, as events may be rare. The default is 1; 0 means that any byte counts. It has an effect where
-    /// the transport's capabilities have it.
+    /// The transfer rate up to which a server counts as idle, in bytes per second over the length of
+    /// ``timeoutIntervalForRequest``.
+    ///
+    /// Without it, a server that sends one byte per second could hold a request for as long as ``timeoutIntervalForResource``.
+    /// Stream requests are exempt because their events can be rare. The default is 1. With 0, any byte counts as activity. This
+    /// property has an effect only if the transport's capabilities include it.
     public var minimumTransferRate: Double = 1
-    /// How long one attempt of a request may take in all, in seconds. The default is seven days.
+    /// The maximum duration of one attempt of a request, in seconds. The default is seven days.
     public var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
-    /// How long finding the host, connecting and securing the connection may take together, in seconds. The default is
-    /// 30. It has an effect where the transport's capabilities have it.
+    /// The maximum time to resolve the host, connect and complete the TLS handshake together, in seconds. The default is 30.
+    /// This property has an effect only if the transport's capabilities include it.
     public var timeoutIntervalForConnect: TimeInterval = 30
-    /// Whether a request waits as long as there is no network, instead of failing. The default is false.
+    /// A Boolean value that indicates whether requests wait for a network instead of failing when none is available. The
+    /// default is false.
     ///
-    /// It waits until the session's ``Session/connectivity`` says that there is one, until it is cancelled, or until
-    /// ``timeoutIntervalForResource`` has passed; ``timeoutIntervalForRequest`` runs only once it is sent. A request that
-    /// failed because there was no way to the host, or no name server that knew its address, waits too, if there is no
-    /// network by then or within the next 0.3 seconds. Requests to this machine itself never wait; all others do, also
-    /// to hosts nearby that might be reached without what the provider looks for. Without a provider of connectivity
-    /// this has no effect.
+    /// A request waits until the session's ``Session/connectivity`` reports a network, until the request is cancelled, or until
+    /// ``timeoutIntervalForResource`` has passed. ``timeoutIntervalForRequest`` starts only when the request is sent. A request
+    /// that failed because the host was unreachable or no name server could resolve it also waits if the network is unavailable
+    /// then or within the next 0.3 seconds. Requests to the local machine never wait. All others do, even requests to nearby
+    /// hosts that could be reached without the network that the provider checks. Without a connectivity provider, this property
+    /// has no effect.
     public var waitsForConnectivity = false
-    /// The connections open at once to one host. The default is 6. A transport takes it when it is made.
+    /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
     public var httpMaximumConnectionsPerHost = 6
-    /// The lowest TLS version accepted. The default is 1.2, which over `URLSessionTransport` on Linux the system's OpenSSL has
-    /// to ensure; 1.3 fails each request there.
+    /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
+    /// must enforce 1.2, and 1.3 fails each request.
     public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
-    /// Whether a body without a length is complete when the server closes the TCP connection without a TLS alert (`close_notify`,
-    /// RFC 9112, section 9.8). Some servers close so, but anyone on the network can cut off a body like that.
+    /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection
+    /// without a TLS alert (`close_notify`, RFC 9112, section 9.8). Some servers close that way, but it lets anyone on the
+    /// network truncate such a body.
     ///
-    /// The default is false: over libcurl, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that
-    /// have a `Content-Length` or are chunked need no such alert.
+    /// The default is false: with libcurl, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies
+    /// that have a `Content-Length` or are chunked don't need this alert.
     public var acceptsBodiesWithoutTLSCloseNotify = false
-    /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil. A transport takes
-    /// it when it is made, as it does the next four: give a transport of your own its configuration by
-    /// `CurlTransport(configuration: .init(configuration))`. Over one that cannot do that, each request fails.
-    public var certificateBundle: URL?
-    /// Whether the certificates of servers must follow RFC 5280 to the letter (OpenSSL's `X509_V_FLAG_X509_STRICT`); those of
-    /// private authorities often lack a key identifier, for example. Evaluators validate by it, too. The default is false. A
-    /// transport takes it when it is made.
-    public var validatesCertificatesStrictly = false
-    /// The ciphers for TLS 1.2, as a list in OpenSSL's form; nil, which is the default, for OpenSSL's own. A transport takes
-    /// it when it is made.
-    public var tlsCipherList: String?
-    /// The ciphers for TLS 1.3, as a list in OpenSSL's form; nil, which is the default, for OpenSSL's own. A transport takes it
-    /// when it is made.
-    public var tls13CipherSuites: String?
-    /// A file to which the secrets of each TLS handshake are added, for debugging with Wireshark; nil, which is the default,
-    /// for none. Whoever has it can read all that was sent. A transport takes it when it is made.
-    public var tlsKeyLogFile: URL?
-    /// What the client shows when the server that a request was made for asks who it is; never to another that a redirect
-    /// leads to. The default is nil. A transport that cannot do that fails requests over https.
-    public var clientIdentity: ClientIdentity?
-    /// What the client shows to certain hosts (names or addresses, without port), redirects or not, instead of
-    /// ``clientIdentity``. The default is none.
-    public var clientIdentities: [String: ClientIdentity] = [:]
-    /// The most decoded bytes that a response in memory may have; more fails the request. The default is 256 MiB, nil
-    /// means no limit.
-    public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
-    /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true.
+    /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil.
     ///
-    /// If it is false, bodies are delivered as they arrived. Over libcurl, `Accept-Encoding` is still sent: set it to `identity` for
-    /// a body without a content coding. A body with a coding that isn't known, or with a part of a coded body (status 206), is
+    /// Transports read this property and the next four when they are created. To configure your own transport, use
+    /// `CurlTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties,
+    /// each request fails.
+    public var certificateBundle: URL?
+    /// A Boolean value that indicates whether servers' certificates must conform strictly to RFC 5280 (OpenSSL's
+    /// `X509_V_FLAG_X509_STRICT`). Certificates of private authorities often lack a key identifier, for example. Evaluators
+    /// apply this check too. The default is false. Transports read it when they are created.
+    public var validatesCertificatesStrictly = false
+    /// The ciphers for TLS 1.2, as a list in OpenSSL's format. The default is nil, which uses OpenSSL's default. Transports
+    /// read it when they are created.
+    public var tlsCipherList: String?
+    /// The ciphers for TLS 1.3, as a list in OpenSSL's format. The default is nil, which uses OpenSSL's default. Transports
+    /// read it when they are created.
+    public var tls13CipherSuites: String?
+    /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. The file makes it
+    /// possible to decrypt the traffic. The default is nil. Transports read it when they are created.
+    public var tlsKeyLogFile: URL?
+    /// The certificate that the client presents if the requested server asks for one. It is never presented to another server
+    /// that a redirect leads to. The default is nil. A transport that doesn't support client certificates fails https requests.
+    public var clientIdentity: ClientIdentity?
+    /// The certificates that the client presents to specific hosts (names or addresses, without ports), also after redirects,
+    /// instead of ``clientIdentity``. The default is none.
+    public var clientIdentities: [String: ClientIdentity] = [:]
+    /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
+    /// 256 MiB. nil means no limit.
+    public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
+    /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true.
+    ///
+    /// If it is false, bodies are delivered as they arrived. With libcurl, `Accept-Encoding` is still sent: set it to
+    /// `identity` for a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is
     /// never decoded.
     ///
-    /// Over `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this is false, requests
-    /// without an `Accept-Encoding` of their own send `identity`, and a coded response fails.
+    /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is
+    /// false, requests without their own `Accept-Encoding` send `identity`, and a coded response fails.
     public var decodesContent = true
-    /// When a compressed body has grown so much by being decoded that its request fails, with
-    /// ``TransportError/Code-swift.struct/responseTooLarge``: whether it is in memory, in a file or a stream. The default is
-    /// more than 1 GiB that is more than 1,000 times what was received; nil means never.
+    /// The limit on the growth of a compressed body by decoding. A body that exceeds it fails its request with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``, whether it is received in memory, in a file or as a stream. By
+    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data.
+    /// nil means no limit.
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
-    /// The most bytes that a response's head may have. The default is 256 KiB.
+    /// The maximum size of a response's head, in bytes. The default is 256 KiB.
     public var maximumResponseHeadSize = 256 * 1024
 
-    /// How many redirects are followed in one attempt; one more fails the request. The default is 20.
+    /// The maximum number of redirects in one attempt. Another redirect fails the request. The default is 20.
     public var maximumRedirects = 20
-    /// Whether a redirect may lead from https to http. The default is false: such a redirect fails the request.
+    /// A Boolean value that indicates whether redirects from https to http are followed. The default is false: they fail the
+    /// request.
     public var allowsInsecureRedirects = false
-    /// The names of further sensitive headers, which their names do not show to be so: `X-Customer`, say. Like
-    /// `Authorization`, `Cookie`, `X-Api-Key` and all others whose names show a credential, they are redacted in logs,
-    /// and do not follow a redirect to another scheme, host or port. The cache keeps the responses to requests with other
-    /// values apart, unless they are `public`. Case does not matter.
+    /// Additional names of sensitive headers, such as `X-Customer`. Names are case-insensitive.
+    ///
+    /// Afar recognizes `Authorization`, `Cookie`, `X-Api-Key` and all other names that indicate a credential; list only names
+    /// that don't. Sensitive headers are redacted in logs and aren't sent to another scheme, host or port after a redirect.
+    /// Unless responses are `public`, the cache stores them separately for each value of these headers.
     public var sensitiveHeaders: Set<String> = []
 
-    /// Gives the credentials with which challenges (401) are answered for which a request has none of its own. The default is
-    /// nil; ``URLCredentialStorageProvider`` takes them from Foundation's storage.
+    /// Provides credentials for challenges (401) to requests without their own credentials. The default is nil.
+    /// ``URLCredentialStorageProvider`` reads them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
 
-    /// Keeps the session's cookies; nil when it keeps and sends none. The default is a ``MemoryCookieStore`` of the configuration's own:
-    /// sessions that are made with copies of one configuration share it, others do not.
+    /// The store for the session's cookies, or nil to neither store nor send cookies. The default is a new
+    /// ``MemoryCookieStore``. Sessions created with copies of one configuration share it.
     ///
-    /// ``FileCookieStore`` keeps them between runs of a program. A request that has a `Cookie` header is sent as it is, without
-    /// those of the store.
+    /// ``FileCookieStore`` keeps cookies between runs of a program. A request that has a `Cookie` header is sent unchanged,
+    /// without the store's cookies.
     public var cookieStore: (any CookieStore)? = MemoryCookieStore()
-    /// Whether requests carry the cookies of the ``cookieStore``. The default is true. Cookies are stored all the same, see
-    /// ``httpCookieAcceptPolicy``.
+    /// A Boolean value that indicates whether the cookies of the ``cookieStore`` are added to requests. The default is true.
+    /// Cookies are stored even if it is false; see ``httpCookieAcceptPolicy``.
     public var httpShouldSetCookies = true
-    /// Whose cookies are stored. The default is `.onlyFromMainDocumentDomain`: when a request has a `mainDocumentURL`, those from the
-    /// site of that only, and all when it has none.
+    /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`: if a request has a `mainDocumentURL`,
+    /// only cookies from that site are stored; otherwise all are.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// Knows the names that no cookie is for, `co.uk` say. The default is nil: `Afar`'s own sessions take the system's list, others
-    /// refuse names without a dot only.
+    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil: `Afar`'s own sessions
+    /// use the system's list; other sessions reject only names without a dot.
     public var publicSuffixList: (any PublicSuffixList)?
-    /// Remembers the hosts that want to be reached by https only (HSTS, RFC 6797), so that requests to them by http are sent by
-    /// https. The default is nil: what servers want is not heeded.
+    /// The store of the hosts that require https (HSTS, RFC 6797). http requests to them are sent with https. The default is
+    /// nil, which ignores this requirement.
     public var hstsStore: (any HSTSStore)?
-    /// Where responses are kept, so that later requests are answered with them (RFC 9111). The default is nil: nothing is
-    /// kept. It is a private cache, for what one user may see; requests with different `Authorization` fields get different
-    /// responses, unless the server calls them public.
+    /// The store of responses that are reused for later requests (RFC 9111). The default is nil, which stores nothing.
+    ///
+    /// It is a private cache for a single user. Requests with different `Authorization` fields get different responses, unless
+    /// the server marks the responses as public.
     public var cacheStore: (any CacheStore)?
-    /// Whether a GET waits while another like it, to the same URL with the same header fields, is on its way, and is answered with
-    /// what that one brings for ``cacheStore``. When that one fails or is cancelled, the next is sent; when its response may not be
-    /// kept, all are. The default is false: each is sent at once.
+    /// A Boolean value that indicates whether a GET request waits for an identical request (same URL and header fields) that is
+    /// in progress, and then uses its response from the ``cacheStore``. If the request in progress fails or is cancelled, the
+    /// next one is sent. If its response can't be stored, all are sent. The default is false, which sends each request
+    /// immediately.
     public var coalescesRequests = false
-    /// How requests use the cache whose `URLRequest` says nothing else. The default is that of HTTP's rules.
+    /// How requests use the cache, unless their `URLRequest` specifies it. The default follows the HTTP caching rules.
     public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// Foundation's cache, where that is what ``cacheStore`` keeps responses in; nil otherwise.
+    /// The Foundation cache in which ``cacheStore`` stores responses, or nil if it stores them elsewhere.
     public var urlCache: URLCache? {
         get { (cacheStore as? URLCacheStore)?.cache }
         set { cacheStore = newValue.map(URLCacheStore.init) }
     }
 
-    /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``: what the transport does best. What it
-    /// cannot do fails each request.
+    /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``, which uses the best version that the
+    /// transport supports. With an unsupported version, each request fails.
     public var httpVersion = ExchangeOptions.HTTPVersion.automatic
-    /// How requests reach their hosts: through proxies, over a Unix socket, from an interface. The default is nil: `Afar`'s own
-    /// sessions on libcurl take the proxies of the environment (``ProxySettings/environment``), others leave it to their
-    /// transport. A transport that cannot do what is set here fails each request.
+    /// How requests reach their hosts: through proxies, over a Unix domain socket, or from a specific interface.
+    ///
+    /// The default is nil: `Afar`'s own sessions on libcurl use the proxies of the environment (``ProxySettings/environment``);
+    /// other sessions use their transport's defaults. With a setting that the transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
-    /// The subclasses of `URLProtocol` that may answer requests. The default is nil.
+    /// The subclasses of `URLProtocol` that can handle requests. The default is nil.
     ///
-    /// Only `URLSessionTransport` hands requests to them. Over any other transport, classes other than Foundation's own fail
-    /// each request before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``; to answer requests
-    /// without a server there is `MockTransport`.
+    /// Only `URLSessionTransport` uses them. With any other transport, classes other than Foundation's own fail each request
+    /// before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a
+    /// server, use `MockTransport`.
     public var protocolClasses: [AnyClass]?
     /// The name of a background session. The default is nil.
     ///
-    /// No transport goes on without the process: with a name, each request fails before it is sent, with
+    /// No transport continues after the process ends. If a name is set, each request fails before it is sent, with
     /// ``TransportError/Code-swift.struct/unsupportedByTransport``.
     public var identifier: String?
 
-    /// The proxies of Foundation's configuration; nil when it had none.
+    /// The proxies of Foundation's configuration, or nil if it had none.
     var foundationProxies: FoundationProxies?
 
-    /// Makes the default configuration.
+    /// Creates the default configuration.
     public init() {}
 
     /// The default configuration.
     public static var `default`: SessionConfiguration { SessionConfiguration() }
 
-    /// The template for the options of every exchange.
+    /// Returns the template for the options of every exchange.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` when a default header cannot be sent, `AFError.sessionTaskFailed` for a
-    ///   background session, and for proxies that the transport would go around.
+    /// - Throws: `AFError.urlRequestValidationFailed` if a default header can't be sent. `AFError.sessionTaskFailed` for a
+    ///   background session, and for proxies or TLS settings that the transport would ignore.
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         try checkIdentifier(for: transport)
         try checkTLSSettings(for: transport)

@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-// What the pipeline asks the closures that decide. Each is asked on the session's root queue.
+// The pipeline calls these methods for the closures that make decisions. The closures run on the session's root queue.
 extension SessionDelegate {
     typealias Challenge = (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// Whether a closure wants a say about a response before all of it is there.
+    /// Whether a closure must be called for a request before its response is complete.
     func takesPart(in request: Request) -> Bool {
         guard isListening else { return false }
         return decidesAboutRedirects || decidesAboutChallenges
@@ -21,7 +21,7 @@ extension SessionDelegate {
         dataTaskDidReceiveResponse != nil || dataTaskDidReceiveResponseWithCompletion != nil
     }
 
-    /// Decides about the heads of a request's responses; nil when no closure does.
+    /// Returns a listener that decides whether a request continues after a response head, or nil if no closure decides that.
     func headListener(for request: Request) -> Request.HeadListener? {
         guard isListening, decidesAboutResponses, !(request is DownloadRequest) else { return nil }
         return { [weak self, weak request] response in
@@ -53,10 +53,10 @@ extension SessionDelegate {
 
     // MARK: Bodies
 
-    /// Whether a closure takes the bodies of responses that are not downloads.
+    /// Whether a closure receives the bodies of responses that aren't downloads.
     var takesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
 
-    /// Takes a chunk in place of its request. Returns false when no closure does.
+    /// Passes a chunk to the closure instead of to its request. Returns false if no closure receives chunks.
     func take(_ chunk: Data, of request: Request) async -> Bool {
         guard isListening, dataTaskDidReceiveData != nil, let task = request.lastTask as? URLSessionDataTask
         else { return false }
@@ -64,10 +64,10 @@ extension SessionDelegate {
         return true
     }
 
-    /// Whether a closure wants to see the files of downloads.
+    /// Whether a closure receives the files of downloads.
     var takesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
 
-    /// Shows a download's file, which stays where it is meanwhile. To be called on the root queue.
+    /// Passes a download's file to the closure. The file stays in place during the call. Must be called on the root queue.
     func show(_ file: URL, of download: Request) {
         guard takesFiles, let task = download.lastTask as? URLSessionDownloadTask else { return }
         downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
@@ -79,25 +79,25 @@ extension SessionDelegate {
         taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil
     }
 
-    /// Asks the closures about redirects; nil when there is none.
+    /// Returns a handler that calls the closures for redirects, or nil if no closure decides on them.
     func redirectHandler(on queue: DispatchQueue) -> (any RedirectHandler)? {
         isListening && decidesAboutRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
-    /// Whether a closure decides about challenges.
+    /// Whether a closure decides on challenges.
     var decidesAboutChallenges: Bool {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
-    /// Whether a closure decides about servers' certificates. Those about tasks do so where that is possible: they are there for
-    /// credentials as well.
+    /// Whether a closure decides on servers' certificates. The closures for tasks count only if the transport supports this
+    /// decision, because they handle credentials too.
     func decidesAboutServerTrust(over features: TransportCapabilities.Features) -> Bool {
         guard isListening else { return false }
         return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil
             || decidesAboutChallenges && features.contains(.serverTrust)
     }
 
-    /// What the closures say to a challenge; nil when there is none, so that the default is done.
+    /// Returns the closures' answer to a challenge, or nil if no closure decides, so that the default applies.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
         guard challenge.isAboutServerTrust || decidesAboutChallenges, let task = request.lastTask else { return nil }
         return await withCancellableCallback(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
@@ -116,7 +116,7 @@ extension SessionDelegate {
     }
 }
 
-/// Asks a delegate's closures about redirects.
+/// Calls a delegate's closures for redirects.
 private struct DelegateRedirects: RedirectHandler {
     let delegate: SessionDelegate
     let queue: DispatchQueue
@@ -137,7 +137,7 @@ private struct DelegateRedirects: RedirectHandler {
     }
 }
 
-/// A delegate wants a request to become what it cannot become.
+/// The delegate tried to turn a request into another kind of request, which isn't supported.
 private struct UnsupportedDisposition: LocalizedError {
     var errorDescription: String? {
         "The session's delegate wants a request to become another kind of request when its response has come. "

@@ -4,17 +4,16 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A session's event hub: it knows which requests are running, notifies closures of their events, and lets
-/// some closures decide what happens.
+/// Receives a session's events and calls closures for them. Some closures also make decisions.
 ///
-/// The closures are called one at a time on the session's ``Session/rootQueue``. Set them before the session starts
-/// requests. Nothing is made or called for an event without a closure. Give each session a delegate of its own.
+/// The closures are called one at a time on the session's ``Session/rootQueue``. Set them before the session starts requests.
+/// An event without a closure has no cost. Use a separate delegate for each session.
 ///
-/// They speak of Foundation's tasks: each attempt of a request has one, whatever the transport, as in ``Request/tasks``;
-/// the subscript gives a task's request. The `URLSession` is `URLSession.shared` and stands for the session only because
-/// the signatures have one. An ``EventMonitor`` observes more.
+/// The closures receive Foundation's tasks. Each attempt of a request has a task with every transport, as in ``Request/tasks``.
+/// Use the subscript to get a task's request. The `URLSession` argument is always `URLSession.shared` and exists only for
+/// compatible signatures. Use an ``EventMonitor`` to observe more events.
 open class SessionDelegate: @unchecked Sendable {
-    // Sendable because the closures are to be set before use, and the rest is behind a lock.
+    // Sendable because the closures must be set before use, and everything else is protected by a lock.
 
     private struct Attached {
         weak var session: SessionState?
@@ -22,43 +21,44 @@ open class SessionDelegate: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// The session was invalidated, or released (the error is nil then).
+    /// Called when the session was invalidated, or was released (the error is nil then).
     open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// The network work of an attempt is over; the error is that of the network.
+    /// Called when the network operation of an attempt has ended, with the network error if it failed.
     open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// There is no network, and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
-    /// each wait.
+    /// Called when no network is available and the task starts to wait for one (``SessionConfiguration/waitsForConnectivity``).
+    /// Called once for each wait.
     open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).
+    /// Called when bytes of a body were sent, with the bytes since the last call, the total, and the expected total (−1 if
+    /// unknown).
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
-    /// A download goes on where another broke off: after so many bytes, of so many in all (−1 when that is not known).
+    /// Called when a download resumes an interrupted one, with the offset and the expected total, in bytes (−1 if unknown).
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
-    /// Bytes of a download were written: since the last call, in all with those that were there, and expected in all (−1
-    /// when that is not known).
+    /// Called when bytes of a download were written, with the bytes since the last call, the total including resumed bytes, and
+    /// the expected total (−1 if unknown).
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
-    /// A download is whole, in a temporary file. The request goes on when the closure returns: it validates the response,
-    /// and moves the file.
+    /// Called when a download is complete, with its temporary file. After the closure returns, the request validates the
+    /// response and moves the file.
     open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
     {
         didSet { isListening = true }
@@ -66,22 +66,22 @@ open class SessionDelegate: @unchecked Sendable {
 
     // MARK: Decisions
 
-    /// Gets the chunks of every response that is not a download, in place of the request: it has no data, and a stream no
-    /// chunks. The next chunk is read when the closure returns.
+    /// Receives the chunks of every response that isn't a download, instead of the request: data requests have no data, and
+    /// stream requests deliver no chunks. The next chunk is read after the closure returns.
     open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// Decides, when the head of a response that is not a download has come, whether its request goes on or is cancelled.
-    /// A request that is to become a download or a stream fails: make one with ``Session``.
+    /// Decides whether a request continues or is cancelled after the head of a response that isn't a download has arrived.
+    /// Turning the request into a download or a stream fails it; create one with ``Session`` instead.
     open var dataTaskDidReceiveResponse:
         ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
     {
         didSet { isListening = true }
     }
 
-    /// Decides as ``dataTaskDidReceiveResponse`` does, and outranks that. It must call its last argument once; if it never
-    /// does, the request waits until it is cancelled.
+    /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once. If it
+    /// never does, the request waits until it is cancelled.
     open var dataTaskDidReceiveResponseWithCompletion:
         (
             (
@@ -93,15 +93,15 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides what is sent because of a redirect; nil means that it is not followed. It is asked where the request and the
-    /// session have no handler of their own for redirects.
+    /// Decides which request follows a redirect; nil means that the redirect isn't followed. Called only if neither the request
+    /// nor the session has a redirect handler.
     open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
     {
         didSet { isListening = true }
     }
 
-    /// Decides as ``taskWillPerformHTTPRedirection`` does, and outranks that. It must call its last argument once; if it
-    /// never does, the request waits until it is cancelled.
+    /// Like ``taskWillPerformHTTPRedirection``, but takes precedence over it. The closure must call its last argument once. If
+    /// it never does, the request waits until it is cancelled.
     open var taskWillPerformHTTPRedirectionWithCompletion:
         (
             (
@@ -112,12 +112,12 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides on a server's certificates, before a byte of a request leaves, in place of ``taskDidReceiveChallenge``. Over a
-    /// transport that cannot ask, requests over https fail.
+    /// Decides whether a server's certificates are trusted, instead of ``taskDidReceiveChallenge``, before any byte of a
+    /// request is sent. With a transport that doesn't support this decision, https requests fail.
     ///
-    /// The challenge's `protectionSpace.af.serverTrust` is what the server has presented. `.useCredential` with
-    /// `URLCredential.af.trusting(_:)` accepts it; with any other credential, and with `.performDefaultHandling`, the session's
-    /// evaluator decides, or the ordinary validation. `.rejectProtectionSpace` refuses the server,
+    /// The challenge's `protectionSpace.af.serverTrust` contains the certificates that the server presented. `.useCredential`
+    /// with `URLCredential.af.trusting(_:)` accepts them. With any other credential, and with `.performDefaultHandling`, the
+    /// session's evaluator or the default validation decides. `.rejectProtectionSpace` rejects the server.
     /// `.cancelAuthenticationChallenge` cancels the request.
     open var sessionDidReceiveChallenge:
         (
@@ -127,8 +127,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides as ``sessionDidReceiveChallenge`` does, and outranks that. It must call its last argument once; if it never
-    /// does, the request waits until it is cancelled.
+    /// Like ``sessionDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. If it
+    /// never does, the request waits until it is cancelled.
     open var sessionDidReceiveChallengeWithCompletion:
         (
             (
@@ -140,13 +140,15 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides what is done when a server asks for credentials by a 401 (Negotiate, Digest, NTLM, Basic), for each place that
-    /// the request is led to; never about proxies, nor when the body is a stream that can be read once. For credentials
-    /// `.performDefaultHandling` uses that of ``Request/authenticate(with:)`` or of the session's provider, and
-    /// `.rejectProtectionSpace` goes on to the next scheme that the server offers, after which the response stays as it is.
+    /// Decides how to answer when a server requests credentials with status 401 (Negotiate, Digest, NTLM, Basic).
     ///
-    /// Over a transport that can ask (libcurl), it decides on servers' certificates too, as ``sessionDidReceiveChallenge`` says,
-    /// where that is nil: leave those to `.performDefaultHandling`.
+    /// The closure is called for the original server and for each one that a redirect leads to, but never for proxies or when
+    /// the body is a stream that can be read only once. `.performDefaultHandling` uses the credential of
+    /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme
+    /// that the server offers; after the last one, the response is delivered unchanged.
+    ///
+    /// With a transport that supports it (libcurl), the closure also decides on servers' certificates, as described in
+    /// ``sessionDidReceiveChallenge``, if that is nil. Return `.performDefaultHandling` for those challenges.
     open var taskDidReceiveChallenge:
         (
             (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (
@@ -157,8 +159,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides as ``taskDidReceiveChallenge`` does, and outranks that. It must call its last argument once; if it never
-    /// does, the request waits until it is cancelled.
+    /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. If it
+    /// never does, the request waits until it is cancelled.
     open var taskDidReceiveChallengeWithCompletion:
         (
             (
@@ -170,25 +172,25 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Whether a closure was ever set.
+    /// Whether a closure has ever been set.
     private(set) var isListening = false
     private let sessions = Locked<[Attached]>([])
 
-    /// Makes a delegate without closures.
+    /// Creates a delegate without closures.
     ///
-    /// - Parameter fileManager: Not used: a download's file is moved by its ``DownloadRequest``, whole or not at all, which
-    ///   no file manager can do. It is here so that calls and subclasses written for Alamofire compile.
+    /// - Parameter fileManager: Unused. A ``DownloadRequest`` moves its file atomically, which a `FileManager` can't do. The
+    ///   parameter exists for source compatibility with Alamofire.
     public init(fileManager: FileManager = .default) {}
 
-    /// The requests that have been started and are not over.
+    /// The requests that have started and haven't finished.
     public var runningRequests: [Request] { attached.flatMap(\.running) }
 
-    /// The sessions that have this delegate: one, if its user does as told.
+    /// The sessions that use this delegate. There should be only one.
     private var attached: [SessionState] { sessions.withLock { $0.compactMap(\.session) } }
 
-    /// A session is made that has this delegate.
+    /// Adds a session that was created with this delegate.
     func attach(_ session: SessionState) {
-        // One of the others may be released just now.
+        // One of the other sessions can be released at this moment.
         sessions.release { sessions in
             let others = sessions.compactMap(\.session)
             sessions = (others + [session]).map(Attached.init)
@@ -196,6 +198,6 @@ open class SessionDelegate: @unchecked Sendable {
         }
     }
 
-    /// The request that a task stands for, while somebody holds it; nil for a task that is not from here.
+    /// Returns the request that a task represents, while the request exists, or nil for a task that isn't Afar's.
     public subscript(task: URLSessionTask) -> Request? { task.afarRequest }
 }

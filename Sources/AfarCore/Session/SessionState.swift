@@ -4,17 +4,17 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What a session is. Requests hold it instead of the session, so that a session ends when its user lets go of it.
+/// The state of a session. Requests reference it instead of the session, so that the session ends when the user releases it.
 final class SessionState: Sendable {
     private struct Mutable {
         weak var owner: Session?
         var end: AFError?
-        /// Whether no more requests are taken.
+        /// Whether new requests are rejected.
         var isDraining = false
         var running = RunningRequests<Request>()
     }
 
-    // MARK: What the session was given
+    // MARK: Values from the initializer
 
     let configuration: SessionConfiguration
     let connectivity: (any ConnectivityProvider)?
@@ -26,20 +26,20 @@ final class SessionState: Sendable {
     let serverTrustManager: ServerTrustManager?
     let redirectHandler: (any RedirectHandler)?
     let cachedResponseHandler: (any CachedResponseHandler)?
-    /// The stages that the session was given.
+    /// The stages that were passed to the session's initializer.
     private let ownStages: [any ExchangeStage]
-    /// The monitors that the session was given.
+    /// The monitors that were passed to the session's initializer.
     let ownMonitors: CompositeEventMonitor
 
-    // MARK: What is made of that
+    // MARK: Derived values
 
-    /// The way that requests go.
+    /// The transport, and the stages that requests pass on the way to it.
     let stack: TransportStack
     /// Held while an adapter or a retrier of any request is called.
     let interceptorLock = CallbackLock()
-    /// All monitors that may observe all requests.
+    /// All monitors that can observe every request.
     let listeners: CompositeEventMonitor
-    /// Whether somebody listens but for the delegate and the notifications.
+    /// Whether there are monitors besides the delegate and the notifications.
     let hasEventMonitors: Bool
     /// Nil without a connectivity provider.
     private let connectivityListener: ConnectivityListener?
@@ -80,14 +80,14 @@ final class SessionState: Sendable {
         delegate.attach(self)
     }
 
-    /// A way like the session's own over another transport.
+    /// Creates a stack like the session's own over another transport.
     func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
         TransportStack(
             configuration, over: transport, ownStages: ownStages, connectivity: connectivity,
             serverTrustManager: serverTrustManager)
     }
 
-    /// The session, while it lives. It is set once, when the session is made.
+    /// The session, until it is released. Set once, when the session is created.
     var owner: Session? {
         get { mutable.withLock { $0.owner } }
         set { mutable.withLock { $0.owner = newValue } }
@@ -95,12 +95,12 @@ final class SessionState: Sendable {
 
     // MARK: The session's requests
 
-    /// Those that have been started and are not over.
+    /// The requests that have started and haven't finished.
     var running: [Request] { mutable.withLock { $0.running.all } }
 
-    /// A request is started.
+    /// Registers a request that starts.
     ///
-    /// - Returns: Why it may not run; nil while the session is in use.
+    /// - Returns: The error that prevents it from running, or nil while the session is in use.
     func start(_ request: Request) -> AFError? {
         let end = mutable.withLock { state in
             state.running.insert(request)
@@ -112,20 +112,20 @@ final class SessionState: Sendable {
         return end
     }
 
-    /// A request is over.
+    /// Removes a request that has finished.
     func remove(_ request: Request) {
         for proceed in mutable.withLock({ $0.running.remove(request) }) { proceed() }
     }
 
-    /// Calls a closure when none of these requests is running any more; at once, if none is.
+    /// Calls a closure when none of these requests is running any more, or immediately if none is.
     func whenOver(_ requests: [Request], _ proceed: @escaping @Sendable () -> Void) {
         for proceed in mutable.withLock({ $0.running.whenOver(requests, proceed) }) { proceed() }
     }
 
-    /// No more requests are taken.
+    /// Rejects new requests from now on.
     func drain() { mutable.withLock { $0.isDraining = true } }
 
-    /// Ends the session: its running requests, and those that are started later, fail with `error`.
+    /// Ends the session. Running requests and requests started later fail with `error`.
     func end(with error: AFError) {
         let running = mutable.withLock { state -> [Request]? in
             guard state.end == nil else { return nil }
@@ -140,16 +140,16 @@ final class SessionState: Sendable {
     }
 }
 
-/// The queues of a session: those that it was given, and those that it shows in their place.
+/// The queues of a session: those that were passed to its initializer, and the ones that its properties return.
 struct SessionQueues {
     let root: DispatchQueue
-    /// Nil when the session was given none: each request makes its own `URLRequest`s.
+    /// Nil if none was passed: each request creates its own `URLRequest`s.
     let request: DispatchQueue?
-    /// Nil when the session was given none: each request runs its own serializers.
+    /// Nil if none was passed: each request runs its own serializers.
     let serialization: DispatchQueue?
-    /// ``Session/requestQueue``, used or not.
+    /// The value of ``Session/requestQueue``, whether or not it is used.
     let shownRequest: DispatchQueue
-    /// ``Session/serializationQueue``, used or not.
+    /// The value of ``Session/serializationQueue``, whether or not it is used.
     let shownSerialization: DispatchQueue
 
     init(root: DispatchQueue, request: DispatchQueue?, serialization: DispatchQueue?) {
@@ -161,9 +161,10 @@ struct SessionQueues {
     }
 }
 
-/// What has been started and is not over, and who waits for some of that to end: a pure value.
+/// The requests that have started and haven't finished, and the closures that wait for some of them to finish. It performs no
+/// calls itself.
 ///
-/// What is to be called is returned, since nobody's code is called under the lock that this stands behind.
+/// Methods return the closures to call, because user code must not run under the lock that protects this value.
 struct RunningRequests<Subject: AnyObject & Sendable> {
     typealias Proceed = @Sendable () -> Void
 
@@ -179,7 +180,7 @@ struct RunningRequests<Subject: AnyObject & Sendable> {
 
     mutating func insert(_ subject: Subject) { subjects[ObjectIdentifier(subject)] = subject }
 
-    /// - Returns: What is to be called now.
+    /// - Returns: The closures to call now.
     mutating func remove(_ subject: Subject) -> [Proceed] {
         subjects[ObjectIdentifier(subject)] = nil
         guard !waiting.isEmpty else { return [] }
@@ -187,16 +188,16 @@ struct RunningRequests<Subject: AnyObject & Sendable> {
         return takeReady()
     }
 
-    /// Has a closure called when none of these is running any more.
+    /// Registers a closure to call when none of these subjects is running any more.
     ///
-    /// - Returns: What is to be called now.
+    /// - Returns: The closures to call now.
     mutating func whenOver(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {
         let running = Set(subjects.map(ObjectIdentifier.init)).intersection(self.subjects.keys)
         waiting.append(Waiting(subjects: running, proceed: proceed))
         return takeReady()
     }
 
-    /// Takes out those who have nothing to wait for any more.
+    /// Removes and returns the closures that no longer wait for a subject.
     private mutating func takeReady() -> [Proceed] {
         let ready = waiting.filter(\.subjects.isEmpty)
         if !ready.isEmpty { waiting.removeAll(where: \.subjects.isEmpty) }

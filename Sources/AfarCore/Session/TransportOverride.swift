@@ -1,22 +1,21 @@
 import Foundation
 
-/// Takes the place of a session's transport for the requests that are made in a task and in what it starts.
+/// Replaces a session's transport for the requests that are created in a task and its child tasks.
 ///
-/// The sessions keep their configuration, but their cookies, cached responses and hosts that want https are apart: a test
-/// finds none of another's.
+/// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
 package final class TransportOverride: Sendable {
-    /// What holds for this task; nil where nothing takes the transports' place.
+    /// The override of the current task, or nil without one.
     @TaskLocal package static var current: TransportOverride?
 
     private let replacement: @Sendable (any Transport) -> any Transport
     private let stacks = Locked<[ObjectIdentifier: (session: SessionState, stack: TransportStack)]>([:])
 
-    /// - Parameter replacement: What to use instead of a session's transport.
+    /// - Parameter replacement: Returns the transport to use instead of a session's transport.
     package init(_ replacement: @escaping @Sendable (any Transport) -> any Transport) {
         self.replacement = replacement
     }
 
-    /// The way that a session's requests go.
+    /// Returns the stack that a session's requests use.
     func stack(for session: SessionState) -> TransportStack {
         stacks.withLock { stacks in
             let id = ObjectIdentifier(session)
@@ -30,7 +29,7 @@ package final class TransportOverride: Sendable {
 }
 
 extension SessionConfiguration {
-    /// The same with stores of its own.
+    /// A copy of the configuration with separate stores.
     fileprivate var isolated: SessionConfiguration {
         var configuration = self
         if cookieStore != nil { configuration.cookieStore = MemoryCookieStore() }
@@ -41,7 +40,7 @@ extension SessionConfiguration {
 }
 
 extension DispatchQueue {
-    /// Runs a user's closure later, with what takes the transports' place in the task that calls this.
+    /// Runs a user's closure asynchronously, with the transport override of the calling task.
     package func asyncWithTransport(_ work: @escaping @Sendable () -> Void) {
         guard let override = TransportOverride.current else { return async(execute: work) }
         async { TransportOverride.$current.withValue(override, operation: work) }

@@ -2,26 +2,26 @@
     import FoundationNetworking
 #endif
 
-/// A transport with what a request passes on the way to it.
+/// A transport and the stages that a request passes on the way to it.
 final class TransportStack: Sendable {
     let configuration: SessionConfiguration
     let transport: any Transport
     let sender: ExchangeSender
-    /// What may be done between a request and the transport, outermost first: the order in which a request passes them.
+    /// The stages between a request and the transport, outermost first, which is the order in which a request passes them.
     let stages: [any ExchangeStage]
-    /// Whether some of the stages are the session's user's.
+    /// Whether some of the stages are the user's.
     let hasUserStages: Bool
-    /// Those that a request passes which is for a connection alone.
+    /// The stages for requests that only open a connection.
     let connectionStages: [any ExchangeStage]
-    /// Who the client is to a host, and who decides on its certificates.
+    /// The client's identities and the evaluators of servers' certificates.
     let security: SessionSecurity
     let capabilities: TransportCapabilities
-    /// The template for the options of every exchange, or why the configuration gives none.
+    /// The template for the options of every exchange, or the error of an invalid configuration.
     let options: Result<ExchangeOptions, any Error>
 
     /// - Parameters:
-    ///   - ownStages: Those of the session's user.
-    ///   - connectivity: What tells requests that wait for a network when there is one.
+    ///   - ownStages: The user's stages.
+    ///   - connectivity: Notifies requests that wait for a network.
     init(
         _ configuration: SessionConfiguration, over transport: any Transport, ownStages: [any ExchangeStage],
         connectivity: (any ConnectivityProvider)?, serverTrustManager: ServerTrustManager?
@@ -49,7 +49,8 @@ final class TransportStack: Sendable {
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
-            // A cache knows requests by their cookies, too. What the network sets is stored whatever the cache makes of it.
+            // The cache distinguishes requests by their cookies too. Cookies from the network are stored even if the cache
+            // ignores the response.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
@@ -74,7 +75,7 @@ extension RedirectRules {
     }
 }
 
-/// A stage of a user's, whose waiting ends with the request, or its total timeout, whether or not its code heeds that.
+/// A user's stage. Waiting for it ends with the request or its total timeout, even if its code ignores cancellation.
 struct CancellableStage: ExchangeStage {
     private let stage: any ExchangeStage
 

@@ -8,7 +8,7 @@ import HTTPTypes
 /// Opens a connection, which the request's owner reads from and writes to.
 final class ConnectionSink: ResponseSink {
     let pendingConnection = PendingConnection<any Connection>()
-    /// Fulfilled when the connection has been closed, or has broken.
+    /// Fulfilled when the connection has been closed or lost.
     let closed = Deferred<Result<Void, any Error>>()
     private let wasOpen = Locked(false)
 
@@ -50,7 +50,7 @@ final class ConnectionSink: ResponseSink {
         return connection
     }
 
-    /// What has been read and written would be missing on another connection.
+    /// Another connection would not have the bytes that were read and written.
     var mayBeRetried: Bool { wasOpen.withLock { !$0 } }
 
     func end() {

@@ -4,14 +4,14 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Writes the body of a response into a file, and moves that to its destination.
+/// Writes the body of a response to a file, and moves the file to its destination.
 final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
-    /// Whether a cancel leaves something to resume from.
+    /// Whether resume data is produced when the request is cancelled.
     private let keepsPartWhenCancelled = Locked(false)
 
-    /// - Parameter part: What the first attempt goes on from.
+    /// - Parameter part: The partial file with which the first attempt begins.
     init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
         self.destination = destination
         storage = DownloadStorage(resuming: part)
@@ -59,7 +59,7 @@ final class FileSink: ResponseSink {
     func receive(_ error: TransportError, for request: Request) -> AFError {
         interrupt(request)
         if let refusal = error.trustFailure { return refusal }
-        // What the storage found wrong says more than that the head was refused.
+        // An error of the storage is more specific than the transport's error, which only reports that the head was refused.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.resumeData))
     }
@@ -78,7 +78,7 @@ final class FileSink: ResponseSink {
         }
         guard let file else { return }
         if let destination, let response = request.response {
-            // To another file system a file is copied, which may take long.
+            // Moving to another file system copies the file, which can take long.
             let queue = DispatchQueue(label: "afar.download.move", qos: .utility)
             try await request.onQueue(queue) { () throws(AFError) in
                 try move(file, to: destination(file, response), of: request)
@@ -123,13 +123,13 @@ final class FileSink: ResponseSink {
         callWaiting(request)
     }
 
-    /// Ends the writing. The part is kept, unless the owner of the request requires nothing more.
+    /// Stops writing. The partial file is kept, unless the request was cancelled without producing resume data.
     private func interrupt(_ request: Request) {
         let isCancelled = if case .explicitlyCancelled = request.mutable.withLock({ $0.end }) { true } else { false }
         storage.interrupt(keeping: !isCancelled || keepsPartWhenCancelled.withLock { $0 })
     }
 
-    /// Calls those who wait for the resume data.
+    /// Calls the closures that wait for the resume data.
     private func callWaiting(_ request: Request) {
         let waiting = storage.takeWaiting()
         guard !waiting.isEmpty else { return }
@@ -141,7 +141,7 @@ final class FileSink: ResponseSink {
 }
 
 extension Request {
-    /// Notifies those who observe the request that the body begins in the middle of the file.
+    /// Notifies the request's observers that the body begins in the middle of the file.
     fileprivate func didResume(at offset: Int64, expected: Int64?) {
         mutable.withLock { $0.attempt.bytesBefore = offset }
         guard offset > 0 else { return }
@@ -154,7 +154,7 @@ extension Request {
 }
 
 extension TransportError {
-    /// `urlError`, with what a download needs to be resumed.
+    /// `urlError` with the resume data.
     fileprivate func urlError(resumeData: Data?) -> URLError {
         let error = urlError
         guard let resumeData else { return error }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps the body of a response in memory, or hands it to a closure while it arrives.
+/// Stores the body of a response in memory, or passes it to a closure as it arrives.
 final class MemorySink: ResponseSink {
     private struct State {
         var data: Data?
@@ -9,13 +9,13 @@ final class MemorySink: ResponseSink {
 
     private let state = InlineLocked(State())
 
-    /// The body; nil before, and without one.
+    /// The body, or nil before it has arrived and without one.
     var data: Data? {
         get { state.withLock { $0.data } }
         set { state.release { Swift.exchange(&$0.data, with: newValue) } }
     }
 
-    /// Has the body handed to a closure from now on; nil keeps it.
+    /// Passes the body to a closure from now on. With nil, the body is stored.
     func stream(to consume: (@Sendable (Data) -> Void)?) {
         state.release { Swift.exchange(&$0.consume, with: consume) }
     }
@@ -38,7 +38,7 @@ final class MemorySink: ResponseSink {
     }
 
     func receive(_ error: TransportError, for request: Request) -> AFError {
-        // Without a head that was announced, it is the body of a redirect, say.
+        // If no head was reported, the data can be the body of a redirect.
         if let data = error.partialBody, request.responseHead != nil { keep(data, of: request) }
         return AFError(error)
     }

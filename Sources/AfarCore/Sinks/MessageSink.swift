@@ -6,7 +6,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Uses a connection as a WebSocket, and hands its messages to listeners, one after the other.
+/// Uses a connection as a WebSocket, and passes its messages to listeners, one after the other.
 final class MessageSink: ResponseSink {
     /// A listener for events. The next message is read when it returns.
     typealias Listener = @Sendable (Incoming) async -> Void
@@ -23,11 +23,11 @@ final class MessageSink: ResponseSink {
         /// Whether events before the first listener are kept.
         var buffersEarlyEvents = false
         var early: [Incoming] = []
-        /// Whether this side has asked for the close.
+        /// Whether this side has started to close the WebSocket.
         var isClosing = false
     }
 
-    /// The number of events that are kept for the first listener. Reading stops when it is reached.
+    /// The number of events that are kept for the first listener. Reading stops when the limit is reached.
     private static let earlyLimit = 64
 
     private static let httpSchemes = ["ws": "http", "wss": "https"]
@@ -37,7 +37,7 @@ final class MessageSink: ResponseSink {
     private let state = Locked(State())
     /// Held while listeners are called.
     private let calling = CallbackLock()
-    /// Fulfilled when there is a listener, or the request has finished.
+    /// Fulfilled when a listener has been added or the request has finished.
     private let hasListener = Deferred<Void>()
 
     init(_ configuration: WebSocketRequest.Configuration) { self.configuration = configuration }
@@ -48,7 +48,7 @@ final class MessageSink: ResponseSink {
         if let name = configuration.protocol { urlRequest.headers.update(.websocketProtocol(name)) }
     }
 
-    /// A WebSocket's URL says "ws" for "http" (RFC 6455, section 3).
+    /// Replaces the scheme "ws" of a WebSocket's URL with "http", and "wss" with "https" (RFC 6455, section 3).
     func httpForm(of urlRequest: URLRequest) -> URLRequest { urlRequest.replacingScheme(Self.httpSchemes) }
 
     func openDelivery(for request: Request) -> ResponseDelivery { .connection }
@@ -123,7 +123,7 @@ final class MessageSink: ResponseSink {
         if mustWait { await hasListener.value }
     }
 
-    /// Sends pings, and ends the connection when the server is silent for as long after one.
+    /// Sends pings at the interval, and closes the connection if the server sends nothing for one interval after a ping.
     private func keepAlive(_ channel: WebSocketChannel) -> Task<Void, Never>? {
         guard let seconds = configuration.pingInterval, seconds > 0 else { return nil }
         let interval = Duration(timeout: seconds)
@@ -136,7 +136,8 @@ final class MessageSink: ResponseSink {
                 while true {
                     try? await Task.sleep(until: start + interval, clock: .continuous)
                     if Task.isCancelled || isAnswered.withLock({ $0 }) { break }
-                    // It may stand behind a long message. While a handler is busy nothing is read, and the answer may be there.
+                    // The pong can follow a long message. While a handler is busy, nothing is read, so the pong may already
+                    // have arrived.
                     var silence: ContinuousClock.Instant?
                     if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
                     if let silence, silence <= start { return channel.giveUp() }
@@ -146,9 +147,9 @@ final class MessageSink: ResponseSink {
         }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// This side asks for the close.
+    /// Records that this side has started to close the WebSocket.
     func willClose() { state.withLock { $0.isClosing = true } }
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
@@ -170,9 +171,9 @@ final class MessageSink: ResponseSink {
     /// Keeps the events before the first listener.
     func bufferEarlyEvents() { state.withLock { $0.buffersEarlyEvents = true } }
 
-    /// Adds a listener, which is first called with what was kept.
+    /// Adds a listener, which first receives the buffered events.
     ///
-    /// - Parameter proceed: Called when that is done.
+    /// - Parameter proceed: Called when the listener has received them.
     func append(
         _ listener: @escaping Listener, of request: Request, then proceed: @escaping @Sendable () -> Void
     ) {
@@ -197,7 +198,7 @@ final class MessageSink: ResponseSink {
 }
 
 extension URLRequest {
-    /// The same with another scheme, where there is another for it.
+    /// Returns a copy with the scheme that replaces the current one, or the request itself if there is no replacement.
     func replacingScheme(_ schemes: [String: String]) -> URLRequest {
         guard let url, let scheme = url.scheme?.lowercased(), let other = schemes[scheme] else { return self }
         var copy = self

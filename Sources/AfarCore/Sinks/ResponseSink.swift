@@ -4,34 +4,34 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Where the responses of a request go, in all of its attempts. There is one type for each kind of request.
+/// Receives the responses of a request in all of its attempts. Each kind of request has its own type.
 ///
-/// The request's pipeline calls one method at a time; ``decide(on:for:)`` is called wherever the transport reads the
-/// network.
+/// The request's pipeline calls one method at a time. ``decide(on:for:)`` is called wherever the transport reads the network.
 protocol ResponseSink: Sendable {
     // MARK: Sending
 
-    /// Drops what the last attempt received. Another one begins.
+    /// Discards what the last attempt received, because another one begins.
     func begin()
 
-    /// Adds what this kind of response requires to a `URLRequest` before its adapters.
+    /// Adds what this kind of response requires to a `URLRequest` before its adapters run.
     func prepare(_ urlRequest: inout URLRequest, of request: Request) throws
 
-    /// The `URLRequest` with a URL of HTTP's. The default returns it as it is.
+    /// Returns the `URLRequest` with an http or https URL. The default returns it unchanged.
     func httpForm(of urlRequest: URLRequest) -> URLRequest
 
-    /// Opens what the next response is received into.
+    /// Prepares the destination of the next response, and returns how it is delivered.
     func openDelivery(for request: Request) throws -> ResponseDelivery
 
     /// Adds what this kind of response requires to an exchange.
     func prepare(_ exchange: inout Exchange) throws
 
-    /// The stages that the exchange passes on its way to the transport, outermost first. The default is those of the stack.
+    /// Returns the stages that the exchange passes on its way to the transport, outermost first. The default returns the
+    /// stack's stages.
     func stages(of stack: TransportStack) -> [any ExchangeStage]
 
     // MARK: Receiving
 
-    /// Decides on a response whose head has arrived. The default takes it.
+    /// Decides on a response whose head has arrived. The default accepts it.
     func decide(on head: ResponseHead, for request: Request) -> HeadDecision
 
     /// Uses a streamed body or a connection until it ends. An error fails the attempt.
@@ -40,26 +40,26 @@ protocol ResponseSink: Sendable {
     /// Receives a response that has ended.
     func receive(_ response: TransportResponse, for request: Request) throws
 
-    /// Receives what arrived before the exchange failed.
+    /// Receives the error of a failed exchange, which can contain a partial body.
     ///
     /// - Returns: The error for the handlers. The default is the error that corresponds to the transport's.
     func receive(_ error: TransportError, for request: Request) -> AFError
 
-    /// Validates what was received, and keeps it.
+    /// Validates what was received, and stores it.
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError)
 
-    /// Drops what was received, since the attempt has failed.
+    /// Discards what was received, because the attempt has failed.
     func abandon(for request: Request)
 
-    // MARK: The end
+    // MARK: Completion
 
-    /// Whether retriers are asked about a failure. The default is true.
+    /// Whether retriers are called for a failure. The default is true.
     var mayBeRetried: Bool { get }
 
-    /// The error that the end is reported with.
+    /// Returns the error that the completion reports.
     func completionError(for error: AFError?) -> AFError?
 
-    /// Releases the closures that will not be called any more. May be called more than once.
+    /// Releases the closures that will not be called again. Can be called more than once.
     func end()
 }
 
@@ -81,6 +81,6 @@ extension ResponseSink {
 }
 
 extension AFError {
-    /// The error of an exchange that failed.
+    /// Creates the error for a failed exchange.
     init(_ error: TransportError) { self = error.trustFailure ?? .sessionTaskFailed(error: error.urlError) }
 }

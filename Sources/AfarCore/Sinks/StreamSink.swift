@@ -1,8 +1,8 @@
 import Foundation
 
-/// Hands the chunks of a body to consumers while it arrives.
+/// Passes the chunks of a body to consumers as they arrive.
 final class StreamSink: ResponseSink {
-    /// A consumer of each chunk. The next one is read when `consume` returns.
+    /// A consumer of chunks. The next chunk is read after `consume` returns.
     struct Consumer: Sendable {
         /// Called when a body begins.
         var begin: @Sendable (ResponseHead) -> Void = { _ in }

@@ -5,13 +5,13 @@ public import Foundation
 #endif
 
 extension Request {
-    /// The attempts so far in the shape of Foundation's tasks, for code that wants to have some: one for each of
+    /// The attempts so far as Foundation tasks, for code that requires them. There is one task for each of
     /// ``performedRequests``.
     ///
-    /// They are made when first asked for: a `URLSessionDownloadTask` for each attempt of a download, else a
-    /// `URLSessionUploadTask`, which is a `URLSessionDataTask`. Cancelling, suspending or resuming one does that to the request; nothing else
-    /// that is set on one has an effect. Of an attempt that was over before anybody asked, and is not the last, response
-    /// and error are not known.
+    /// They are created on first access: a `URLSessionDownloadTask` for each attempt of a download, otherwise a
+    /// `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Cancelling, suspending or resuming a task applies to the
+    /// request. Setting other properties has no effect. If an attempt ended before the first access and isn't the last one, its
+    /// response and error aren't available.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
     /// The first of ``tasks``.
     public var firstTask: URLSessionTask? { tasks.first }
@@ -20,14 +20,14 @@ extension Request {
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
-    /// Sets a closure that is called with each of ``tasks``: one for each attempt, just before it is sent. Only the
+    /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before it is sent. Only the
     /// last closure set is called.
     ///
-    /// Set later, it is called with the last of them at once. The tasks count bytes while they run if this is called
-    /// before the request starts.
+    /// If it is set later, it is immediately called with the last task. If this method is called before the request starts, the
+    /// tasks report the number of bytes while they run.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue.
+    ///   - queue: The queue on which the closure is called. The default is the main queue.
     ///   - handler: Called once for each attempt.
     @preconcurrency
     @discardableResult
@@ -38,13 +38,13 @@ extension Request {
         return self
     }
 
-    /// ``tasks``, to await: one for each attempt, just before it is sent.
+    /// Returns an asynchronous sequence of ``tasks``, one for each attempt, immediately before it is sent.
     ///
-    /// An iteration that begins late gets the last of them first. It ends when the request is finished, cancelled too;
-    /// ending the iteration leaves the request alone. The tasks count bytes while they run if this is called before the
-    /// request starts.
+    /// An iteration that begins late first receives the last task. The sequence ends when the request finishes or is cancelled.
+    /// Ending the iteration doesn't affect the request. If this method is called before the request starts, the tasks report
+    /// the number of bytes while they run.
     ///
-    /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func urlSessionTasks(
         bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLSessionTask> {
@@ -56,7 +56,7 @@ extension Request {
         return broadcast(\.urlSessionTasks) { $0.requestTasks(of: self).last }
     }
 
-    /// Notes that a `URLRequest` is sent now.
+    /// Records that a `URLRequest` is about to be sent.
     func willPerform(_ urlRequest: URLRequest, control: ExchangeControl) {
         let (broadcast, task) = mutable.withLock { state in
             state.endTask()
@@ -78,25 +78,25 @@ extension Request {
         alignControl()
     }
 
-    /// The snapshot of a task whose attempt is not known to be over.
+    /// Returns a snapshot of a task whose attempt isn't known to have ended.
     func snapshot(of attempt: TaskAttempt) -> TaskAttempt.Snapshot? {
         mutable.withLock { $0.observers?.tasks.last?.attempt === attempt ? $0.snapshot : nil }
     }
 }
 
 extension URLSessionTask {
-    /// The request that the task stands for, while somebody holds it; nil for a task that is not from here.
+    /// The request that the task represents, while the request exists, or nil for a task that isn't Afar's.
     var afarRequest: Request? { (self as? any RequestTask)?.attempt?.request }
 }
 
 extension RequestState {
-    /// The tasks of all attempts so far; those that are missing are made.
+    /// Returns the tasks of all attempts so far, and creates the missing ones.
     mutating func requestTasks(of request: Request) -> [any RequestTask] {
         let performed = history.performedRequests
         guard !performed.isEmpty else { return [] }
         let observers = makeObservers()
         if observers.tasks.isEmpty {
-            // A task outlives its request.
+            // A task can outlive its request.
             handlers.append(onFinish: { [weak request] in request?.mutable.withLock { $0.endTask() } })
         }
         for (number, urlRequest) in performed.enumerated().dropFirst(observers.tasks.count) {
@@ -107,9 +107,9 @@ extension RequestState {
         return observers.tasks
     }
 
-    /// The attempt of the last task is over.
+    /// Ends the attempt of the last task.
     ///
-    /// - Parameter error: What the network said, if that is not noted yet.
+    /// - Parameter error: The network error, if it hasn't been recorded yet.
     func endTask(error: (any Error)? = nil) {
         guard let attempt = observers?.tasks.last?.attempt else { return }
         var snapshot = snapshot
@@ -145,11 +145,11 @@ extension RequestState {
 }
 
 extension AFError {
-    /// What the network said; nil when it was not the network that failed.
+    /// The network error, or nil if the failure has another cause.
     var networkError: (any Error)? {
         switch self {
         case .sessionTaskFailed(let error): error
-        // What Foundation's tasks say when they were cancelled, or their session ended.
+        // Foundation's tasks report this error after a cancellation and after the end of their session.
         case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: URLError(.cancelled)
         case .requestRetryFailed(_, let original as AFError): original.networkError
         default: nil

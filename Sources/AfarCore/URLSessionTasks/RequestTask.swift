@@ -4,36 +4,35 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// One attempt of a request in the shape of Foundation's task, for code that wants to have one. What it shows and does is
-/// its attempt's.
+/// One attempt of a request as a Foundation task, for code that requires one. All properties and methods use the attempt.
 protocol RequestTask: URLSessionTask {
     init()
     var attempt: TaskAttempt? { get set }
 }
 
-/// Makes the task of an attempt: a download task for a download, else an upload task, which is a data task too.
+/// Creates the task of an attempt: a download task for a download, otherwise an upload task, which is also a data task.
 func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Snapshot? = nil) -> any RequestTask {
     let attempt = TaskAttempt(urlRequest, of: request, ending: ending)
     return request is DownloadRequest
         ? instance(of: DownloadRequestTask.self, attempt) : instance(of: DataRequestTask.self, attempt)
 }
 
-/// Makes the task that shows what a download would request to be resumed; without a request, one that is over.
+/// Creates a task with the request that resumes a download. Without a request, the task is completed.
 func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
     instance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
 
-// Foundation deprecates this initializer on Apple's platforms, as a warning to those who would make tasks that do nothing.
-// Reached through a protocol, it is the same on all platforms.
+// Foundation deprecates this initializer on Apple platforms, to warn developers who would create tasks that do nothing. Called
+// through a protocol, it compiles the same way on all platforms.
 private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAttempt?) -> Made {
     let task = type.init()
     task.attempt = attempt
     return task
 }
 
-/// The task of a request whose response is held in memory or handed on.
+/// The task of a request whose response is stored in memory or streamed.
 final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Sendable {
-    // Sendable because the attempt is set before anybody else has the task.
+    // Sendable because the attempt is set before the task is shared.
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
@@ -67,7 +66,7 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
 
 /// The task of a download.
 final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked Sendable {
-    // Sendable because the attempt is set before anybody else has the task.
+    // Sendable because the attempt is set before the task is shared.
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
@@ -105,7 +104,7 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
     #endif
 
     override func cancel(byProducingResumeData completionHandler: @escaping ResumeDataHandler) {
-        // Called once, as Foundation's would be.
+        // Called once, as in Foundation.
         nonisolated(unsafe) let completionHandler = completionHandler
         guard let download = attempt?.request as? DownloadRequest else { return completionHandler(nil) }
         download.cancel { completionHandler($0) }
@@ -113,16 +112,15 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 }
 
 extension DownloadRequest {
-    /// A task that shows what resume data asks for: its requests are the one for the bytes that are missing, without
-    /// credentials.
+    /// Returns a task whose requests are the one for the missing bytes of resume data, without credentials.
     ///
-    /// It is no attempt: to resume a download, use
-    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling
-    /// the task does that to this request. The task of data that cannot be used has no requests.
+    /// The task isn't an attempt. To resume a download, use
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling the
+    /// task applies to this request. If the data can't be used, the task has no requests.
     ///
     /// - Parameters:
-    ///   - data: What ``resumeData`` gave.
-    ///   - session: Not used: no `URLSession` carries requests.
+    ///   - data: The value of ``resumeData``.
+    ///   - session: Unused, because no `URLSession` performs requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
         let request = try? ResumeData(decoding: data).urlRequestForRest(without: sensitiveHeaders)
@@ -131,7 +129,7 @@ extension DownloadRequest {
 }
 
 extension ResumeData {
-    /// The request that asks for what is missing.
+    /// Returns the request for the missing bytes.
     fileprivate func urlRequestForRest(without sensitiveHeaders: Set<String>) throws -> URLRequest {
         var request = try urlRequest(without: sensitiveHeaders)
         for field in fields(from: byteCount) { request.headers.update(field) }
@@ -139,10 +137,10 @@ extension ResumeData {
     }
 }
 
-/// One attempt of a request, as the tasks that stand for it show it.
+/// One attempt of a request, as its Foundation tasks present it.
 ///
-/// It carries nothing itself: it shows what its request does, and passes on what it is told to do. It does not keep its
-/// request alive; what is known when the attempt is over stays.
+/// It doesn't perform the request: it reports the request's state, and forwards calls to it. It doesn't retain the request. The
+/// final state remains available after the attempt has ended.
 final class TaskAttempt: Sendable {
     /// The state of an attempt at one moment.
     struct Snapshot {
@@ -157,7 +155,7 @@ final class TaskAttempt: Sendable {
 
     private struct State {
         weak var request: Request?
-        /// Set when the attempt is over.
+        /// The final snapshot, set when the attempt has ended.
         var ending: Snapshot?
         var description: String?
         var priority = URLSessionTask.defaultPriority
@@ -169,7 +167,7 @@ final class TaskAttempt: Sendable {
     let urlRequest: URLRequest
     private let state: Locked<State>
 
-    /// - Parameter ending: What is known of an attempt that is over.
+    /// - Parameter ending: The final snapshot of an attempt that has ended.
     init(_ urlRequest: URLRequest, of request: Request, ending: Snapshot? = nil) {
         self.urlRequest = urlRequest
         identifier = Self.lastIdentifier.withLock { last in
@@ -179,12 +177,12 @@ final class TaskAttempt: Sendable {
         state = Locked(State(request: request, ending: ending))
     }
 
-    /// The attempt is over. Only the first call counts.
+    /// Ends the attempt. Only the first call has an effect.
     func end(with snapshot: Snapshot) {
         state.withLock { $0.ending = $0.ending ?? snapshot }
     }
 
-    /// The request, while it lives.
+    /// The request, until it is released.
     var request: Request? { state.withLock { $0.request } }
 
     var snapshot: Snapshot {
@@ -192,7 +190,7 @@ final class TaskAttempt: Sendable {
         return ending ?? request?.snapshot(of: self) ?? Snapshot()
     }
 
-    /// The request that was sent last: the original, or where a redirect led.
+    /// The request that was sent last: the original request or the target of a redirect.
     var currentRequest: URLRequest {
         snapshot.redirect.flatMap { urlRequest.following($0) } ?? urlRequest
     }

@@ -6,10 +6,10 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// What a validator says.
+    /// The result of a validator.
     public typealias ValidationResult = Result<Void, any Error>
 
-    /// Requires the status code to be one of these. Validators run in the order in which they were added.
+    /// Requires the status code to be one of the given codes. Validators run in the order in which they were added.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
@@ -17,8 +17,8 @@ extension Request {
         return self
     }
 
-    /// Requires the response's media type to be one of these; `*` stands for any type or subtype. An empty body is of
-    /// every type; of a ``DataStreamRequest`` the head tells whether it is empty.
+    /// Requires the response's media type to be one of the given types, in which `*` matches any type or subtype. An empty body
+    /// matches every type. For a ``DataStreamRequest``, the response's head determines whether the body is empty.
     @preconcurrency
     @discardableResult
     public func validate<S: Sequence & Sendable>(
@@ -31,8 +31,8 @@ extension Request {
         return self
     }
 
-    /// Adds two validators: one requires a status code from 200 to 299, the other a media type that the request's `Accept`
-    /// header names, if it has one.
+    /// Adds two validators. One requires a status code from 200 to 299. The other requires a media type that the request's
+    /// `Accept` header contains, if it has one.
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: 200..<300)
@@ -43,7 +43,7 @@ extension Request {
         return self
     }
 
-    // MARK: For the sinks
+    // MARK: Running validators
 
     fileprivate func append(_ validator: @escaping Validator) {
         mutable.withLock { $0.settings.validators.append(validator) }
@@ -77,13 +77,13 @@ extension Request {
 }
 
 extension DataRequest {
-    /// Looks at a response: the request sent, the head, and the bytes.
+    /// A closure that validates a response from the request that was sent, the response's head and its bytes.
     public typealias Validation =
         @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ data: Data?) -> ValidationResult
 
-    /// Adds a validator. Validators run in the order in which they were added, when a response is there; the first
-    /// failure fails the request as it is, or as ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``
-    /// when it is no ``AFError``.
+    /// Adds a validator. Validators run in the order in which they were added, after the response has arrived. The first
+    /// failure fails the request. An error that isn't an ``AFError`` is wrapped in
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -93,13 +93,14 @@ extension DataRequest {
 }
 
 extension DataStreamRequest {
-    /// Looks at a response's head: the request sent and the head, before the first chunk is handed on.
+    /// A closure that validates a response from the request that was sent and the response's head, before the first chunk is
+    /// delivered.
     public typealias Validation =
         @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse) -> ValidationResult
 
-    /// Adds a validator. Validators run in the order in which they were added, when a response's head is there; the first
-    /// failure ends the request, as it is, or as
-    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)`` when it is no ``AFError``.
+    /// Adds a validator. Validators run in the order in which they were added, after the response's head has arrived. The first
+    /// failure fails the request. An error that isn't an ``AFError`` is wrapped in
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
@@ -109,13 +110,14 @@ extension DataStreamRequest {
 }
 
 extension DownloadRequest {
-    /// Looks at a response: the request sent, the head, and where the body is now.
+    /// A closure that validates a response from the request that was sent, the response's head and the current location of the
+    /// body.
     public typealias Validation =
         @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?) -> ValidationResult
 
-    /// Adds a validator. Validators run in the order in which they were added, when a response is there; the first
-    /// failure fails the request as it is, or as ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``
-    /// when it is no ``AFError``.
+    /// Adds a validator. Validators run in the order in which they were added, after the response has arrived. The first
+    /// failure fails the request. An error that isn't an ``AFError`` is wrapped in
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
     @preconcurrency
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {

@@ -5,19 +5,19 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Throws when a response is not as it should be.
+/// A closure that throws an error if a response is invalid.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void
 
-/// What validators check.
+/// The response that validators check.
 struct ValidatedResponse {
     enum Body {
         case data(Data?)
         case file(URL?)
-        /// The body is yet to arrive.
+        /// The body hasn't arrived yet.
         case stream
     }
 
-    /// The request as it was sent.
+    /// The request that was sent.
     let request: URLRequest?
     let head: ResponseHead
     let body: Body
@@ -32,7 +32,7 @@ struct ValidatedResponse {
         }
     }
 
-    /// Whether there is a body; as far as the head tells (RFC 9112, section 6.3), if it is yet to arrive.
+    /// Whether the response has a body. If the body hasn't arrived yet, the head determines this (RFC 9112, section 6.3).
     var hasBody: Bool {
         switch body {
         case .data(let data): data?.isEmpty == false
@@ -42,7 +42,7 @@ struct ValidatedResponse {
     }
 }
 
-/// What validators check in a response's head.
+/// The checks of a response's head.
 enum ResponseRules {
     static func check(status: Int, isIn acceptable: some Sequence<Int>) throws {
         guard acceptable.contains(status) else {

@@ -6,7 +6,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// An open WebSocket: messages both ways over a connection. One task reads; any may send.
+/// An open WebSocket that sends and receives messages over a connection. One task reads. Any thread can send.
 final class WebSocketChannel: Sendable {
     /// A ping that has not been answered.
     private struct Ping {
@@ -19,40 +19,40 @@ final class WebSocketChannel: Sendable {
     private struct State {
         var pings: [Ping] = []
         var pingCount: UInt64 = 0
-        /// What pongs are to carry that have yet to be sent.
+        /// The payloads of pongs that haven't been sent yet.
         var pongs: [Data] = []
-        /// The code of the close that was sent.
+        /// The code of the close frame that was sent.
         var sentClose: WebSocketCloseCode?
         var isOver = false
-        /// Whether the server does not answer pings.
+        /// Whether the server has stopped answering pings.
         var isUnanswered = false
-        /// When the read began that waits for something to come.
+        /// When the current read started to wait for data.
         var silenceStart: ContinuousClock.Instant?
     }
 
-    /// Touched by the one task that reads.
+    /// The state of the task that reads.
     private final class Incoming: @unchecked Sendable {
-        // Sendable because one task at a time reads.
+        // Sendable because only one task reads at a time.
         @exclusivity(unchecked) var reader: WebSocketReader
         @exclusivity(unchecked) var violation: WebSocketViolation?
 
         init(_ reader: WebSocketReader) { self.reader = reader }
     }
 
-    /// Touched by who has the lock for writing.
+    /// The state that the lock for writing protects.
     private final class Outgoing: @unchecked Sendable {
-        // Sendable because one at a time writes.
+        // Sendable because only one task writes at a time.
         let deflater: MessageDeflater?
 
         init(_ deflater: MessageDeflater?) { self.deflater = deflater }
     }
 
-    /// How long to wait for the server's part in closing, in seconds.
+    /// The time to wait for the server to close, in seconds.
     static let closeTimeout: TimeInterval = 10
-    /// How long a server may take that is to read the last frame, or to close the connection, in seconds.
+    /// The time to wait for the server to read the last frame, or to close the connection, in seconds.
     private static let farewellTimeout: TimeInterval = 2
 
-    /// How many pongs may wait for their turn.
+    /// The maximum number of pongs that wait to be sent.
     private static let pongLimit = 64
 
     let `protocol`: String?
@@ -63,7 +63,7 @@ final class WebSocketChannel: Sendable {
     private let writing = CallbackLock()
     private let state = Locked(State())
 
-    /// - Parameter head: The head with which the server agreed.
+    /// - Parameter head: The response's head with which the server accepted the WebSocket.
     init(
         over connection: any Connection, after head: ResponseHead, maximumMessageSize: Int
     ) throws(WebSocketViolation) {
@@ -78,16 +78,16 @@ final class WebSocketChannel: Sendable {
 
     // MARK: Receiving
 
-    /// What the request is told.
+    /// An event for the request.
     enum Event {
         case message(URLSessionWebSocketTask.Message)
-        /// The last one.
+        /// The last event.
         case closed(WebSocketCloseCode, reason: Data?)
     }
 
-    /// The next events; at least one.
+    /// Returns the next events, at least one.
     ///
-    /// - Throws: A ``TransportError`` when the connection breaks, or the server does what it must not.
+    /// - Throws: A ``TransportError`` if the connection is lost or the server violates the protocol.
     func receive() async throws -> [Event] {
         while true {
             if let violation = incoming.violation { throw await refuse(violation) }
@@ -110,7 +110,7 @@ final class WebSocketChannel: Sendable {
         return try await connection.read(atMost: 64 * 1024, timeout: nil)
     }
 
-    /// Since when nothing has come, though somebody reads; nil when nobody does.
+    /// Since when a read has received nothing, or nil if no read is waiting.
     var silenceStart: ContinuousClock.Instant? { state.withLock { $0.silenceStart } }
 
     private func read(_ bytes: Data) -> [Event] {
@@ -118,7 +118,7 @@ final class WebSocketChannel: Sendable {
         var isClosed = false
         do {
             try incoming.reader.read(bytes) { event in
-                // Nothing counts after a close (RFC 6455, section 5.5.1).
+                // Frames after a close frame are ignored (RFC 6455, section 5.5.1).
                 guard !isClosed else { return }
                 switch event {
                 case .text(let text): events.append(.message(.string(text)))
@@ -137,7 +137,7 @@ final class WebSocketChannel: Sendable {
         return events
     }
 
-    /// The server has ended the connection without saying so before (RFC 6455, section 7.1.5).
+    /// Handles a connection that the server closed without a close frame (RFC 6455, section 7.1.5).
     private func endWithoutClose() throws -> Event {
         guard state.withLock({ $0.sentClose == nil }) else { return .closed(.abnormalClosure, reason: nil) }
         throw TransportError(
@@ -145,7 +145,7 @@ final class WebSocketChannel: Sendable {
             message: "the server closed the connection without a close frame")
     }
 
-    /// The server is told what it has done wrong.
+    /// Notifies the server of its protocol violation and closes the connection.
     private func refuse(_ violation: WebSocketViolation) async -> TransportError {
         await sendClose(violation.closeCode, reason: violation.description)
         connection.close()
@@ -154,7 +154,7 @@ final class WebSocketChannel: Sendable {
             message: violation.description, underlying: violation)
     }
 
-    /// Answers a server's close, and waits for it to close the connection, which is its part (RFC 6455, section 7.1.1).
+    /// Answers the server's close frame, and waits for the server to close the connection (RFC 6455, section 7.1.1).
     func finish(after code: WebSocketCloseCode) async {
         if state.withLock({ $0.sentClose == nil }) {
             await sendClose(code == .noStatusReceived ? nil : UInt16(exactly: code.rawValue))
@@ -169,7 +169,7 @@ final class WebSocketChannel: Sendable {
         end()
     }
 
-    /// Closes the connection. Pings that are open will not be answered.
+    /// Closes the connection. Unanswered pings fail.
     func end() {
         connection.close()
         let pings = state.withLock { state in
@@ -179,7 +179,7 @@ final class WebSocketChannel: Sendable {
         for ping in pings { ping.respond(.error(ended)) }
     }
 
-    /// The server does not answer pings: the connection is given up.
+    /// Closes the connection because the server doesn't answer pings.
     func giveUp() {
         state.withLock { $0.isUnanswered = true }
         connection.close()
@@ -192,9 +192,9 @@ final class WebSocketChannel: Sendable {
 
     // MARK: Sending
 
-    /// Sends a message after those that were sent before.
+    /// Sends a message after all earlier messages.
     ///
-    /// - Parameter completion: Called when the system has taken it.
+    /// - Parameter completion: Called when the system has accepted the message.
     func send(
         _ message: URLSessionWebSocketTask.Message, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
@@ -205,7 +205,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Begins to close (RFC 6455, section 7.1.2). What is sent later fails.
+    /// Starts the closing handshake (RFC 6455, section 7.1.2). Later messages fail.
     func close(_ code: WebSocketCloseCode, reason: Data?) {
         let isFirst = state.withLock { state in
             guard state.sentClose == nil else { return false }
@@ -220,7 +220,7 @@ final class WebSocketChannel: Sendable {
         closeConnection(after: Self.closeTimeout)
     }
 
-    /// Sees to it that nothing waits for a server which neither reads nor answers.
+    /// Closes the connection after a delay, in seconds, so that nothing waits for a server that neither reads nor answers.
     @discardableResult
     private func closeConnection(after delay: TimeInterval) -> Task<Void, Never> {
         Task { [weak connection] in
@@ -232,7 +232,7 @@ final class WebSocketChannel: Sendable {
     /// Sends a ping.
     ///
     /// - Parameters:
-    ///   - onSent: Called when the system has taken it.
+    ///   - onSent: Called when the system has accepted the ping.
     ///   - respond: Called once.
     func ping(
         onSent: @escaping @Sendable () -> Void = {},
@@ -250,7 +250,7 @@ final class WebSocketChannel: Sendable {
     }
 
     private func pongArrived(_ payload: Data) {
-        // One answer stands for all that came before (RFC 6455, section 5.5.3).
+        // A pong also answers all earlier pings (RFC 6455, section 5.5.3).
         let answered = state.withLock { state -> [Ping] in
             guard let index = state.pings.firstIndex(where: { $0.payload == payload }) else { return [] }
             defer { state.pings.removeFirst(index + 1) }
@@ -262,7 +262,8 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Of a flood of pings the last ones are answered, which is enough (RFC 6455, section 5.5.3).
+    /// Answers a ping. Of a large number of pings, only the last ones are answered, which is sufficient (RFC 6455, section
+    /// 5.5.3).
     private func answer(_ payload: Data) {
         let isFirst = state.withLock { state in
             state.pongs.append(payload)
@@ -296,7 +297,7 @@ final class WebSocketChannel: Sendable {
         write(encode, completion)
     }
 
-    /// Writes a frame when it is its turn.
+    /// Writes a frame after all earlier frames.
     private func write(
         _ encode: @escaping @Sendable (MessageDeflater?) -> Data,
         _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
@@ -309,7 +310,7 @@ final class WebSocketChannel: Sendable {
                 } catch {
                     result = .failure(error)
                 }
-                // Before the next one's.
+                // Called before the next frame is written.
                 completion(result)
                 writing.unlock()
             }
@@ -328,7 +329,7 @@ final class WebSocketChannel: Sendable {
 }
 
 extension Data {
-    /// A text in a frame, compressed where that was agreed on.
+    /// Returns a frame with a text, compressed if that was negotiated.
     fileprivate static func text(_ deflater: MessageDeflater?, _ text: String) -> Data {
         frame(.text, Array(text.utf8), deflater)
     }
@@ -345,8 +346,8 @@ extension Data {
     }
 }
 
-/// Adds the fields that ask for a WebSocket to each request on its way to the transport (RFC 6455, section 4.1), and checks the
-/// answer of a server that agrees.
+/// Adds the fields of the WebSocket handshake to each request on its way to the transport (RFC 6455, section 4.1), and checks
+/// the response of a server that accepts.
 struct WebSocketHandshakeStage: ExchangeStage {
     func begin(_ hop: Hop) -> (any StageRun)? { Run() }
 

@@ -4,26 +4,26 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Makes values of a WebSocket's messages.
+/// A type that creates values from a WebSocket's messages.
 public protocol WebSocketMessageSerializer<Output, Failure>: Sendable {
-    /// What is made.
+    /// The type of the values.
     associatedtype Output: Sendable
-    /// What may go wrong.
+    /// The type of errors.
     associatedtype Failure: Error = any Error
 
-    /// Makes a value of a message.
+    /// Creates a value from a message.
     ///
-    /// - Throws: When that is not possible.
+    /// - Throws: An error if the message can't be decoded.
     func decode(_ message: URLSessionWebSocketTask.Message) throws -> Output
 }
 
 extension WebSocketMessageSerializer where Self == PassthroughWebSocketMessageDecoder {
-    /// Hands messages on as they are.
+    /// Returns messages unchanged.
     public static var passthrough: Self { Self() }
 }
 
 extension WebSocketMessageSerializer {
-    /// Decodes JSON in messages of either kind.
+    /// Decodes JSON from text and binary messages.
     public static func json<Value: Decodable>(
         decoding _: Value.Type = Value.self, using decoder: JSONDecoder = JSONDecoder()
     ) -> DecodableWebSocketMessageDecoder<Value> where Self == DecodableWebSocketMessageDecoder<Value> {
@@ -31,21 +31,21 @@ extension WebSocketMessageSerializer {
     }
 }
 
-/// Hands messages on as they are.
+/// A serializer that returns messages unchanged.
 public struct PassthroughWebSocketMessageDecoder: WebSocketMessageSerializer {
-    /// It does not fail.
+    /// This serializer never fails.
     public typealias Failure = Never
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// The message.
+    /// Returns the message.
     public func decode(_ message: URLSessionWebSocketTask.Message) -> URLSessionWebSocketTask.Message { message }
 }
 
-/// Decodes values from messages; texts are decoded as their UTF-8.
+/// A serializer that decodes values from messages. Text is decoded from its UTF-8 representation.
 public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: WebSocketMessageSerializer {
-    /// What can go wrong.
+    /// The errors of the serializer.
     public enum Error: Swift.Error {
         /// The decoder failed.
         case decoding(any Swift.Error)
@@ -53,10 +53,10 @@ public struct DecodableWebSocketMessageDecoder<Value: Decodable & Sendable>: Web
         case unknownMessage(description: String)
     }
 
-    /// What decodes.
+    /// The decoder.
     public let decoder: any DataDecoder
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     public init(decoder: any DataDecoder) { self.decoder = decoder }
 
     /// Decodes a value.

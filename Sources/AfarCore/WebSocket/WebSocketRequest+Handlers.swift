@@ -5,17 +5,17 @@ public import Foundation
 #endif
 
 extension WebSocketRequest {
-    /// Called for each event.
+    /// A closure that is called for each event.
     public typealias EventHandler<Success: Sendable, Failure: Error> = @Sendable (Event<Success, Failure>) -> Void
 
-    /// Adds a handler that gets what a serializer makes of messages, and all else that happens.
+    /// Adds a handler that receives all events, with messages decoded by a serializer.
     ///
     /// - Parameters:
-    ///   - serializer: Makes values of messages, on the session's serialization queue if it has one, else in the request's
-    ///     task.
-    ///   - queue: Where the handler is called. The default is the main queue: in a program whose main thread is blocked it
-    ///     is never called, and the request waits.
-    ///   - handler: Called for each event; last with the completion.
+    ///   - serializer: Creates values from messages, on the session's serialization queue if there is one, otherwise in the
+    ///     request's task.
+    ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
+    ///     thread, the handler is never called and the request waits.
+    ///   - handler: Called for each event. The completion is the last one.
     @preconcurrency
     @discardableResult
     public func streamSerializer<Serializer: WebSocketMessageSerializer>(
@@ -26,13 +26,13 @@ extension WebSocketRequest {
         return self
     }
 
-    /// Adds a handler that gets values decoded from messages, and all else that happens.
+    /// Adds a handler that receives all events, with values decoded from messages.
     ///
     /// - Parameters:
-    ///   - type: What is decoded.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - decoder: What decodes. The default is a `JSONDecoder`.
-    ///   - handler: Called for each event; last with the completion.
+    ///   - type: The type to decode.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - decoder: Decodes the values. The default is a `JSONDecoder`.
+    ///   - handler: Called for each event. The completion is the last one.
     @preconcurrency
     @discardableResult
     public func streamDecodableEvents<Value: Decodable & Sendable>(
@@ -43,12 +43,12 @@ extension WebSocketRequest {
         streamSerializer(DecodableWebSocketMessageDecoder<Value>(decoder: decoder), on: queue, handler: handler)
     }
 
-    /// Adds a handler that gets values decoded from messages, and nothing else.
+    /// Adds a handler that receives only the values decoded from messages.
     ///
     /// - Parameters:
-    ///   - type: What is decoded.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - decoder: What decodes. The default is a `JSONDecoder`.
+    ///   - type: The type to decode.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - decoder: Decodes the values. The default is a `JSONDecoder`.
     ///   - handler: Called for each value.
     @preconcurrency
     @discardableResult
@@ -60,11 +60,11 @@ extension WebSocketRequest {
         streamDecodableEvents(type, on: queue, using: decoder) { event in event.message.map(handler) }
     }
 
-    /// Adds a handler that gets messages as they are, and all else that happens.
+    /// Adds a handler that receives all events, with unserialized messages.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - handler: Called for each event; last with the completion.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - handler: Called for each event. The completion is the last one.
     @preconcurrency
     @discardableResult
     public func streamMessageEvents(
@@ -73,10 +73,10 @@ extension WebSocketRequest {
         streamSerializer(.passthrough, on: queue, handler: handler)
     }
 
-    /// Adds a handler that gets messages as they are, and nothing else.
+    /// Adds a handler that receives only the unserialized messages.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - handler: Called for each message.
     @preconcurrency
     @discardableResult
@@ -96,10 +96,10 @@ extension WebSocketRequest {
             last: { event in queue.async { handler(event) } })
     }
 
-    /// Adds a listener, and starts the request if handlers start it.
+    /// Adds a listener, and starts the request if handlers start requests.
     ///
     /// - Parameters:
-    ///   - each: Called for each event but the last; the next message is read when it has returned.
+    ///   - each: Called for each event except the last. The next message is read after it returns.
     ///   - last: Called once, with the completion.
     func addListener<Serializer: WebSocketMessageSerializer>(
         _ serializer: Serializer,
@@ -128,7 +128,7 @@ extension WebSocketRequest.Event.Kind {
         case .disconnected(let code, let reason): self = .disconnected(closeCode: code, reason: reason)
         case .message(let message):
             do { self = .receivedMessage(try serializer.decode(message)) } catch {
-                // A serializer that does not fail does not come here.
+                // Not reached by serializers that never fail.
                 self =
                     (error as? Failure).map { .serializerFailed($0) }
                     ?? .disconnected(closeCode: .invalid, reason: nil)

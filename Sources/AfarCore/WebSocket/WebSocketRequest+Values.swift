@@ -5,22 +5,22 @@ public import Foundation
 #endif
 
 extension WebSocketRequest {
-    /// How a WebSocket is.
+    /// The settings of a WebSocket.
     public struct Configuration: Sendable, Hashable {
-        /// The subprotocol that is offered (RFC 6455, section 1.9); nil for none. Several are offered by the header.
+        /// The subprotocol to offer (RFC 6455, section 1.9), or nil for none. To offer several, set the header.
         public let `protocol`: String?
-        /// How many bytes a message may have, decompressed. One that is longer ends the request.
+        /// The maximum size of a message after decompression, in bytes. A longer message ends the request.
         public let maximumMessageSize: Int
-        /// The time between pings, in seconds; nil for none. When nothing comes for so long after a ping, though a handler
-        /// waits for it, the request fails.
+        /// The time between pings, in seconds, or nil for none. If the server sends nothing for this time after a ping, the
+        /// request fails. The time during which a handler is busy doesn't count.
         public let pingInterval: TimeInterval?
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         ///
         /// - Parameters:
         ///   - protocol: The subprotocol. The default is none.
-        ///   - maximumMessageSize: In bytes. The default is 1 MiB.
-        ///   - pingInterval: In seconds. The default is nil.
+        ///   - maximumMessageSize: The maximum size of a message, in bytes. The default is 1 MiB.
+        ///   - pingInterval: The time between pings, in seconds. The default is nil.
         public init(
             protocol: String? = nil, maximumMessageSize: Int = 1_048_576, pingInterval: TimeInterval? = nil
         ) {
@@ -29,59 +29,60 @@ extension WebSocketRequest {
             self.pingInterval = pingInterval
         }
 
-        /// No subprotocol, messages of up to 1 MiB, no pings.
+        /// A configuration with no subprotocol, messages of up to 1 MiB, and no pings.
         public static var `default`: Self { Self() }
-        /// The default with a subprotocol.
+        /// Returns the default configuration with a subprotocol.
         public static func `protocol`(_ protocol: String) -> Self { Self(protocol: `protocol`) }
-        /// The default with another limit for messages, in bytes.
+        /// Returns the default configuration with another maximum size of a message, in bytes.
         public static func maximumMessageSize(_ maximumMessageSize: Int) -> Self {
             Self(maximumMessageSize: maximumMessageSize)
         }
-        /// The default with pings, which are so many seconds apart.
+        /// Returns the default configuration with pings at an interval, in seconds.
         public static func pingInterval(_ pingInterval: TimeInterval) -> Self { Self(pingInterval: pingInterval) }
     }
 
-    /// What came of a ping.
+    /// The result of a ping.
     public enum PingResponse: Sendable {
         /// The answer to a ping.
         public struct Pong: Sendable {
             /// When the ping was sent.
             public let start: Date
-            /// How long the answer took, in seconds.
+            /// The time between the ping and its answer, in seconds.
             public let latency: TimeInterval
-            /// When the answer came.
+            /// When the answer arrived.
             public var end: Date { start.addingTimeInterval(latency) }
         }
 
-        /// It was answered.
+        /// The ping was answered.
         case pong(Pong)
-        /// The WebSocket ended before an answer came.
+        /// The WebSocket ended before an answer arrived.
         case error(any Error)
-        /// The WebSocket was not open.
+        /// The ping wasn't sent, because the WebSocket wasn't open.
         case unsent
     }
 
-    /// How a WebSocket ended: with an error, unless it was closed. The response's status is 101 when the server has agreed.
+    /// The end of a WebSocket. It contains an error unless the WebSocket was closed. If the server accepted the WebSocket, the
+    /// response's status is 101.
     public typealias Completion = DataStreamRequest.Completion
 
-    /// What happens on a WebSocket, and a way to answer it.
+    /// An event of a WebSocket, with methods to respond to it.
     public struct Event<Success: Sendable, Failure: Error>: Sendable {
-        /// What happened.
+        /// The kinds of events.
         public enum Kind: Sendable {
-            /// The WebSocket is open, with this subprotocol. After a retry it is so once more.
+            /// The WebSocket has opened, with this subprotocol. After a retry, this event occurs again.
             case connected(protocol: String?)
-            /// A message came.
+            /// A message arrived.
             case receivedMessage(Success)
-            /// A message came of which nothing could be made. The WebSocket goes on.
+            /// A message arrived that the serializer couldn't decode. The WebSocket stays open.
             case serializerFailed(Failure)
-            /// The WebSocket was closed, by either side, with the server's code.
+            /// Either side closed the WebSocket. Contains the server's close code.
             case disconnected(closeCode: WebSocketCloseCode, reason: Data?)
-            /// The request is over; nothing comes after this.
+            /// The request has finished. No other event follows.
             case completed(Completion)
         }
 
         weak var socket: WebSocketRequest?
-        /// What happened.
+        /// The event.
         public let kind: Kind
 
         init(_ kind: Kind, of socket: WebSocketRequest?) {
@@ -89,24 +90,24 @@ extension WebSocketRequest {
             self.socket = socket
         }
 
-        /// The message, if one came.
+        /// The message, or nil if the event isn't a message.
         public var message: Success? { if case .receivedMessage(let message) = kind { message } else { nil } }
 
-        /// Closes the WebSocket: see ``WebSocketRequest/close(sending:reason:)-(WebSocketCloseCode,_)``.
+        /// Closes the WebSocket. See ``WebSocketRequest/close(sending:reason:)-(WebSocketCloseCode,_)``.
         public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) {
             socket?.close(sending: closeCode, reason: reason)
         }
 
-        /// The same with Foundation's type.
+        /// Closes the WebSocket with one of Foundation's close codes.
         @_disfavoredOverload
         public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) {
             socket?.close(sending: WebSocketCloseCode(closeCode), reason: reason)
         }
 
-        /// Ends the request at once: see ``WebSocketRequest/cancel()``.
+        /// Ends the request immediately. See ``WebSocketRequest/cancel()``.
         public func cancel() { socket?.cancel() }
 
-        /// Sends a ping: see ``WebSocketRequest/sendPing(respondingOn:onResponse:)``.
+        /// Sends a ping. See ``WebSocketRequest/sendPing(respondingOn:onResponse:)``.
         @preconcurrency
         public func sendPing(
             respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void

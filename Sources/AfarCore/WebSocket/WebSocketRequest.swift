@@ -6,19 +6,19 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// A WebSocket (RFC 6455): a request that turns into a connection for messages both ways.
+/// A WebSocket (RFC 6455): a request that becomes a connection for messages in both directions.
 ///
-/// Adapters, retriers, credentials, cookies, redirects and trust work as for any request, until the server agrees. From then
-/// on messages reach the handlers in order; the next one is read when all handlers are done with the one before, so a slow
-/// handler holds the server back. Messages of up to ``Configuration/maximumMessageSize`` bytes are accepted, and compressed
-/// ones (RFC 7692) where the server agrees to that. Pings are answered.
+/// Until the server accepts the WebSocket, adapters, retriers, credentials, cookies, redirects and server trust evaluation work
+/// as for any request. After that, handlers receive messages in order. The next message is read after all handlers have
+/// processed the previous one, so a slow handler slows down the server. Messages of up to ``Configuration/maximumMessageSize``
+/// bytes are accepted. Messages are compressed (RFC 7692) if the server supports it. Pings are answered.
 ///
-/// When a server closes, the request ends without an error; when the connection breaks, with one, and retriers may be asked
-/// for another.
+/// If the server closes the WebSocket, the request finishes without an error. If the connection is lost, it finishes with an
+/// error, and retriers can retry it.
 public final class WebSocketRequest: Request, @unchecked Sendable {
-    // Sendable because what it adds never changes.
+    // Sendable because its own properties are constants.
 
-    /// How the WebSocket is.
+    /// The settings of the WebSocket.
     public let configuration: Configuration
     let messages: MessageSink
 
@@ -38,12 +38,12 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Sends a message. Before the WebSocket is open, it waits for that.
+    /// Sends a message. If the WebSocket isn't open yet, the message is sent after it opens.
     ///
     /// - Parameters:
-    ///   - message: A text or bytes.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - completionHandler: Called once, when the system has taken the message or cannot.
+    ///   - message: The message, text or bytes.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - completionHandler: Called once, when the system has accepted the message or can't send it.
     @preconcurrency
     public func send(
         _ message: URLSessionWebSocketTask.Message, queue: DispatchQueue = .main,
@@ -52,11 +52,11 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         send(message) { result in queue.async { completionHandler(result) } }
     }
 
-    /// Sends a message, and waits until the system has taken it, so that a slow server holds the sender back. Before the
-    /// WebSocket is open, it waits for that.
+    /// Sends a message and waits until the system has accepted it, so a slow server slows down the sender. If the WebSocket
+    /// isn't open yet, the message is sent after it opens.
     ///
-    /// - Throws: The request's ``AFError`` when the WebSocket is not opened; a `TransportError` when it is closed;
-    ///   `CancellationError` when the task is cancelled, though the message may go out.
+    /// - Throws: The request's ``AFError`` if the WebSocket doesn't open. A `TransportError` if it is closed.
+    ///   `CancellationError` if the task is cancelled, although the message can still be sent.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         let sent = Deferred<Result<Void, any Error>>()
         send(message) { sent.fulfil($0) }
@@ -78,12 +78,15 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Closes the WebSocket: the server is told, and answers. What was sent before still goes out; what the server has sent
-    /// still comes. The request ends then, without an error. One that is not open yet, and has nothing to send, ends at once.
+    /// Closes the WebSocket with the closing handshake.
+    ///
+    /// Messages that were sent earlier are still transmitted, and messages that the server has sent are still received. The
+    /// request then finishes without an error. If the WebSocket isn't open yet and has no messages to send, it ends
+    /// immediately.
     ///
     /// - Parameters:
-    ///   - closeCode: Why. One that must not be sent stands for none.
-    ///   - reason: A text of at most 123 bytes in UTF-8; the rest is cut off.
+    ///   - closeCode: The reason. A code that must not be sent is omitted.
+    ///   - reason: Text of at most 123 bytes in UTF-8. Longer text is truncated. The default is nil.
     @discardableResult
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
         messages.willClose()
@@ -93,7 +96,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Ends the request at once: the server is told nothing. One that is about to be closed has ten seconds for that.
+    /// Ends the request immediately, without notifying the server. If the WebSocket is already closing, it has ten seconds to
+    /// complete that.
     @discardableResult
     public override func cancel() -> Self {
         guard messages.isClosing, messages.pendingConnection.connection != nil else { return super.cancel() }
@@ -104,7 +108,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// The same with Foundation's type.
+    /// Closes the WebSocket with one of Foundation's close codes.
     @_disfavoredOverload
     @discardableResult
     public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) -> Self {
@@ -114,8 +118,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// Sends a ping.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - onResponse: Called once, when the answer has come or none can come; with `unsent` when the WebSocket is not open.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - onResponse: Called once, when the answer has arrived or can't arrive anymore, or with `unsent` if the WebSocket
+    ///     isn't open.
     @preconcurrency
     public func sendPing(
         respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void

@@ -1,25 +1,25 @@
-/// One way of proving who is asking that a server offers (RFC 9110, section 11.3).
+/// An authentication challenge that a server offers (RFC 9110, section 11.3).
 package struct AuthenticationChallenge: Sendable, Equatable {
-    /// The scheme's name in lower case.
+    /// The scheme's name in lowercase.
     package let scheme: String
-    /// The parameters, their names in lower case. Of a name that comes twice the first one counts.
+    /// The parameters, with their names in lowercase. If a name occurs twice, the first value counts.
     package private(set) var parameters: [String: String] = [:]
-    /// What stands in place of parameters in some schemes.
+    /// The token68 that some schemes use instead of parameters.
     private(set) var token: String?
 
     private init(scheme: String) {
         self.scheme = scheme
     }
 
-    /// The challenges in the values of `WWW-Authenticate`, in order. A value may hold several, and the same comma stands
-    /// between two of them and between two parameters (RFC 9110, section 11.6.1). What cannot be read ends its value.
+    /// Returns the challenges in the values of `WWW-Authenticate`, in order. A value can contain several challenges, and commas
+    /// separate both challenges and parameters (RFC 9110, section 11.6.1). Parsing a value stops at the first syntax error.
     package static func challenges(in values: [String]) -> [AuthenticationChallenge] {
         values.flatMap { value in
             var scanner = FieldScanner(value)
             var challenges: [AuthenticationChallenge] = []
             while scanner.skipToElement(), let word = scanner.token() {
                 if scanner.skipEqualsSign() {
-                    // A parameter of the challenge before.
+                    // A parameter of the previous challenge.
                     guard !challenges.isEmpty, let text = scanner.quotedString() ?? scanner.token() else { break }
                     challenges[challenges.count - 1].add(text, as: word)
                 } else {
@@ -40,7 +40,7 @@ package struct AuthenticationChallenge: Sendable, Equatable {
 }
 
 extension FieldScanner {
-    /// Takes the sign between a parameter's name and its value, which may have spaces around it.
+    /// Skips the equals sign between a parameter's name and its value. Spaces can surround it.
     fileprivate mutating func skipEqualsSign() -> Bool {
         var ahead = self
         ahead.skipSpaces()
@@ -50,7 +50,7 @@ extension FieldScanner {
         return true
     }
 
-    /// What stands in place of parameters: nothing but that comes before the next comma.
+    /// Scans a token68, if nothing else precedes the next comma.
     fileprivate mutating func onlyToken68() -> String? {
         var ahead = self
         ahead.skipSpaces()

@@ -1,24 +1,24 @@
 import Foundation
 import HTTPTypes
 
-/// A way of proving who is asking (RFC 9110, section 11). ``AuthenticationStage`` takes the first of those it knows that the
-/// server offers and that is one for the credential.
+/// An authentication scheme (RFC 9110, section 11). ``AuthenticationStage`` uses its strongest scheme that the server offers and
+/// that supports the credential.
 protocol AuthenticationScheme: Sendable {
-    /// Whether a challenge is one of this scheme, and demands nothing that is unknown here.
+    /// Returns whether a challenge uses this scheme, and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
 
-    /// Whether a credential is one for this scheme.
+    /// Returns whether the scheme supports a credential.
     func accepts(user: String, password: String) -> Bool
 
-    /// Whether answering takes long: the request's body has to be read for it.
+    /// Returns whether an answer requires reading the request's body, which can take long.
     func readsBody(for challenge: AuthenticationChallenge) -> Bool
 
-    /// Whether a challenge that comes after an answer only wants the same credential once more.
+    /// Returns whether a challenge after an answer only requests the same credential again.
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool
 
-    /// Puts what answers a challenge into the exchange that is sent next.
+    /// Adds the answer to a challenge to the exchange that is sent next.
     ///
-    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` when this scheme cannot carry the credential.
+    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` if this scheme can't represent the credential.
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError)
@@ -33,12 +33,12 @@ extension AuthenticationScheme {
 }
 
 extension TransportError {
-    /// The error for a credential that a scheme cannot carry. The message must not have any of it.
+    /// Creates the error for a credential that a scheme can't represent. The message must not contain any part of the credential.
     package static func invalidCredential(_ message: String, url: String?) -> TransportError {
         TransportError(.invalidCredential, phase: .queued, url: url, message: message)
     }
 
-    /// Refuses credentials with control characters (RFC 7617, section 2): in a header they would end a line, and in C a text.
+    /// Rejects credentials with control characters (RFC 7617, section 2), which could end a line in a header or a string in C.
     static func checkControlCharacters(user: String, password: String, url: String?) throws(TransportError) {
         guard !user.hasControlCharacters, !password.hasControlCharacters else {
             throw .invalidCredential("the user name or the password has control characters", url: url)
@@ -47,34 +47,34 @@ extension TransportError {
 }
 
 extension String {
-    /// Whether there is a character of Unicode's category Cc.
+    /// Whether the string contains a character of Unicode's category Cc.
     var hasControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 }
 
-/// User name and password as they are, in Base64 (RFC 7617).
+/// Basic authentication: sends the user name and the password in Base64 (RFC 7617).
 package struct BasicAuthentication: AuthenticationScheme {
     func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == "basic" }
 
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        // Without a word on the charset, UTF-8 is what most servers take too; composing it is only for those that say so.
+        // Most servers accept UTF-8 even if they don't specify a charset. Normalize only for those that specify it.
         let isUTF8 = challenge.parameters["charset"]?.lowercased() == "utf-8"
         exchange.request.headerFields[.authorization] = try Self.authorization(
             user: user, password: password, isComposed: isUTF8, url: exchange.url)
     }
 
-    /// The value of the header field where credentials cannot be carried and nothing can be thrown. No request that has it
-    /// is sent.
+    /// The value of the header field for invalid credentials, where an error can't be thrown. A request with this value is never
+    /// sent.
     package static let withoutCredentials = "Basic"
 
-    /// The value of the header field.
+    /// Returns the value of the header field.
     ///
     /// - Parameters:
-    ///   - isComposed: Whether accents are made one with their letters (RFC 7617, section 2.1).
-    ///   - url: The URL to name in errors.
-    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` for a colon in the user name, which would end it,
-    ///   and for control characters.
+    ///   - isComposed: Whether accents are combined with their letters: Unicode's normalization form C (RFC 7617, section 2.1).
+    ///   - url: The URL for error messages.
+    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` if the user name contains a colon, which would end it, or
+    ///   if either text contains control characters.
     package static func authorization(
         user: String, password: String, isComposed: Bool = false, url: String?
     ) throws(TransportError) -> String {
@@ -89,7 +89,7 @@ package struct BasicAuthentication: AuthenticationScheme {
     }
 }
 
-/// Negotiate and NTLM, which the transport carries out.
+/// Negotiate and NTLM, which the transport implements.
 struct ConnectionAuthenticationScheme: AuthenticationScheme {
     let scheme: ConnectionAuthentication.Scheme
 
@@ -97,7 +97,7 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == scheme.rawValue }
 
-    /// A Kerberos ticket has a user name of its own, which must not replace one that the caller gave.
+    /// A Kerberos ticket contains its own user name, which must not replace the caller's.
     func accepts(user: String, password: String) -> Bool {
         switch scheme {
         case .negotiate: user.isEmpty && password.isEmpty

@@ -1,22 +1,24 @@
 import HTTPTypes
 
-/// Answers a challenge (401), once for each hop that a redirect leads to, when the exchange's context has a credential for
-/// the origin that asks, or somebody who is asked, or the session has a provider. A server that only wants a newer nonce
-/// (``DigestAuthentication``) gets a second answer, with the same credential.
+/// A stage that answers authentication challenges (401): once for the original request, and once after each redirect.
 ///
-/// A request whose body cannot be sent again gets no answer: the 401 is its response.
+/// The credential comes from the first of these that provides one: the exchange's challenge handler, the exchange's credential if
+/// it is for the origin of the challenge, and the session's provider. If the server only requires a newer nonce
+/// (``DigestAuthentication``), the stage answers a second time with the same credential.
+///
+/// If a request's body can't be sent again, the stage doesn't answer: the response is the 401.
 package struct AuthenticationStage: ExchangeStage {
-    /// Gives the credential for a challenge to a request for this URL, nil when there is none.
+    /// Returns the credential for a challenge to a request for this URL, or nil if it has none.
     package typealias Provider =
         @Sendable (_ url: String, AuthenticationChallenge) async throws -> (user: String, password: String)?
 
-    /// The strongest first.
+    /// The schemes, strongest first.
     private let schemes: [any AuthenticationScheme]
     private let provider: Provider?
 
     /// - Parameters:
-    ///   - features: Those of the transport, which may have more schemes.
-    ///   - provider: Who is asked last; nil when nobody is.
+    ///   - features: The features of the transport, which can add schemes.
+    ///   - provider: Provides a credential if the exchange doesn't; nil if the session has no provider.
     package init(features: TransportCapabilities.Features = [], provider: Provider? = nil) {
         let binds = features.contains(.connectionAuthentication)
         let negotiate: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.negotiate)] : []
@@ -41,7 +43,7 @@ package struct AuthenticationStage: ExchangeStage {
         let credential: Credential?
         let provider: Provider?
 
-        /// Whoever is asked holds the request, and nobody below asks.
+        /// Removes the handler and the credential from the exchange. The handler retains the request, and no later stage uses it.
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard hop.exchange.hasPolicies else { return .now(.send) }
             var exchange = hop.exchange
@@ -62,7 +64,7 @@ package struct AuthenticationStage: ExchangeStage {
             return .wait { await action(of: hop, with: head, among: choices) }
         }
 
-        /// The challenges that can be answered, one for each scheme, the strongest first.
+        /// Returns the challenges that can be answered, one for each scheme, strongest first.
         private func choices(after head: ResponseHead) -> [Choice] {
             let challenges = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
             return schemes.compactMap { scheme in
@@ -70,7 +72,7 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers once more, if that is all that the server wants.
+        /// Answers again, if the server requires nothing else.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.exchange.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
@@ -79,7 +81,7 @@ package struct AuthenticationStage: ExchangeStage {
                 .reply(user: answered.user, password: answered.password, to: hop, isRenewal: true)
         }
 
-        /// Asks about one challenge after the other, until it is known what is done.
+        /// Requests a decision about one challenge after the other, until one of them determines the action.
         private func action(
             of hop: Hop, with head: ResponseHead, among choices: [Choice]
         ) async -> ResponseAction {
@@ -102,7 +104,7 @@ package struct AuthenticationStage: ExchangeStage {
             return .pass
         }
 
-        /// What the handler says, and else the credential or the provider; `standard` when there is neither.
+        /// Returns the handler's answer, otherwise that of the credential or the provider; `standard` if neither exists.
         private func answer(
             to challenge: AuthenticationChallenge, in head: ResponseHead, of hop: Hop
         ) async -> Result<ChallengeAnswer, TransportError> {
@@ -125,7 +127,7 @@ package struct AuthenticationStage: ExchangeStage {
         }
     }
 
-    /// A challenge, and how it would be answered.
+    /// A challenge, and the scheme that answers it.
     fileprivate struct Choice {
         let scheme: any AuthenticationScheme
         let challenge: AuthenticationChallenge
@@ -133,7 +135,7 @@ package struct AuthenticationStage: ExchangeStage {
 }
 
 extension [AuthenticationStage.Choice] {
-    /// Answers the first that is one for a credential; passes when none is.
+    /// Answers the first challenge whose scheme supports the credential; passes if there is no such challenge.
     fileprivate func reply(
         user: String, password: String, to hop: Hop, isRenewal: Bool = false
     ) -> Reply<ResponseAction> {
@@ -148,7 +150,7 @@ extension [AuthenticationStage.Choice] {
 }
 
 extension AuthenticationStage.Choice {
-    /// What is done about the challenge with this credential.
+    /// Returns the action that answers the challenge with this credential.
     fileprivate func action(
         user: String, password: String, of hop: Hop, isRenewal: Bool = false
     ) -> ResponseAction {

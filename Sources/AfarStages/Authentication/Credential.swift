@@ -1,4 +1,4 @@
-/// A user name and a password, and the origin that they are for.
+/// A user name and a password, and the origin that they apply to.
 package struct Credential: Sendable {
     let user: String
     let password: String
@@ -12,39 +12,39 @@ package struct Credential: Sendable {
 }
 
 extension Credential: CustomStringConvertible, CustomReflectable {
-    /// Whom it is for. Nothing of the credential stands in a description.
+    /// The origin of the credential. The description never contains the user name or the password.
     package var description: String { "credential for \(origin.text)" }
 
-    /// Nothing: what prints an exchange in full must not print a password.
+    /// An empty mirror, so that code that prints an exchange never prints a password.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// What is done about a challenge.
+/// The answer to a challenge.
 package enum ChallengeAnswer: Sendable {
-    /// It is answered with this.
+    /// Answers the challenge with these values.
     case credential(user: String, password: String)
-    /// It is answered with the exchange's own credential or that of the session's provider, if there is one.
+    /// Answers the challenge with the exchange's credential or that of the session's provider, if one exists.
     case standard
-    /// It is not. The next weaker challenge of the response, if there is one, is asked about.
+    /// Doesn't answer this challenge, and continues with the next weaker challenge of the response, if any.
     case reject
-    /// None is: the response that has it is the last one.
+    /// Answers no challenge: the exchange ends with this response.
     case none
-    /// The exchange is ended.
+    /// Cancels the exchange.
     case cancel
 }
 
-/// Decides about a challenge. It receives the exchange's credential, if that is for the origin of the challenge.
+/// Decides on a challenge. It receives the exchange's credential if that is for the origin of the challenge.
 package typealias ChallengeHandler =
     @Sendable (ResponseHead, AuthenticationChallenge, Credential?) async -> ChallengeAnswer
 
-/// How a hop's request answers a challenge; nil when it answers none.
+/// The challenge that a hop's request answers, and the credential that it uses.
 struct AnsweredChallenge: Sendable, CustomReflectable {
     let challenge: AuthenticationChallenge
     let user: String
     let password: String
-    /// Whether it repeats an answer, because the server wanted that.
+    /// Whether this repeats an answer because the server required it.
     let isRenewal: Bool
 
-    /// Nothing: what prints an exchange in full must not print a password.
+    /// An empty mirror, so that code that prints an exchange never prints a password.
     var customMirror: Mirror { Mirror(self, children: [:]) }
 }

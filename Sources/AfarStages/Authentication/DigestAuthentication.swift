@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTypes
 
-/// A hash of the password and of the request, which a server that knows the password, or its hash, can make too (RFC 7616).
+/// Digest authentication (RFC 7616): sends a hash of the password and the request. A server that stores the password, or its
+/// hash, can compute the same hash.
 ///
-/// Each answer is to a challenge of its own, so its count is always 1: nothing is remembered from one request to the next.
+/// Each answer is for a new challenge, so its count is always 1, and no state is kept between requests.
 struct DigestAuthentication: AuthenticationScheme {
     let algorithm: DigestAlgorithm
 
@@ -15,7 +16,7 @@ struct DigestAuthentication: AuthenticationScheme {
 
     func readsBody(for challenge: AuthenticationChallenge) -> Bool { known(challenge)?.protection == .authInt }
 
-    /// The server knows the credential, and only wants a newer nonce of its own (RFC 7616, section 3.3).
+    /// The server accepts the credential, and only requires a newer nonce (RFC 7616, section 3.3).
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool {
         guard let old = known(answered), let new = known(challenge) else { return false }
         return challenge.parameters["stale"]?.asciiLowercased == "true" && new.nonce != old.nonce
@@ -51,42 +52,42 @@ struct DigestAuthentication: AuthenticationScheme {
             "the server wants a hash of the body (qop=auth-int), which is a stream", url: exchange.url)
     }
 
-    /// 128 random bits.
+    /// Returns 128 random bits.
     private static func makeNonce() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexDigits
     }
 }
 
-/// A challenge of the Digest scheme (RFC 7616, section 3.3) that can be answered here.
+/// A challenge of the Digest scheme (RFC 7616, section 3.3) that this implementation supports.
 struct DigestChallenge {
-    /// What of the request the answer covers (`qop`).
+    /// The parts of the request that the answer covers (`qop`).
     enum Protection: String {
         /// The method and the URI.
         case auth
-        /// The body, too.
+        /// The method, the URI, and the body.
         case authInt = "auth-int"
     }
 
-    /// Longer values are not sent back: no server reads a header of that size.
+    /// The maximum length in bytes of a value. Longer values aren't sent back, because no server reads a header of that size.
     private static let longestValue = 4096
 
     let realm: String
     let nonce: String
     let opaque: String?
     let algorithm: DigestAlgorithm
-    /// The algorithm as the server wrote it; nil when it did not.
+    /// The algorithm as the server wrote it; nil if the challenge doesn't specify one.
     let algorithmName: String?
-    /// Whether the hash of the credential takes in the nonces (`-sess`).
+    /// Whether the hash of the credential includes the nonces (`-sess`).
     let isSession: Bool
-    /// Nil for a server that knows none (RFC 2069).
+    /// Nil if the server doesn't support protection (RFC 2069).
     let protection: Protection?
-    /// Whether the server has said that it reads UTF-8.
+    /// Whether the server declared that it reads UTF-8.
     let usesUTF8: Bool
-    /// Whether the server wants the user's name hashed.
+    /// Whether the server requires a hash of the user name.
     let hidesUser: Bool
 
-    /// Nil when it is none of Digest, or one that demands what is unknown here.
+    /// Returns nil if the challenge isn't for Digest, or requires an unsupported feature.
     init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest" else { return nil }
         let parameters = challenge.parameters
@@ -109,7 +110,7 @@ struct DigestChallenge {
             guard let known else { return nil }
             protection = known
         } else {
-            // The hash of a session has a cnonce in it, which cannot be sent without `qop` (RFC 2617, section 3.2.2).
+            // A session's hash contains a cnonce, which can't be sent without `qop` (RFC 2617, section 3.2.2).
             guard !isSession else { return nil }
             protection = nil
         }
@@ -118,17 +119,17 @@ struct DigestChallenge {
     }
 }
 
-/// The answer to a challenge of the Digest scheme (RFC 7616, section 3.4): a pure value.
+/// The answer to a challenge of the Digest scheme (RFC 7616, section 3.4).
 struct DigestResponse {
     let challenge: DigestChallenge
     let method: String
-    /// The request's target as it stands in the request line.
+    /// The request's target as in the request line.
     let uri: String
     let user: String
     let password: String
-    /// The client's own nonce.
+    /// The client's nonce.
     let cnonce: String
-    /// How many requests were sent with the server's nonce, this one included.
+    /// The number of requests that were sent with the server's nonce, including this one.
     var count = 1
     /// The hash of the body, for ``DigestChallenge/Protection/authInt``.
     var bodyHash = ""
@@ -167,7 +168,7 @@ struct DigestResponse {
         return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     }
 
-    /// Accents are made one with their letters for a server that reads UTF-8 (RFC 7616, section 4).
+    /// Combines accents with their letters for a server that reads UTF-8 (RFC 7616, section 4).
     private func composed(_ text: String) -> String {
         challenge.usesUTF8 ? text.precomposedStringWithCanonicalMapping : text
     }
@@ -183,7 +184,7 @@ struct DigestResponse {
         return "username*=UTF-8''" + escaped.joined()
     }
 
-    /// A text as a quoted string (RFC 9110, section 5.6.4).
+    /// Returns a text as a quoted string (RFC 9110, section 5.6.4).
     private static func quoted(_ text: String) -> String {
         let escaped = text.utf8.flatMap { byte in
             byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
@@ -192,12 +193,12 @@ struct DigestResponse {
     }
 }
 
-/// A hash function by its name in a challenge (RFC 7616, section 6.1).
+/// A hash function. The raw value is its name in a challenge (RFC 7616, section 6.1).
 enum DigestAlgorithm: String, Sendable {
     case md5 = "md5"
     case sha256 = "sha-256"
 
-    /// The hash of a text, in hexadecimal digits.
+    /// Returns the hash of a text in hexadecimal digits.
     func hash(_ text: String) -> String {
         switch self {
         case .md5: MD5.hexDigest(of: text)
@@ -205,9 +206,9 @@ enum DigestAlgorithm: String, Sendable {
         }
     }
 
-    /// The hash of a request's body, in hexadecimal digits; nil for one that is made while it is sent.
+    /// Returns the hash of a request's body in hexadecimal digits, or nil if the body is a stream.
     ///
-    /// A file is read, so it takes time. It ends early, with an error, when the task is cancelled.
+    /// This method reads the file of a body, which can take long. It throws an error when the task is canceled.
     func hash(_ body: RequestBody) throws -> String? {
         switch self {
         case .md5: try Self.hash(body, by: MD5.self)

@@ -1,26 +1,27 @@
-/// What the Cache-Control fields of a request or a response say (RFC 9111, section 5.2).
+/// The directives of a request's or response's `Cache-Control` fields (RFC 9111, section 5.2).
 ///
-/// What cannot be read is taken for what lets a cache do less: a bad `max-age` for zero, the smallest of several.
+/// Invalid or repeated directives get the more restrictive meaning: an invalid `max-age` counts as zero, and if there are
+/// several, the smallest counts.
 package struct CacheControl: Sendable, Equatable {
     package var isPublic = false
     package var noStore = false
-    /// With the names of fields too: then it means more than it has to.
+    /// Also true if `no-cache` lists field names, which is stricter than required.
     package var noCache = false
     package var mustRevalidate = false
     package var mustUnderstand = false
     package var onlyIfCached = false
-    /// In seconds, as are the others; nil when it is not said.
+    /// The duration in seconds, like the properties below; nil if the directive is absent.
     package var maxAge: Double?
     package var minFresh: Double?
-    /// Infinite when no number is said.
+    /// The duration in seconds; infinite if the directive has no value.
     package var maxStale: Double?
     package var staleWhileRevalidate: Double?
     package var staleIfError: Double?
 
-    /// Says nothing.
+    /// Creates an instance without directives.
     package init() {}
 
-    /// Reads the values of all fields of the name.
+    /// Parses the values of all `Cache-Control` fields.
     package init(_ values: [String]) {
         for value in values {
             var scanner = FieldScanner(value)
@@ -56,26 +57,26 @@ package struct CacheControl: Sendable, Equatable {
         }
     }
 
-    /// Seconds (section 1.2.2); as many as 2³¹ when there are more.
+    /// Parses a number of seconds (section 1.2.2). Larger values count as 2³¹.
     static func seconds(_ text: String?) -> Double? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return min(Double(text) ?? .infinity, 2_147_483_648)
     }
 }
 
-/// How a request uses a cache; Foundation's `URLRequest.CachePolicy` in other words.
+/// How a request uses a cache. The cases correspond to those of Foundation's `URLRequest.CachePolicy`.
 package enum CachePolicy: Sendable {
-    /// As RFC 9111 says.
+    /// Follows RFC 9111.
     case standard
-    /// What is kept is not used. What comes is kept.
+    /// Doesn't use stored responses, but stores new ones.
     case reload
-    /// What is kept is used, however old it is.
+    /// Uses a stored response regardless of its age.
     case cacheElseLoad
-    /// The same, and nothing goes over the network.
+    /// Uses a stored response regardless of its age, and never accesses the network.
     case cacheOnly
-    /// The server is asked whether what is kept still holds.
+    /// Validates a stored response with the server before using it.
     case revalidate
 }
 
-/// Returns the response that the cache stores in place of the one received; nil to store none.
+/// Returns the response that the cache stores in place of the received one, or nil to store nothing.
 package typealias CacheHandler = @Sendable (CachedResponse) -> Reply<CachedResponse?>

@@ -1,8 +1,9 @@
 import Foundation
 
-/// When responses to URLs ceased to hold: an answer to a request that was sent before that may be an older one, and is not kept.
+/// The dates when the stored responses to URLs became invalid. A response to a request that was sent before that date can be
+/// outdated and isn't stored.
 final class CacheInvalidations: Sendable {
-    /// How many URLs are remembered, the latest.
+    /// The maximum number of URLs. Older entries are removed.
     private static let limit = 1000
 
     private let dates = Locked(LeastRecentlyUsed<Date>())

@@ -2,18 +2,18 @@ package import AfarTrust
 import Foundation
 package import HTTPTypes
 
-/// A request as a cache sees it.
+/// The properties of a request that matter to a cache.
 package struct CacheRequest: Sendable {
     package let method: HTTPRequest.Method
-    /// What responses are found by: the URL without userinfo and fragment, in the one spelling of its origin.
+    /// The key for stored responses: the URL without userinfo and fragment, with its origin normalized.
     package let url: String
     package let hasBody: Bool
-    /// Whether the caller asks for a range, or under a condition (RFC 9110, sections 13.1 and 14.2), or over a connection that
-    /// is authenticated.
+    /// Whether the caller requests a range, sets a condition (RFC 9110, sections 13.1 and 14.2), or uses an authenticated
+    /// connection.
     package let isConditional: Bool
     /// Whether bodies are decoded for the request. A cache stores bodies as they were delivered.
     package let decodesContent: Bool
-    /// What the caller says about caches.
+    /// The caller's cache directives.
     package let control: CacheControl
     /// The origin that the caller's `Host` field names; nil without one, or if it is that of the URL. It is part of the target
     /// URI (RFC 9110, section 7.1). It doesn't replace the URL's host, since another server may have answered there.
@@ -38,13 +38,13 @@ package struct CacheRequest: Sendable {
         defaults = exchange.options.defaultFields
         otherHost = exchange.otherHost
         hasStoredCookies = exchange.hasPolicies && exchange.policies.cookies.hasStoredCookies
-        // Who is asked over a connection that is somebody's stands in no field.
+        // Connection authentication identifies the user without a header field.
         var isConditional = exchange.options.connectionAuthentication != nil
         for field in own where Self.conditions.contains(field.name.canonicalName) { isConditional = true }
         self.isConditional = isConditional
         let controls = Self.values(.cacheControl, own, defaults)
         var control = CacheControl(controls)
-        // What clients said before there was Cache-Control (section 5.4).
+        // `Pragma` is the predecessor of `Cache-Control` (section 5.4).
         if controls.isEmpty, Self.values(.pragma, own, defaults).contains(where: { $0.asciiLowercased == "no-cache" }) {
             control.noCache = true
         }
@@ -55,7 +55,7 @@ package struct CacheRequest: Sendable {
         "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     ]
 
-    /// What responses to a URL are found by; nil when no request can be sent there.
+    /// Returns the key for stored responses to a URL, or nil if no request can be sent to it.
     package static func url(of reference: URLReference) -> String? {
         guard let url = URL(reference), let origin = Origin(url),
             let target = try? RequestTarget(url, writtenAs: reference)
@@ -63,17 +63,17 @@ package struct CacheRequest: Sendable {
         return origin.text + target.path
     }
 
-    /// What two requests have in common that are alike in all that could tell their responses apart.
+    /// A key that is equal for two requests if nothing can distinguish their responses.
     package var identity: String {
         let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
         return ([url, clientCertificateDigest ?? ""] + fields).joined(separator: "\n")
     }
 
-    /// The digest of the certificate that the client shows when the server asks for one.
+    /// The digest of the certificate that the client presents if the server requests one.
     var clientCertificateDigest: String? { client.map { SHA256.hexDigest(of: $0.certificate.pemEncoded) } }
 
-    /// The names of the fields with credentials, sorted. Cookies of a store aren't among them: they change all the time, and
-    /// servers that vary by them send `Vary`. Cookies that the caller has set are.
+    /// The names of the fields with credentials, sorted. They include cookies that the caller set, but not cookies from a store:
+    /// those change constantly, and servers whose responses depend on them send `Vary`.
     package var credentials: [HTTPField.Name] {
         let names = Set((own + defaults.fields).map(\.name)).filter(isSensitive)
         return names.filter { $0 != .cookie || !hasStoredCookies }.sorted { $0.canonicalName < $1.canonicalName }
@@ -81,7 +81,7 @@ package struct CacheRequest: Sendable {
 
     package func isSensitive(_ name: HTTPField.Name) -> Bool { sensitiveHeaders.contains(name.rawName) }
 
-    /// The values of a field as they are sent.
+    /// Returns the values of a field as they are sent.
     package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }
 
     private static func values(_ name: HTTPField.Name, _ own: HTTPFields, _ defaults: DefaultFields) -> [String] {
@@ -91,6 +91,6 @@ package struct CacheRequest: Sendable {
 }
 
 extension HTTPField.Name {
-    /// Not among those of the package's.
+    /// HTTPTypes doesn't define this name.
     fileprivate static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
 }

@@ -1,17 +1,17 @@
-/// Asks servers whether kept responses still hold, beside the requests that were answered with them.
+/// Revalidates stored responses in the background, after they were used for requests.
 package final class CacheRevalidation: Sendable {
     private let stages: [any ExchangeStage]
     private let sender: ExchangeSender
-    /// The identities of the requests that are on their way.
+    /// The identities of the requests that are in progress.
     private let running = Locked<Set<String>>([])
 
-    /// - Parameter stages: Those between the cache and the transport.
+    /// - Parameter stages: The stages between the cache and the transport.
     package init(through stages: [any ExchangeStage], over sender: ExchangeSender) {
         self.stages = stages
         self.sender = sender
     }
 
-    /// Sends the request of a hop once more, unless the same is on its way.
+    /// Repeats the request of a hop, unless an identical request is in progress.
     func start(_ identity: String, _ hop: Hop, _ cache: CacheStage) {
         guard running.withLock({ $0.insert(identity).inserted }) else { return }
         var exchange = Exchange(

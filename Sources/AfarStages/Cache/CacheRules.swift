@@ -1,32 +1,32 @@
 package import Foundation
 package import HTTPTypes
 
-/// The rules of a private HTTP cache (RFC 9111): what is kept, and when it may be used again. Nothing here waits or keeps
-/// anything.
+/// The rules of a private HTTP cache (RFC 9111): which responses are stored, and when they can be used again. The functions are
+/// pure: they neither block nor keep state.
 package enum CacheRules {
-    /// What is done about a request.
+    /// What to do with a request.
     package enum Decision: Sendable {
-        /// The response is used as it is.
+        /// Use the response as it is.
         case use(CachedResponse)
-        /// It is used, and the server is asked for a newer one meanwhile (RFC 5861, section 3).
+        /// Use the response, and request a newer one in the background (RFC 5861, section 3).
         case useAndRevalidate(CachedResponse)
-        /// The server is asked whether the response still holds.
+        /// Validate the response with the server.
         case validate(CachedResponse)
-        /// The server is asked, as if there were no cache.
+        /// Send the request as if there were no cache.
         case send
-        /// The request wants nothing from the network, and there is nothing else.
+        /// The request forbids network access, and no stored response can be used.
         case unavailable
     }
 
-    // MARK: The request
+    // MARK: Requests
 
-    /// Whether a request may be answered from a cache: the method is understood (section 4), it has no body, and the
-    /// caller asks no question of his own that a cache would have to answer (a range, a condition).
+    /// Returns whether a cache can answer the request: its method is GET or HEAD (section 4), it has no body, and the caller
+    /// didn't request a range or set a condition, which the cache would have to evaluate.
     package static func mayUse(_ request: CacheRequest) -> Bool {
         (request.method == .get || request.method == .head) && !request.hasBody && !request.isConditional
     }
 
-    /// What is done about a request for which a cache has these responses, the newest first (section 4).
+    /// Decides what to do with a request, given the stored responses for its URL, newest first (section 4).
     package static func decide(
         _ request: CacheRequest, _ policy: CachePolicy, among responses: [CachedResponse], at now: Date
     ) -> Decision {
@@ -46,13 +46,14 @@ package enum CacheRules {
         return match.terms.hasValidator ? .validate(match) : .send
     }
 
-    /// Whether the request is like the one that the response answered (section 4.1).
+    /// Returns whether the request matches the one that the response was stored for (section 4.1).
     package static func matches(_ request: CacheRequest, _ response: CachedResponse) -> Bool {
         response.terms.varyingFields != nil && isDelivered(response.fields, to: request)
             && variant(of: request, for: response.terms) == response.variant
     }
 
-    /// Whether the cache can store and deliver such a response for the request. Coded bodies are stored decoded.
+    /// Returns whether the cache can store such a response for the request and deliver it later. Encoded bodies are stored
+    /// decoded.
     private static func isDelivered(_ fields: HTTPFields, to request: CacheRequest) -> Bool {
         request.decodesContent || !fields.contains(.contentEncoding)
     }
@@ -65,7 +66,7 @@ package enum CacheRules {
         let age = terms.age(at: now)
         let freshness = terms.freshnessLifetime - age
         if let maxAge = wanted.maxAge, age > maxAge { return false }
-        // What has just become stale is fresh no more (section 4.2).
+        // A response is stale as soon as its age equals its freshness lifetime (section 4.2).
         if freshness > 0 { return freshness >= wanted.minFresh ?? 0 }
         guard let maxStale = wanted.maxStale, !terms.control.mustRevalidate else { return false }
         return -freshness <= maxStale
@@ -81,8 +82,8 @@ package enum CacheRules {
         return terms.age(at: now) - terms.freshnessLifetime <= window
     }
 
-    /// Whether a stale response may be used because the server fails: it cannot be reached, or answers 500, 502, 503 or 504
-    /// (RFC 5861, section 4).
+    /// Returns whether a stale response can be used because the server can't be reached or responds with status 500, 502, 503, or
+    /// 504 (RFC 5861, section 4).
     package static func mayServeOnError(
         _ response: CachedResponse, to wanted: CacheControl, at now: Date
     ) -> Bool {
@@ -93,12 +94,12 @@ package enum CacheRules {
         return terms.age(at: now) - terms.freshnessLifetime <= window
     }
 
-    /// The statuses of a server that fails.
+    /// The statuses that indicate a server error for which stale responses are allowed.
     package static let errorStatuses: Set<Int> = [500, 502, 503, 504]
 
-    // MARK: Keeping
+    // MARK: Storing
 
-    /// The response as it is kept; nil when it must not be (section 3).
+    /// Returns the response as it is stored, or nil if it must not be stored (section 3).
     package static func storable(
         _ head: ResponseHead, _ body: Data, to request: CacheRequest, requestDate: Date, responseDate: Date
     ) -> CachedResponse? {
@@ -109,7 +110,7 @@ package enum CacheRules {
         return response.variant(variant(of: request, for: response.terms))
     }
 
-    /// Whether a response that a 304 has changed may still be kept as the one for such requests.
+    /// Returns whether a response that a 304 has updated can still be stored for such requests.
     package static func mayKeep(_ response: CachedResponse, for request: CacheRequest) -> Bool {
         mayStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
             && matches(request, response)
@@ -120,25 +121,25 @@ package enum CacheRules {
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
-        // An event stream has no end, and its events are for one reader.
+        // An event stream never ends, and its events are meant for one client.
         guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request),
             !request.control.noStore, MediaType(fields[values: .contentType].last).essence != "text/event-stream",
             terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)
-        // What is never fresh and cannot be asked about is for those who take what is kept, however old.
+        // This includes responses that are never fresh and have no validator. Policies that ignore a response's age can use them.
         return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
-    /// What caches decide by, and what a body is. `Connection` must not name fields that are meant for all recipients (RFC 9110,
-    /// section 7.6.1).
+    /// Fields that control caching or describe the body. They are stored even if `Connection` lists them: it must not list fields
+    /// that are meant for all recipients (RFC 9110, section 7.6.1).
     private static let lasting: Set<String> = [
         "age", "cache-control", "content-encoding", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "pragma", "vary",
     ]
 
-    /// The fields that are kept (section 3.1).
+    /// Returns the fields that are stored (section 3.1).
     private static func keptFields(_ fields: HTTPFields) -> HTTPFields {
         var connection: Set<String> = [
             "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
@@ -154,15 +155,15 @@ package enum CacheRules {
         return kept
     }
 
-    /// The text that separates the responses to a URL: the fields that `Vary` names (section 4.1), the target of a caller's
-    /// `Host`, and unless the response is public, all credentials and the client's certificate. A response to one user isn't
-    /// used for another.
+    /// Returns the text that distinguishes the responses to a URL: the fields that `Vary` names (section 4.1), the target of the
+    /// caller's `Host` field, and, unless the response is public, all credentials and the client's certificate. A response for
+    /// one user is therefore never used for another.
     package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
         var names = terms.varyingFields ?? []
         var text = request.otherHost.map { "host: \($0)\n" } ?? ""
         if !terms.control.isPublic {
             for name in request.credentials where !names.contains(name) { names.append(name) }
-            // No field has such a name.
+            // No field can have this name, because it contains a space.
             if let digest = request.clientCertificateDigest { text += "client certificate: \(digest)\n" }
         }
         for name in names {
@@ -177,7 +178,7 @@ package enum CacheRules {
 
     // MARK: Validation
 
-    /// The fields that ask whether a response still holds (section 4.3.1).
+    /// Returns the request fields that validate a response (section 4.3.1).
     package static func conditions(for response: CachedResponse) -> HTTPFields {
         var fields = HTTPFields()
         fields[.ifNoneMatch] = response.terms.entityTag
@@ -185,8 +186,8 @@ package enum CacheRules {
         return fields
     }
 
-    /// The response after the server has said that it holds (304): with the new fields in place of the old ones (sections
-    /// 3.2 and 4.3.4). Nil when the server speaks of another response.
+    /// Returns the response updated with the fields of a 304 (sections 3.2 and 4.3.4), or nil if the 304 refers to a different
+    /// response.
     package static func updated(
         _ response: CachedResponse, by head: ResponseHead, requestDate: Date, responseDate: Date
     ) -> CachedResponse? {
@@ -194,7 +195,7 @@ package enum CacheRules {
         if let tag = news[.eTag], let old = response.terms.entityTag, weak(tag) != weak(old) { return nil }
         let untouched: Set<HTTPField.Name> = [.contentLength, .contentEncoding, .contentType, .contentRange]
         var fields = response.fields
-        // It was as old as it said then.
+        // The stored `Age` applied at the time of the old response.
         fields[.age] = nil
         for name in Set(news.map(\.name)).subtracting(untouched) { fields[fields: name] = news[fields: name] }
         return CachedResponse(
@@ -203,10 +204,10 @@ package enum CacheRules {
             isForMemoryOnly: response.isForMemoryOnly)
     }
 
-    /// An entity tag for the weak comparison (RFC 9110, section 8.8.3.2).
+    /// Returns the part of an entity tag that the weak comparison uses (RFC 9110, section 8.8.3.2).
     private static func weak(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 
-    /// Whether what a HEAD has told speaks of the response that is kept for the GET (section 4.3.5).
+    /// Returns whether the response to a HEAD request describes the stored response to a GET request (section 4.3.5).
     package static func agrees(_ head: ResponseHead, with response: CachedResponse) -> Bool {
         [HTTPField.Name.eTag, .lastModified, .contentLength].allSatisfy { name in
             guard let new = head.value(for: name), let old = response.fields[name] else { return true }
@@ -216,8 +217,8 @@ package enum CacheRules {
 
     // MARK: Invalidation
 
-    /// The URLs whose responses no longer hold after a request that may have changed them: its own, and those of the same
-    /// origin that the response names (section 4.4).
+    /// Returns the URLs whose stored responses are invalid after a request that can change resources: the request's own URL, and
+    /// the URLs of the same origin that the response names (section 4.4).
     package static func invalidated(by head: ResponseHead, to request: CacheRequest) -> [String] {
         let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
         guard !safe.contains(request.method), (200..<400).contains(head.status) else { return [] }

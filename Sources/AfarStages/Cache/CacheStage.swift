@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// Answers requests from a cache, and keeps what comes over the network (RFC 9111).
+/// A stage that answers requests from a cache, and stores responses from the network (RFC 9111).
 package struct CacheStage: ExchangeStage {
     private let store: any CacheStore
     private var revalidation: CacheRevalidation?
@@ -10,14 +10,14 @@ package struct CacheStage: ExchangeStage {
     private let sensitiveHeaders: SensitiveHeaders
     private let security: (any ConnectionSecurityProvider)?
 
-    /// The most bytes of a body that are kept.
+    /// The maximum size in bytes of a stored body: 16 MiB.
     static let longestBody = 16 * 1024 * 1024
 
     /// - Parameters:
-    ///   - revalidation: How the server is asked beside a request; nil to answer with nothing stale.
-    ///   - coalesces: Whether requests wait for what others like them fetch.
-    ///   - sensitiveHeaders: The names of headers that are credentials, besides those that their names show to be.
-    ///   - security: Who the client is to each host: a response to one client isn't used for another.
+    ///   - revalidation: Revalidates stale responses in the background. Nil validates them before they are used.
+    ///   - coalesces: Whether a request waits for the response to an identical request that is in progress.
+    ///   - sensitiveHeaders: The names of headers that contain credentials, in addition to those with well-known names.
+    ///   - security: Provides the client's identity for each host. A response for one identity isn't used for another.
     package init(
         _ store: any CacheStore, revalidation: CacheRevalidation?, coalesces: Bool = false,
         sensitiveHeaders: Set<String> = [], security: (any ConnectionSecurityProvider)? = nil
@@ -30,16 +30,16 @@ package struct CacheStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        // Nothing stored stands for a connection.
+        // A stored response can't provide a connection.
         if case .connection = hop.exchange.delivery { return nil }
         guard hop.exchange.request.headerFields[.upgrade] == nil else { return nil }
-        // Behind the same URL is another server, perhaps.
+        // A different server may be using the same URL.
         let network = hop.exchange.options.networkBox?.settings
         guard network?.unixSocket == nil, network?.connectTo.isEmpty != false else { return nil }
         return Run(hop, self)
     }
 
-    /// The same cache, to ask the server.
+    /// A copy of this stage that never starts a background revalidation.
     private var forRevalidation: CacheStage {
         var stage = self
         stage.revalidation = nil
@@ -48,20 +48,20 @@ package struct CacheStage: ExchangeStage {
 
     private final class Run: StageRun {
         private struct State {
-            /// What the cache has; nil when that is not of use.
+            /// The matching stored response, if any.
             var kept: CachedResponse?
-            /// Whether the cache may have older responses to the URL.
+            /// Whether the store may contain older responses to the URL.
             var mayHaveOlder = true
-            /// Whether the server is asked if that still holds.
+            /// Whether the request validates the stored response.
             var isValidating = false
-            /// Whether the cache has been of no use before.
+            /// Whether validation failed, so that the request must be sent without conditions.
             var mustSend = false
             var requestDate = Date.distantPast
-            /// What has come over the network.
+            /// The head of the response from the network, and its date.
             var arrival: (head: ResponseHead, date: Date)?
-            /// The answer to a validation, which has come partly over the network.
+            /// The head that the stage delivered after a successful validation.
             var given: ResponseHead?
-            /// Whether other requests wait for what this one fetches.
+            /// Whether identical requests wait for this one.
             var isFetching = false
         }
 
@@ -97,12 +97,13 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in action(of: hop) }
         }
 
-        /// How long a request waits for another at most, which may be suspended: as long as it would for a server's next byte.
+        /// The maximum time to wait for another request, which can be suspended. It equals the time to wait for the server's next
+        /// byte.
         private func longestWait(of hop: Hop) -> Duration {
             min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
         }
 
-        /// Asks the server only if no request like this one does so already.
+        /// Sends the request only if no identical request is in progress.
         private func action(of hop: Hop, joining fetches: CoalescedFetches) async -> RequestAction {
             while true {
                 let action = action(of: hop)
@@ -115,7 +116,7 @@ package struct CacheStage: ExchangeStage {
                     state.withLock { $0.isFetching = true }
                     return action
                 case .cancelled: continue
-                // What could not be kept is each one's own.
+                // If the response couldn't be stored, each waiting request is sent.
                 case .answered: return self.action(of: hop)
                 case .failed, .abandoned: return action
                 }
@@ -159,7 +160,7 @@ package struct CacheStage: ExchangeStage {
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             let now = Date()
-            // It may be asked about a head more than once, and about what it has given itself.
+            // This method can be called more than once for a head, and for the head that this stage delivered.
             let known = state.withLock { state -> (CachedResponse?, isValidating: Bool, requestDate: Date)? in
                 guard !head.isStored, head !== state.given else { return nil }
                 state.arrival = (head, now)
@@ -175,7 +176,7 @@ package struct CacheStage: ExchangeStage {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 if CacheRules.mayKeep(updated, for: request) {
-                    // What the resource was before a request has changed it is not brought back.
+                    // Don't restore a state of the resource from before a request that changed it.
                     if !stage.invalidations.containsOne(of: request.url, since: requestDate) {
                         store.update(updated, inPlaceOf: kept)
                     }
@@ -195,7 +196,7 @@ package struct CacheStage: ExchangeStage {
             return .now(.pass)
         }
 
-        /// The server says that another response holds than the one that is kept.
+        /// Repeats the request without conditions: the server's 304 refers to a response that isn't stored.
         private func sendAgain(_ hop: Hop) -> ResponseAction {
             store.removeResponses(for: request.url)
             state.withLock { $0.mustSend = true }
@@ -234,12 +235,12 @@ package struct CacheStage: ExchangeStage {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard request.method == .get, let (head, date) = arrival else { return }
             guard let result else {
-                // A redirect that is followed, for example.
+                // For example, a redirect that is followed.
                 if head.status != 304 { forgetOlder(than: head) }
                 return
             }
             guard case .success(let response) = result, response.head === head else { return }
-            // Bodies that must not be kept are not copied first.
+            // Avoids copying a body that can't be stored.
             let isKeepable =
                 (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
                 && CacheRules.storable(head, Data(), to: request, requestDate: requestDate, responseDate: date) != nil
@@ -249,7 +250,7 @@ package struct CacheStage: ExchangeStage {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
             case .data, .connection: forgetOlder(than: head)
             case .stream(let stream):
-                // Nobody knows yet whether it will be there whole.
+                // The body may turn out to be incomplete.
                 forgetOlder(than: head)
                 stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):
@@ -278,16 +279,17 @@ package struct CacheStage: ExchangeStage {
             store.store(response)
         }
 
-        /// What is kept is older than what is not kept. A failure says nothing about that.
+        /// Removes stored responses, because they are older than a response that isn't stored. Errors other than 404 and 410
+        /// don't replace them.
         private func forgetOlder(than head: ResponseHead) {
             guard head.status < 400 || [404, 410].contains(head.status) else { return }
             if state.withLock({ $0.mayHaveOlder }) { store.removeResponses(for: request.url) }
         }
 
-        /// A kept response as an answer, with its age (section 5.1).
+        /// Creates a response from a stored one, with its current age (section 5.1).
         private func stored(_ response: CachedResponse, for hop: Hop, at now: Date) -> TransportResponse {
             var fields = response.fields
-            // As many as 2³¹ when it is older (section 1.2.2).
+            // Larger ages are sent as 2³¹ (section 1.2.2).
             fields[.age] = String(Int(min(response.terms.age(at: now), 2_147_483_648)))
             let head = ResponseHead(
                 status: response.status, fields: fields, url: hop.exchange.responseURL, isStored: true)
@@ -303,7 +305,8 @@ package struct CacheStage: ExchangeStage {
 }
 
 extension TransportError.Code {
-    /// Whether the server did not answer. What is wrong with who it is, or with the request, is nothing to pass over.
+    /// Whether the server couldn't be reached. Stale responses must not hide other errors, such as an invalid certificate or an
+    /// invalid request.
     fileprivate var meansUnreachable: Bool {
         [.cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .proxyFailed, .timedOut].contains(self)
     }

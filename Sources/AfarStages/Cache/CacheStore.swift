@@ -1,63 +1,66 @@
 public import Foundation
 public import HTTPTypes
 
-/// Keeps responses, by URL. ``MemoryCacheStore`` is one.
+/// A type that stores responses by URL, such as ``MemoryCacheStore``.
 ///
-/// What it does for whom is not its business: rules about what may be kept and used again are the cache's.
+/// A store doesn't implement the rules of caching. The cache decides which responses are stored and when they are used.
 public protocol CacheStore: Sendable {
-    /// Whether looking for a response may take long, because it is in a file, say. Then it is done in a task of the request's,
-    /// otherwise at once, on whatever thread.
+    /// A Boolean value that indicates whether ``responses(for:)`` can take long, for example because it reads a file.
+    ///
+    /// If true, the method is called in the request's task. If false, it is called immediately, on any thread.
     var isSlow: Bool { get }
 
-    /// The responses to a URL that differ in ``CachedResponse/variant``, the newest first; none when there are none, or they
-    /// cannot be read.
+    /// Returns the responses to a URL, which differ in their ``CachedResponse/variant``, newest first. Returns an empty array if
+    /// none are stored or they can't be read.
     func responses(for url: String) -> [CachedResponse]
 
-    /// Keeps a response, in the place of the one with the same URL and variant. It returns soon: what takes long is done later.
-    /// A store that is full, or cannot write, may forget this or others.
+    /// Stores a response, and replaces the one with the same URL and variant. This method must return quickly and do slow work
+    /// later. A store that is full or can't write can drop this response or others.
     func store(_ response: CachedResponse)
 
-    /// Keeps a response in the place of another that has the same body: the server has said that it holds.
+    /// Replaces a response with an updated one that has the same body, after the server validated it.
     func update(_ response: CachedResponse, inPlaceOf old: CachedResponse)
 
-    /// Forgets all responses to a URL. It returns soon; ``responses(for:)`` does not give them from then on.
+    /// Removes all responses to a URL. This method must return quickly; ``responses(for:)`` doesn't return the responses from
+    /// then on.
     func removeResponses(for url: String)
 
-    /// Forgets all responses.
+    /// Removes all responses.
     func removeAll()
 }
 
 extension CacheStore {
-    /// True, which is right for every store.
+    /// A Boolean value that indicates whether lookups can be slow. The default is true, which is safe for every store.
     public var isSlow: Bool { true }
 
-    /// Stores the response, which is right for every store. One whose body takes long to write can do better.
+    /// Calls ``store(_:)``, which is correct for every store. Implement this method if writing the body again is slow.
     public func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) { store(response) }
 }
 
-/// A complete response to a GET that a cache keeps, with what it must know to use it again (RFC 9111, section 3).
+/// A complete response to a GET request, with the information that a cache requires to use it again (RFC 9111, section 3).
 public final class CachedResponse: Sendable {
-    /// The URL that was asked, as text, without fragment; its scheme and host in lower case, without the scheme's own port.
+    /// The request's URL as text, without a fragment. Its scheme and host are in lowercase, and it doesn't contain the scheme's
+    /// default port.
     public let url: String
-    /// What separates this response from others of the same URL: the request's fields that `Vary` names, a `Host` of the
-    /// caller's, and credentials. Values of sensitive fields are in it as hashes.
+    /// The text that distinguishes this response from others with the same URL: the request's fields that `Vary` names, a `Host`
+    /// field set by the caller, and credentials. It contains sensitive values as hashes.
     public let variant: String
     /// The status code.
     public let status: Int
-    /// The header fields, without those that are meant for one connection (section 3.1).
+    /// The header fields, without those that apply to a single connection (section 3.1).
     public let fields: HTTPFields
-    /// The body, decoded.
+    /// The decoded body.
     public let body: Data
-    /// When the request was sent.
+    /// The date when the request was sent.
     public let requestDate: Date
-    /// When the response's head came, or the response was last found to be valid.
+    /// The date when the response's head arrived, or when the response was last validated.
     public let responseDate: Date
-    /// Whether it must not be written to a disk.
+    /// A Boolean value that indicates whether the response must not be written to a disk.
     public let isForMemoryOnly: Bool
-    /// What its fields mean, read once.
+    /// The caching terms, parsed from the fields once.
     package let terms: CacheTerms
 
-    /// Makes a response, for stores that bring back what they were given.
+    /// Creates a response. Stores use this initializer to restore responses that they saved.
     public init(
         url: String, variant: String, status: Int, fields: HTTPFields, body: Data, requestDate: Date,
         responseDate: Date, isForMemoryOnly: Bool = false
@@ -73,7 +76,7 @@ public final class CachedResponse: Sendable {
         terms = CacheTerms(status: status, fields: fields, requestDate: requestDate, responseDate: responseDate)
     }
 
-    /// About how many bytes it takes in memory.
+    /// The approximate size in memory, in bytes.
     public var byteCount: Int {
         fields.reduce(body.count + url.utf8.count + variant.utf8.count + 512) { sum, field in
             sum + field.name.rawName.utf8.count + field.value.utf8.count + 64

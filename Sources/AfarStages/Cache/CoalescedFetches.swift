@@ -1,21 +1,22 @@
-/// The requests that are on their way to servers for a cache, so that others like them wait for what comes instead of asking, too.
+/// A cache's requests in progress. Identical requests wait for their responses and aren't sent.
 final class CoalescedFetches: Sendable {
-    /// What became of a fetch for those who have waited for it.
+    /// The outcome of a fetch, as reported to the requests that waited for it.
     enum Outcome: Sendable {
-        /// A response has come. Whether it was kept, the store knows.
+        /// A response arrived. The store contains it if it could be stored.
         case answered
-        /// Nobody wants it any more, so that somebody else has to fetch.
+        /// The request was canceled. One of the waiting requests must be sent.
         case cancelled
         case failed
-        /// Who has waited does so no longer.
+        /// The waiting request reached its time limit or was canceled.
         case abandoned
     }
 
     private let waiters = Locked<[String: [Deferred<Outcome>]]>([:])
 
-    /// Returns nil for the first, which has to call ``end(_:with:)``, and else what became of the first's fetch, when it has ended.
+    /// Returns nil to the first caller for a key, which must call ``end(_:with:)``. Other callers wait for the outcome of the
+    /// first caller's fetch.
     ///
-    /// - Parameter limit: How long that may take.
+    /// - Parameter limit: The maximum time to wait.
     func join(_ key: String, for limit: Duration) async -> Outcome? {
         let outcome = Deferred<Outcome>()
         let mustWait = waiters.withLock { waiters in

@@ -1,34 +1,35 @@
-/// Keeps responses in memory, up to a number of bytes. Those that were not used for longest go first.
+/// A cache store that keeps responses in memory, up to a number of bytes. The least recently used responses are removed first.
 public final class MemoryCacheStore: CacheStore {
-    /// 64 MiB.
+    /// The default capacity: 64 MiB.
     public static let defaultCapacity = 64 * 1024 * 1024
 
-    /// The most bytes that the responses may take, heads included.
+    /// The maximum size of all responses in bytes, including heads.
     public let capacity: Int
     private let state = Locked(LeastRecentlyUsed<[CachedResponse]>())
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     ///
-    /// - Parameter capacity: The most bytes that the responses may take. One that takes more than an eighth of it is not kept.
+    /// - Parameter capacity: The maximum size of all responses in bytes. The store doesn't keep a response that is larger than an
+    ///   eighth of the capacity. The default is ``defaultCapacity``.
     public init(capacity: Int = MemoryCacheStore.defaultCapacity) {
         self.capacity = max(0, capacity)
     }
 
-    /// False.
+    /// A Boolean value that indicates whether lookups can be slow. It is always false.
     public var isSlow: Bool { false }
 
-    /// How many bytes the responses take.
+    /// The size of all responses in bytes.
     public var byteCount: Int { state.withLock { $0.cost } }
 
-    /// How many URLs have a response.
+    /// The number of URLs that have a response.
     public var count: Int { state.withLock { $0.count } }
 
-    /// The responses to a URL, the newest first.
+    /// Returns the responses to a URL, newest first.
     public func responses(for url: String) -> [CachedResponse] { state.withLock { $0.value(for: url) } ?? [] }
 
-    /// Keeps a response in the place of the one of its variant.
+    /// Stores a response, and replaces the one with the same variant.
     public func store(_ response: CachedResponse) {
-        // An older response does not outlive a newer one that is too large.
+        // A newer response that is too large also removes the older ones.
         guard response.byteCount <= capacity / 8 else { return removeResponses(for: response.url) }
         let dropped = state.withLock { [capacity] state -> [[CachedResponse]] in
             let others = (state.value(for: response.url) ?? []).filter { $0.variant != response.variant }
@@ -42,17 +43,17 @@ public final class MemoryCacheStore: CacheStore {
             while state.cost > capacity, let least = state.removeLeast() { dropped.append(least) }
             return dropped
         }
-        // Their memory is given back without the lock.
+        // Release the memory outside the lock.
         withExtendedLifetime(dropped) {}
     }
 
-    /// Forgets the responses to a URL.
+    /// Removes the responses to a URL.
     public func removeResponses(for url: String) {
         let dropped = state.withLock { $0.remove(url) }
         withExtendedLifetime(dropped) {}
     }
 
-    /// Forgets all responses.
+    /// Removes all responses.
     public func removeAll() {
         let dropped = state.withLock { state in
             let dropped = state.values
@@ -62,7 +63,7 @@ public final class MemoryCacheStore: CacheStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// How many responses to one URL are kept, which are together no more than a quarter of everything: a `Vary` may name a
-    /// field that is never the same.
+    /// The maximum number of responses for each URL, because `Vary` can name a field that is different in each request. Together
+    /// they can use at most a quarter of the capacity.
     private static let variantLimit = 16
 }

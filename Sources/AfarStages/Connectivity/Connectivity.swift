@@ -1,57 +1,57 @@
-/// Whether this machine has a network, and which one: what a ``ConnectivityProvider`` knows at one moment.
+/// The state of this machine's network connection at one moment, as a ``ConnectivityProvider`` reports it.
 public struct Connectivity: Sendable, Hashable {
-    /// Whether there is a network.
+    /// The availability of a network.
     public enum Status: Sendable, Hashable {
-        /// There is a way out.
+        /// A network is available.
         case online
-        /// There is none: no interface, no address or no route.
+        /// No network is available: there is no interface, address, or route.
         case offline
-        /// It cannot be known, in a sandbox say. It counts as online, so that nothing is held back for want of an answer.
+        /// The status can't be determined, for example in a sandbox. It counts as online, so that no request waits unnecessarily.
         case unknown
     }
 
-    /// What the traffic goes over.
+    /// The types of network interfaces.
     public enum InterfaceType: Sendable, Hashable, CaseIterable {
         /// A wireless local network.
         case wifi
-        /// A mobile telephone network.
+        /// A cellular network.
         case cellular
         /// A wired local network.
         case wiredEthernet
-        /// This machine itself.
+        /// The loopback interface of this machine.
         case loopback
-        /// Anything else, a tunnel say.
+        /// Any other interface, such as a tunnel.
         case other
     }
 
-    /// Tells one network from another. It says nothing but whether it is equal to another of the same provider.
+    /// An opaque value that distinguishes one network from another. Only identities of the same provider can be compared.
     public struct Identity: Sendable, Hashable {
         private let value: any Hashable & Sendable
 
-        /// Makes an identity of whatever is equal as long as the network is the same.
+        /// Creates an identity from a value that is equal as long as the network is the same.
         public init(_ value: some Hashable & Sendable) { self.value = value }
 
-        /// Whether two are made of equal values.
+        /// Returns whether two identities were created from equal values.
         public static func == (lhs: Self, rhs: Self) -> Bool { AnyHashable(lhs.value) == AnyHashable(rhs.value) }
 
         /// Hashes the value.
         public func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
     }
 
-    /// Whether there is a network.
+    /// The availability of a network.
     public var status: Status
-    /// The types of the interfaces that lead to it; empty when that is not known.
+    /// The types of the interfaces that lead to the network; empty if unknown.
     public var interfaceTypes: Set<InterfaceType>
-    /// Changes with every address of this machine and with its default route. Connections made under another identity are
-    /// probably dead.
+    /// The identity of the network. It changes with each address of this machine and with its default route. Connections that
+    /// were opened under a different identity probably no longer work.
     public var identity: Identity
 
-    /// Makes a value.
+    /// Creates a value.
     ///
     /// - Parameters:
-    ///   - status: Whether there is a network.
-    ///   - interfaceTypes: The types of the interfaces that lead to it. The default is none: they are not known.
-    ///   - identity: Anything that changes with every address of this machine and with its default route.
+    ///   - status: The availability of a network.
+    ///   - interfaceTypes: The types of the interfaces that lead to the network. The default is empty, which means unknown.
+    ///   - identity: A value that changes with each address of this machine and with its default route.
     public init(
         _ status: Status, interfaceTypes: Set<InterfaceType> = [], identity: some Hashable & Sendable
     ) {
@@ -60,47 +60,49 @@ public struct Connectivity: Sendable, Hashable {
         self.identity = Identity(identity)
     }
 
-    /// Whether requests may get through: everything but ``Status-swift.enum/offline``.
+    /// A Boolean value that indicates whether requests can succeed: true for every status except ``Status-swift.enum/offline``.
     public var isOnline: Bool { status != .offline }
 }
 
-/// Provides whether this machine has a network, and notifies of changes.
+/// A type that reports whether this machine has a network, and notifies of changes.
 ///
-/// A ``Session`` that has one closes its idle connections when the network has changed, and can wait for a network
-/// (``SessionConfiguration/waitsForConnectivity``); ``OfflineRetrier`` retries by it. Nothing else depends on what it says:
-/// whether a server can be reached is known only when it was tried.
+/// A ``Session`` with a provider closes its idle connections when the network changes, and can wait for a network
+/// (``SessionConfiguration/waitsForConnectivity``). ``OfflineRetrier`` uses a provider to retry requests. Nothing else depends on
+/// it: only an attempt shows whether a server can be reached.
 public protocol ConnectivityProvider: Sendable {
-    /// What is so now. It is asked from any thread, and must not take long.
+    /// The current connectivity. It can be read on any thread and must return quickly.
     var connectivity: Connectivity { get }
 
-    /// What is so now, and then every change, each call anew for one consumer.
+    /// Returns a stream of the current connectivity and every change. Each call returns a new stream for one consumer.
     ///
-    /// A consumer that falls behind needs the newest value only (`.bufferingNewest(1)`). So it may miss a network that was
-    /// gone for a moment only: who waits for such a network to come back then waits until the next change, or until its time
-    /// is up. A ``Connectivity/identity`` that differs each time that a network comes back keeps it from that. Values equal
-    /// to the one before may be left out. When a consumer goes away, or its task is cancelled, the stream is to be
-    /// released; a stream that ends by itself says that nothing more will be known.
+    /// A slow consumer requires only the newest value (`.bufferingNewest(1)`). It can therefore miss a short loss of the network.
+    /// If it waits for that network to return, it then waits until the next change or its time limit. To prevent this, provide a
+    /// different ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the previous one.
+    ///
+    /// Release the stream's resources when the consumer goes away or its task is canceled. Finish the stream only if no more
+    /// updates will follow.
     func connectivityUpdates() -> AsyncStream<Connectivity>
 }
 
-/// How a wait for a network ended.
+/// The outcome of a wait for a network.
 package enum ConnectivityWait: Sendable {
-    /// This is so now.
+    /// The wait succeeded with this connectivity.
     case over(Connectivity)
-    /// The time is up, or the task was cancelled.
+    /// The time limit passed, or the task was canceled.
     case givenUp
-    /// The provider has nothing more to say.
+    /// The provider's stream of updates ended.
     case noMoreUpdates
 }
 
 extension ConnectivityProvider {
-    /// Waits until the connectivity is good enough.
+    /// Waits until the connectivity satisfies a condition.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait at most; no more than a clock can count from now.
-    ///   - known: What was no good although it seemed so: it is good only when it has been worse in between.
-    ///   - onWaiting: Called once, when the first value is not good enough, and never after this has returned.
-    ///   - isGood: What is waited for.
+    ///   - limit: The maximum time to wait. It must not exceed what a clock can count from now.
+    ///   - known: A value that satisfied the condition, but didn't work. It is accepted again only after a value that doesn't
+    ///     satisfy the condition.
+    ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
+    ///   - isGood: The condition.
     package func wait(
         upTo limit: Duration, differingFrom known: Connectivity? = nil,
         onWaiting: @escaping @Sendable () -> Void = {}, until isGood: @escaping @Sendable (Connectivity) -> Bool
@@ -127,8 +129,9 @@ extension ConnectivityProvider {
         }
     }
 
-    /// Whether the provider reports within a moment that there is no network. It may learn of a loss a little after
-    /// requests fail by it, so a failure is not held against the network before that moment is over.
+    /// Returns whether the provider reports the loss of the network within a moment: the limit, but at most 300 ms. A provider
+    /// can detect a loss shortly after the first requests fail, so callers wait for this before they treat a failure as unrelated
+    /// to the network.
     package func detectsLoss(within limit: Duration) async -> Bool {
         let outcome = await wait(upTo: min(limit, .milliseconds(300)), until: { !$0.isOnline })
         if case .over = outcome { return true }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Notices when the network that connections were made over is not the same any more.
+/// Notifies a session when the network that its connections use has changed.
 ///
-/// It listens from its start, a session's first request say, until it is ended.
+/// It listens from its start, for example a session's first request, until its end.
 package final class ConnectivityListener: Sendable {
     private enum State {
         case idle
@@ -18,22 +18,22 @@ package final class ConnectivityListener: Sendable {
         self.provider = provider
     }
 
-    /// Whether nobody has had it listen yet.
+    /// Whether the listener hasn't been started.
     package var mustStart: Bool { !wasStarted.load(ordering: .relaxed) }
 
-    /// Begins to listen; only the first call does something.
+    /// Starts listening. Only the first call has an effect.
     ///
-    /// - Parameter networkDidChange: Called each time that there is another network.
+    /// - Parameter networkDidChange: Called each time the network has changed.
     package func start(networkDidChange: @escaping @Sendable () -> Void) {
         guard !wasStarted.exchange(true, ordering: .relaxed) else { return }
         state.withLock { state in
             guard case .idle = state else { return }
             state = .listening(
-                // Detached, so that it does not keep what the caller's task carries for as long as the session lives.
+                // Detached, so that it doesn't retain the task-local values of the caller for the session's lifetime.
                 Task.detached { [provider] in
                     var known: Connectivity.Identity?
                     for await connectivity in provider.connectivityUpdates() {
-                        // Not to know the network is not to have another one.
+                        // An unknown status doesn't mean that the network has changed.
                         guard connectivity.status != .unknown else { continue }
                         if let known, known != connectivity.identity { networkDidChange() }
                         known = connectivity.identity
@@ -42,7 +42,7 @@ package final class ConnectivityListener: Sendable {
         }
     }
 
-    /// Listens no more, nor again.
+    /// Stops listening permanently.
     package func end() {
         if case .listening(let task) = state.withLock({ Swift.exchange(&$0, with: .ended) }) { task.cancel() }
     }

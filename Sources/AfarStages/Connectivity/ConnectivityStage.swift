@@ -1,21 +1,21 @@
 import Foundation
 import HTTPTypes
 
-/// Holds requests back while there is no network. It stands next to the transport, so that where a redirect leads is waited
-/// for as well.
+/// A stage that holds requests while there is no network. It is next to the transport, so that requests after a redirect wait,
+/// too.
 package final class ConnectivityStage: ExchangeStage {
     private let provider: any ConnectivityProvider
     private let closeIdleConnections: @Sendable () -> Void
     private struct State {
         /// The network of the last request that was sent.
         var lastIdentity: Connectivity.Identity?
-        /// Ends when the connections of another network are closed; nil when none are being closed.
+        /// Fulfilled when the connections of the previous network are closed; nil if none are being closed.
         var closing: Deferred<Void>?
     }
 
     private let state = Locked(State())
 
-    /// - Parameter closeIdleConnections: Has the transport close them.
+    /// - Parameter closeIdleConnections: Closes the idle connections of the transport.
     package init(
         waitingFor provider: any ConnectivityProvider, closeIdleConnections: @escaping @Sendable () -> Void
     ) {
@@ -39,7 +39,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // So that it does not count as a change again.
+                    // Prevents this network from counting as a change again.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { await stage.leaveOtherNetworks(for: connectivity) }
                     return .send
@@ -63,7 +63,7 @@ package final class ConnectivityStage: ExchangeStage {
                     state.withLock { $0.tried = nil }
                 }
                 var failure = error
-                // It is in the report of the exchange.
+                // The exchange's report already contains it.
                 failure.report = TransportReport()
                 state.withLock { [failure] in $0.failure = failure }
                 return .again
@@ -71,7 +71,7 @@ package final class ConnectivityStage: ExchangeStage {
         }
     }
 
-    /// Whether a request need not wait. Notes the network that it goes over.
+    /// Whether a request can be sent without waiting. Records the network that the request uses.
     private var isOnline: Bool {
         let present = provider.connectivity
         let isClosing = state.withLock { state in
@@ -81,8 +81,8 @@ package final class ConnectivityStage: ExchangeStage {
         return present.isOnline && !isClosing
     }
 
-    /// Has no connection of another network used. The session's ``ConnectivityListener`` may notice the change later than
-    /// the request that waited for it. No other request goes on before the connections are closed.
+    /// Closes the connections of other networks before the request continues. The session's ``ConnectivityListener`` may detect
+    /// the change later than the request that waited for it. No other request continues until the connections are closed.
     private func leaveOtherNetworks(for connectivity: Connectivity) async {
         guard connectivity.status == .online else { return }
         let (others, own) = state.withLock { state -> (Deferred<Void>?, Deferred<Void>?) in
@@ -101,9 +101,9 @@ package final class ConnectivityStage: ExchangeStage {
     /// Waits for a network.
     ///
     /// - Parameters:
-    ///   - failure: What has come of the request before.
-    ///   - tried: The network over which that came, if it was waited for.
-    /// - Returns: What it has waited for; nil where nobody will tell.
+    ///   - failure: The error of the previous attempt, if any.
+    ///   - tried: The network of the previous attempt, if that attempt waited for it.
+    /// - Returns: The connectivity that ended the wait; nil if the provider's updates ended.
     private func wait(
         with hop: Hop, after failure: TransportError?, differingFrom tried: Connectivity?
     ) async throws(TransportError) -> Connectivity? {
@@ -118,7 +118,7 @@ package final class ConnectivityStage: ExchangeStage {
             let timeout = hop.exchange.options.totalTimeout.formatted()
             error = hop.failure(.timedOut, "no network came before the total timeout of \(timeout) s passed")
         case .noMoreUpdates:
-            // There will be no updates, which is no reason to hold back what has not been tried.
+            // Without updates, a request that hasn't been tried yet must not wait.
             guard let failure else { return nil }
             throw failure
         case .over(let connectivity): return connectivity
@@ -129,15 +129,15 @@ package final class ConnectivityStage: ExchangeStage {
 }
 
 extension RequestBody {
-    /// Whether all of the bytes can still be sent.
+    /// Whether the complete body can still be sent.
     fileprivate var isUnspent: Bool {
         if case .stream(let stream) = self { !stream.isSpent } else { true }
     }
 }
 
 extension TransportError {
-    /// Whether the exchange failed before anything was sent, in a way in which it fails without a network: no way to the
-    /// host, or none to who knows its address.
+    /// Whether the exchange failed before it sent anything, with an error that is typical without a network: there is no route to
+    /// the host, or its address can't be resolved.
     fileprivate var tellsOfNoNetwork: Bool {
         switch phase {
         case .queued, .resolving, .connecting: code == .notConnected || code == .cannotFindHost
@@ -147,8 +147,8 @@ extension TransportError {
 }
 
 extension HTTPRequest {
-    /// Whether the request stays on this machine, so that it needs no network: `localhost` and names below it (RFC 6761,
-    /// section 6.3), 127.0.0.0/8 (RFC 1122, section 3.2.1.3) and ::1 (RFC 4291, section 2.5.3).
+    /// Whether the request stays on this machine and requires no network: `localhost` and names below it (RFC 6761, section 6.3),
+    /// 127.0.0.0/8 (RFC 1122, section 3.2.1.3), and ::1 (RFC 4291, section 2.5.3).
     var staysOnThisMachine: Bool {
         let authority = (authority ?? "").utf8
         guard authority.first != UInt8(ascii: "[") else { return authority.starts(with: "[::1]".utf8) }

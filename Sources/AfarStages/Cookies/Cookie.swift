@@ -1,61 +1,63 @@
 public import Foundation
 
-/// A cookie (RFC 6265bis, section 5.7): a name and a value that go back to the server that has set them.
+/// A cookie (RFC 6265bis, section 5.7): a name and a value that are sent back to the server that set them.
 ///
-/// Whatever it is made of can be sent: it has no line breaks and no semicolons, and its domain is in lower case.
+/// Every cookie can be sent as it is: it contains no line breaks and no semicolons, and its domain is in lowercase.
 public struct Cookie: Sendable, Hashable {
-    /// Whether requests from other sites carry a cookie (RFC 6265bis, section 5.6.7). It is kept, and restricts nothing: a
-    /// library does not know on behalf of which site a request is made.
+    /// The requests from other sites that carry a cookie (RFC 6265bis, section 5.6.7).
+    ///
+    /// The value is stored, but it restricts nothing: a library can't determine on behalf of which site a request is made.
     public enum SameSite: String, Sendable, Hashable, CaseIterable {
-        /// Requests from any site do: `None`.
+        /// Requests from any site carry the cookie: `None`.
         case unrestricted = "None"
-        /// Those from the same site do, and those that lead there.
+        /// Requests from the same site carry the cookie, and so do navigations to it.
         case lax = "Lax"
-        /// Only those from the same site do.
+        /// Only requests from the same site carry the cookie.
         case strict = "Strict"
     }
 
-    /// The name; empty for a cookie that is a value only.
+    /// The name. It is empty for a cookie that consists of a value only.
     public let name: String
-    /// The value, as the server has written it.
+    /// The value, exactly as the server sent it.
     public let value: String
-    /// The host that gets the cookie, and the hosts below it unless ``isHostOnly``. In lower case, without a dot in front.
+    /// The host that receives the cookie, in lowercase and without a leading dot. Hosts below it receive the cookie, too, unless
+    /// ``isHostOnly`` is true.
     public let domain: String
-    /// Whether only the host itself gets the cookie, not those below it.
+    /// A Boolean value that indicates whether only the host itself receives the cookie, and not the hosts below it.
     public let isHostOnly: Bool
-    /// The path that the cookie is for, and all below it.
+    /// The path that the cookie applies to, including everything below it.
     public let path: String
-    /// When the cookie is over; nil for a session cookie, which has no date.
+    /// The date when the cookie expires; nil for a session cookie.
     public let expires: Date?
-    /// Whether the cookie is sent over https only.
+    /// A Boolean value that indicates whether the cookie is sent over https only.
     public let isSecure: Bool
-    /// Whether the server wants to keep the cookie from scripts.
+    /// A Boolean value that indicates whether the server hides the cookie from scripts.
     public let isHTTPOnly: Bool
-    /// What the server says of requests from other sites; nil if nothing.
+    /// The server's rule for requests from other sites; nil if the server didn't specify one.
     public let sameSite: SameSite?
-    /// Whether each character of the name and the value stands for one byte, as in ISO-8859-1. Otherwise they are sent as UTF-8.
+    /// Whether each character of the name and the value represents one byte, as in ISO-8859-1. Otherwise they are sent as UTF-8.
     var isLatin1 = false
-    /// When the cookie was first set.
+    /// The date when the cookie was first set.
     public internal(set) var creationDate: Date
-    /// When the cookie was last set or sent.
+    /// The date when the cookie was last set or sent.
     public internal(set) var lastAccessDate: Date
 
-    /// Makes a cookie.
+    /// Creates a cookie.
     ///
     /// - Parameters:
-    ///   - name: The name, which may be empty.
+    ///   - name: The name. It can be empty.
     ///   - value: The value.
-    ///   - domain: The host that gets the cookie, without port: a name, or an address, of IPv6 in brackets.
-    ///   - isHostOnly: Whether the hosts below it do not get the cookie. The default is true.
-    ///   - path: The path that the cookie is for. The default is `/`: all.
-    ///   - expires: When the cookie is over. The default is nil: it has no date.
-    ///   - isSecure: Whether it is sent over https only. The default is false.
-    ///   - isHTTPOnly: Whether scripts are not to see it. The default is false.
-    ///   - sameSite: Whether requests from other sites carry it. The default is nil.
-    ///   - creationDate: When it was first set. The default is now.
-    /// - Returns: Nil when it could not be sent: name and value are both empty; a control character other than a tab, or a
-    ///   semicolon, stands in one of them or in the path, or `=` in the name, or in the value where there is no name; the
-    ///   domain is none, or the path does not begin with `/`.
+    ///   - domain: The host that receives the cookie, without a port: a name or an IP address. IPv6 addresses are in brackets.
+    ///   - isHostOnly: Whether the cookie is for this host only, and not for the hosts below it. The default is true.
+    ///   - path: The path that the cookie applies to. The default is `/`, which matches every path.
+    ///   - expires: The date when the cookie expires. The default is nil, which creates a session cookie.
+    ///   - isSecure: Whether the cookie is sent over https only. The default is false.
+    ///   - isHTTPOnly: Whether the cookie is hidden from scripts. The default is false.
+    ///   - sameSite: Which requests from other sites carry the cookie. The default is nil.
+    ///   - creationDate: The date when the cookie was first set. The default is the current date.
+    /// - Returns: Nil if the cookie can't be sent: the name and the value are both empty; the name, value, or path contains a
+    ///   semicolon or a control character other than a tab; the name, or the value of a cookie without a name, contains `=`; the
+    ///   domain is invalid; or the path doesn't begin with `/`.
     public init?(
         name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/", expires: Date? = nil,
         isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil, creationDate: Date = Date()
@@ -83,15 +85,15 @@ public struct Cookie: Sendable, Hashable {
         text.allBytes { !$0.isCookieControl && $0 != UInt8(ascii: ";") }
     }
 
-    /// Whether the cookie is over.
+    /// Returns whether the cookie has expired.
     ///
-    /// - Parameter date: The time to look at. The default is now.
+    /// - Parameter date: The date to compare with. The default is the current date.
     public func isExpired(at date: Date = Date()) -> Bool { expires.map { $0 <= date } ?? false }
 
-    /// What stands for it in a `Cookie` field: `name=value`, and the value alone without a name (section 5.8.3).
+    /// The cookie as it appears in a `Cookie` field: `name=value`, or only the value if there is no name (section 5.8.3).
     package var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-    /// By what a store tells cookies apart (section 5.7).
+    /// The properties that identify a cookie in a store (section 5.7).
     package struct Identity: Hashable, Sendable {
         package let name: String
         package let domain: String
@@ -103,22 +105,22 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension UInt8 {
-    /// What no cookie may contain: control characters other than the tab (RFC 6265bis, section 5.6).
+    /// Whether the byte is a control character other than the tab, which no cookie can contain (RFC 6265bis, section 5.6).
     var isCookieControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 }
 
 extension [Cookie] {
-    /// The value of the `Cookie` field that carries them, in this order (RFC 6265bis, section 5.8.3).
+    /// The value of a `Cookie` field with these cookies, in this order (RFC 6265bis, section 5.8.3).
     package var header: String { map(\.pair).joined(separator: "; ") }
 
-    /// The bytes of that value, as the servers have set them.
+    /// The bytes of the `Cookie` field's value, in the encodings that the servers used.
     var headerBytes: [UInt8] {
         [UInt8](map { $0.pair.bytes(isLatin1: $0.isLatin1) }.joined(separator: "; ".utf8))
     }
 }
 
 extension String {
-    /// The bytes that the text stands for, in ISO-8859-1 or in UTF-8.
+    /// The bytes of the text in ISO-8859-1 or in UTF-8.
     func bytes(isLatin1: Bool) -> [UInt8] {
         isLatin1 ? unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(utf8)
     }

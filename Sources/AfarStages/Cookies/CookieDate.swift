@@ -1,15 +1,15 @@
 import Foundation
 
-/// Dates as cookies have them, which servers write in many ways (RFC 6265bis, section 5.1.1).
+/// Parses the dates of cookies, which servers write in many formats (RFC 6265bis, section 5.1.1).
 enum CookieDate {
-    /// The parts of a date, each of which counts where it is found first.
+    /// The parts of a date. The first occurrence of each part counts.
     private struct Parts {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?
         var year: Int?
 
-        /// Takes a word for the first part that it can be and that is not there yet.
+        /// Uses a word for the first part that is still missing and that the word can represent.
         mutating func take(_ word: Substring.UTF8View) {
             if time == nil, let time = CookieDate.time(word) { return self.time = time }
             if day == nil, let day = CookieDate.number(word, digits: 1...2) { return self.day = day }
@@ -22,7 +22,7 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ].map { Array($0.utf8) }
 
-    /// The date that a text stands for; nil when it is none.
+    /// Returns the date that a text represents, or nil if it isn't a date.
     static func parse(_ text: String) -> Date? {
         var parts = Parts()
         for word in Substring(text).utf8.split(whereSeparator: isDelimiter) { parts.take(word) }
@@ -37,7 +37,7 @@ enum CookieDate {
         (date.tm_mday, date.tm_mon, date.tm_year) = (Int32(day), Int32(month), Int32(year - 1900))
         (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(time.hour), Int32(time.minute), Int32(time.second))
         let seconds = timegm(&date)
-        // A day that the month does not have has become one of the next.
+        // `timegm` turns a day that the month doesn't have into a day of the next month.
         guard date.tm_mday == Int32(day), date.tm_mon == Int32(month) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }
@@ -49,7 +49,7 @@ enum CookieDate {
         }
     }
 
-    /// `12:34:56`, and whatever follows that begins with no digit.
+    /// Parses `12:34:56`. Any text that doesn't begin with a digit can follow.
     private static func time(_ word: Substring.UTF8View) -> (hour: Int, minute: Int, second: Int)? {
         let fields = word.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, let hour = wholeNumber(fields[0]), let minute = wholeNumber(fields[1]),
@@ -62,7 +62,7 @@ enum CookieDate {
         field.allSatisfy(\.isDigit) ? number(field, digits: 1...2) : nil
     }
 
-    /// So many digits, and whatever follows that begins with no digit.
+    /// Parses this many digits. Any text that doesn't begin with a digit can follow.
     private static func number(_ word: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
         let number = word.prefix(while: \.isDigit)
         return digits.contains(number.count) ? number.reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil

@@ -1,14 +1,15 @@
 public import Foundation
 import HTTPTypes
 
-/// The host of a URL or the domain of a cookie, in the spelling that the rules compare (RFC 6265bis, sections 5.1.2 and 5.1.3).
+/// The host of a URL or the domain of a cookie, normalized for comparison (RFC 6265bis, sections 5.1.2 and 5.1.3).
 package struct CookieDomain: Hashable, Sendable {
-    /// In lower case, ASCII; without port. An address of IPv6 has its brackets.
+    /// The host in lowercase ASCII, without a port. An IPv6 address is in brackets.
     package let text: String
-    /// Whether this is an address, which has nothing below it.
+    /// Whether the host is an IP address, which has no hosts below it.
     package let isAddress: Bool
 
-    /// - Returns: Nil for what is no host: it is empty, ends or begins with a dot, has a port, or bytes that no host has.
+    /// - Returns: Nil if the text isn't a host: it is empty, begins or ends with a dot, has a port, or contains bytes that hosts
+    ///   can't contain.
     package init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return nil }
@@ -25,13 +26,13 @@ package struct CookieDomain: Hashable, Sendable {
         self.init(host: text.asciiLowercased)
     }
 
-    /// The host of a request, which has been checked and is in lower case. It may end with a dot: then it is another host.
+    /// Wraps the host of a request, which is already validated and in lowercase. A trailing dot makes it a different host.
     init(host: String) {
         text = host
         isAddress = host.utf8.first == UInt8(ascii: "[") || Self.isQuad(host)
     }
 
-    /// The host that a request is sent to.
+    /// Extracts the host from a request's authority.
     init(authority: String) {
         let bytes = authority.utf8
         let digits = bytes.reversed().prefix(while: \.isDigit).count
@@ -40,7 +41,7 @@ package struct CookieDomain: Hashable, Sendable {
         self.init(host: hasPort ? String(Substring(name.dropLast())) : authority)
     }
 
-    /// Whether a cookie of a domain is for this host: it is the same, or one below it (section 5.1.3).
+    /// Returns whether this host receives the cookies of a domain: the host is the domain or is below it (section 5.1.3).
     package func matches(_ domain: String) -> Bool {
         let (host, domain) = (text.utf8, domain.utf8)
         guard host.count > domain.count else { return host.elementsEqual(domain) }
@@ -48,7 +49,7 @@ package struct CookieDomain: Hashable, Sendable {
             && host.dropLast(domain.count).last == UInt8(ascii: ".")
     }
 
-    /// The domains whose cookies are for this host: it, and all above it.
+    /// The domains whose cookies this host receives: the host itself and every domain above it.
     var matchingDomains: some Sequence<Substring> {
         sequence(first: text[...]) { [isAddress] domain in
             guard !isAddress, let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
@@ -57,14 +58,11 @@ package struct CookieDomain: Hashable, Sendable {
         }
     }
 
-    /// The last two labels of a name: about who it belongs to, where only numbers depend on that.
+    /// Returns the last two labels of a name. They approximate its site, and are used only for limits on the number of entries.
     static func site(of name: String) -> Substring {
         let labels = name.utf8.split(separator: UInt8(ascii: "."))
         return labels.count > 2 ? name[labels[labels.count - 2].startIndex...] : name[...]
     }
-
-    /// Whether there is a dot between other characters.
-    var hasInnerDot: Bool { text.utf8.dropFirst().dropLast().contains(UInt8(ascii: ".")) }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
@@ -73,7 +71,7 @@ package struct CookieDomain: Hashable, Sendable {
         }
     }
 
-    /// Whether this is an address of IPv4. What else could be taken for one is in no request.
+    /// Returns whether the host is an IPv4 address. Requests never contain the other spellings of IPv4 addresses.
     private static func isQuad(_ host: String) -> Bool {
         let bytes = host.utf8
         return bytes.count(where: { $0 == UInt8(ascii: ".") }) == 3 && bytes.last?.isDigit == true
@@ -81,24 +79,24 @@ package struct CookieDomain: Hashable, Sendable {
     }
 }
 
-/// What the rules about cookies look at in a URL: its host, its path, and whether it is secure.
+/// The properties of a URL that determine which cookies apply to it: its host, its path, and whether it is secure.
 public struct CookieURL: Sendable, Hashable {
     package let domain: CookieDomain
-    /// The path without the query, `/` at least.
+    /// The path without the query. It is never empty; the shortest path is `/`.
     public let path: String
-    /// Whether it is of https.
+    /// A Boolean value that indicates whether the URL's scheme is https.
     public let isSecure: Bool
 
-    /// The host in lower case, without port.
+    /// The host in lowercase, without a port.
     public var host: String { domain.text }
 
-    /// Takes what is needed of a URL; nil for one that no request can be sent to.
+    /// Creates a value from a URL. Returns nil if no request can be sent to the URL.
     public init?(_ url: URL) {
         guard let target = try? RequestTarget(url) else { return nil }
         self.init(scheme: target.scheme, authority: target.authority, path: target.path)
     }
 
-    /// The URL that a request is for: its host is that of the caller's `Host` field, if there is one.
+    /// Creates a value from a request. If the caller set a `Host` field, its host replaces the URL's.
     package init(_ exchange: Exchange) {
         let request = exchange.request
         self.init(
@@ -113,13 +111,13 @@ public struct CookieURL: Sendable, Hashable {
         self.path = path.utf8.first == UInt8(ascii: "/") ? String(path[..<end]) : "/"
     }
 
-    /// The path of a cookie that names none (RFC 6265bis, section 5.1.4).
+    /// The path of a cookie that doesn't specify one (RFC 6265bis, section 5.1.4).
     var defaultPath: String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Whether a cookie of a path is for this URL (RFC 6265bis, section 5.1.4).
+    /// Returns whether a cookie's path matches this URL (RFC 6265bis, section 5.1.4).
     func matches(path cookiePath: String) -> Bool { Self.path(path, matches: cookiePath) }
 
     static func path(_ path: String, matches cookiePath: String) -> Bool {

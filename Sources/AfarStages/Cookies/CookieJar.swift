@@ -1,38 +1,39 @@
 public import Foundation
 
-/// The cookies of a store, and the rules for what comes in and goes out (RFC 6265bis, sections 5.7 and 5.8): a value without
-/// any I/O, for a ``CookieStore`` of your own.
+/// The cookies of a store, and the rules for storing and sending them (RFC 6265bis, sections 5.7 and 5.8).
 ///
-/// Cookies are found by their domains, so what others have set costs a request nothing.
+/// A jar is a value that performs no I/O. Use it to implement your own ``CookieStore``.
+///
+/// Cookies are looked up by domain, so the cookies of other sites add no cost to a request.
 public struct CookieJar: Sendable {
-    /// How many cookies there may be.
+    /// The maximum numbers of cookies.
     public struct Limits: Sendable, Hashable {
-        /// Cookies of one domain; less than 1 counts as 1. The default is 50.
+        /// The maximum number of cookies for each domain. Values less than 1 count as 1. The default is 50.
         public var perDomain: Int
-        /// Cookies in all; less than 1 counts as 1. The default is 3,000.
+        /// The maximum number of cookies in all. Values less than 1 count as 1. The default is 3,000.
         public var total: Int
 
-        /// Makes limits.
+        /// Creates limits.
         public init(perDomain: Int = 50, total: Int = 3_000) { (self.perDomain, self.total) = (perDomain, total) }
     }
 
     private let limits: Limits
     private var domains: [String: [Cookie]] = [:]
-    /// How many cookies there are, those whose time is over but that nobody has looked at since among them.
+    /// The number of cookies, including expired cookies that haven't been removed yet.
     public private(set) var count = 0
 
-    /// Makes an empty jar.
+    /// Creates an empty jar.
     public init(limits: Limits = Limits()) {
         self.limits = Limits(perDomain: max(1, limits.perDomain), total: max(1, limits.total))
     }
 
-    /// Whether there are none.
+    /// A Boolean value that indicates whether the jar is empty.
     public var isEmpty: Bool { count == 0 }
 
-    // MARK: Going out
+    // MARK: Sending
 
-    /// The cookies for a request, in the order in which they are sent: longer paths first, then earlier creation (section 5.8.3).
-    /// They count as used from now on.
+    /// Returns the cookies for a request in the order in which they are sent: longer paths first, then earlier creation dates
+    /// (section 5.8.3). Updates their ``Cookie/lastAccessDate``.
     public mutating func cookies(for url: CookieURL, now: Date = Date()) -> [Cookie] {
         guard !isEmpty else { return [] }
         var found: [Cookie] = []
@@ -54,20 +55,20 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// All whose time is not over.
+    /// Returns all cookies that haven't expired.
     public func all(now: Date = Date()) -> [Cookie] {
         domains.values.flatMap { $0.filter { !$0.isExpired(at: now) } }
     }
 
-    // MARK: Coming in
+    // MARK: Storing
 
-    /// Takes a cookie; one whose time is over removes the one that is there.
+    /// Stores a cookie. An expired cookie removes the stored cookie with the same identity.
     ///
     /// - Parameters:
-    ///   - cookie: What ``CookieRules`` have made of a field, or the program itself.
-    ///   - url: Where it came from; nil for the program itself, which may set whatever it wants.
-    ///   - now: The time.
-    /// - Returns: Whether anything is different now from before.
+    ///   - cookie: A cookie that ``CookieRules`` created from a field, or that your app created.
+    ///   - url: The URL that set the cookie. Pass nil for a cookie of your app, which can replace any cookie.
+    ///   - now: The current date.
+    /// - Returns: Whether the jar's cookies changed. A slightly different expiration date doesn't count as a change.
     @discardableResult
     public mutating func store(_ cookie: Cookie, from url: CookieURL? = nil, now: Date = Date()) -> Bool {
         if let url, !url.isSecure, !cookie.isSecure, coversSecureCookie(cookie, now: now) { return false }
@@ -80,7 +81,7 @@ public struct CookieJar: Sendable {
         let isChanged = old.map { !$0.isSame(as: cookie, now: now) } ?? !cookie.isExpired(at: now)
         if let old {
             new.creationDate = old.creationDate
-            // One whose end moves a little with each response is not a new one each time.
+            // An expiration date that shifts slightly with each response isn't a change.
             if !isChanged { new = old }
         }
         new.lastAccessDate = now
@@ -92,7 +93,7 @@ public struct CookieJar: Sendable {
         return isChanged
     }
 
-    /// "Leave secure cookies alone" (section 5.7): without TLS nobody can say that a cookie comes from its server.
+    /// Implements "leave secure cookies alone" (section 5.7): without TLS, there is no proof that a cookie comes from its server.
     private func coversSecureCookie(_ cookie: Cookie, now: Date) -> Bool {
         let domain = CookieDomain(host: cookie.domain)
         func isCovered(_ other: Cookie) -> Bool {
@@ -102,14 +103,14 @@ public struct CookieJar: Sendable {
         for above in domain.matchingDomains where domains[String(above)]?.contains(where: isCovered) == true {
             return true
         }
-        // Those below it are found by their names only.
+        // Domains below this one can be found only by comparing their names.
         return domains.contains { name, cookies in
             name.utf8.count > cookie.domain.utf8.count && CookieDomain(host: name).matches(cookie.domain)
                 && cookies.contains(where: isCovered)
         }
     }
 
-    /// Takes cookies in place of those that there are, the dates that they have included.
+    /// Replaces all cookies, including their dates.
     mutating func replaceAll(with cookies: [Cookie], now: Date) {
         removeAll()
         var latest: [Cookie.Identity: Cookie] = [:]
@@ -124,9 +125,9 @@ public struct CookieJar: Sendable {
         domains[identity.domain]?.contains { $0.identity == identity } ?? false
     }
 
-    // MARK: Going away
+    // MARK: Removing
 
-    /// Removes cookies, by what tells them apart.
+    /// Removes the cookies with these identities.
     mutating func remove(_ identities: Set<Cookie.Identity>) {
         for domain in Set(identities.map(\.domain)) {
             guard var cookies = domains[domain] else { continue }
@@ -137,7 +138,8 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// Removes cookies that were chosen before, but not those that have come in their places since. Returns which are gone.
+    /// Removes these cookies, except those whose value has changed since they were selected. Returns the identities of the
+    /// removed cookies.
     mutating func removeUnchanged(_ victims: [Cookie]) -> Set<Cookie.Identity> {
         let values = Dictionary(victims.map { ($0.identity, $0.value) }) { $1 }
         var identities: Set<Cookie.Identity> = []
@@ -150,7 +152,7 @@ public struct CookieJar: Sendable {
         return identities
     }
 
-    /// Removes the cookies that a closure chooses.
+    /// Removes the cookies for which the closure returns true.
     public mutating func remove(where shouldRemove: (Cookie) -> Bool) {
         remove(Set(domains.values.joined().filter(shouldRemove).map(\.identity)))
     }
@@ -158,7 +160,7 @@ public struct CookieJar: Sendable {
     /// Removes all cookies.
     public mutating func removeAll() { (domains, count) = ([:], 0) }
 
-    /// Makes room in a domain: those that are not secure first, and then those that were not used for longest (section 5.7).
+    /// Makes room in a domain. Removes cookies that aren't secure first, then the least recently used (section 5.7).
     private static func evict(_ cookies: inout [Cookie], downTo limit: Int) {
         guard cookies.count > limit else { return }
         let victims = cookies.sorted { first, second in
@@ -169,8 +171,9 @@ public struct CookieJar: Sendable {
         cookies.removeAll { identities.contains($0.identity) }
     }
 
-    /// Makes room among all: those whose time is over, those of a site that has more than an eighth of all, and then those
-    /// that were not used for longest. A few more than there have to be, so that not each new cookie looks through all.
+    /// Makes room in the whole jar. Removes expired cookies, then the excess of sites that use more than an eighth of the limit,
+    /// then the least recently used cookies. Removes a few more than necessary, so that not every new cookie triggers a search
+    /// through the whole jar.
     private mutating func evict(now: Date) {
         remove { $0.isExpired(at: now) }
         let share = max(1, limits.total / 8)
@@ -187,7 +190,7 @@ public struct CookieJar: Sendable {
 }
 
 extension Cookie {
-    /// This cookie with what a file does not have.
+    /// Returns this cookie, completed with the properties that a file can't store.
     func remembering(_ known: Cookie) -> Cookie {
         var cookie = Cookie(
             sendableName: name, value: value, domain: domain, isHostOnly: isHostOnly, path: path, expires: expires,
@@ -197,8 +200,8 @@ extension Cookie {
         return cookie
     }
 
-    /// Whether a store that has one need not write the other: they agree in all but their dates, and end at about the same
-    /// time, to one part in a hundred.
+    /// Returns whether a store that has one of the cookies can skip storing the other: they are equal except for their dates, and
+    /// their remaining lifetimes differ by 1% at most.
     func isSame(as other: Cookie, now: Date) -> Bool {
         guard identity == other.identity, value == other.value, isLatin1 == other.isLatin1, isSecure == other.isSecure,
             isHTTPOnly == other.isHTTPOnly, sameSite == other.sameSite

@@ -1,22 +1,24 @@
 public import Foundation
 
-/// What a server may set (RFC 6265bis, sections 5.3 to 5.7), as far as no store has to be asked.
+/// The rules for the cookies that a server can set (RFC 6265bis, sections 5.3 to 5.7), except those that depend on stored
+/// cookies.
 public struct CookieRules: Sendable {
     private let publicSuffixes: any PublicSuffixList
 
-    /// - Parameter publicSuffixes: The names that no cookie is for. The default is nil: those without a dot in them.
+    /// - Parameter publicSuffixes: The domains that no cookie can be set for. The default is nil, which treats each name without
+    ///   a dot as a public suffix.
     public init(publicSuffixes: (any PublicSuffixList)? = nil) {
         self.publicSuffixes = publicSuffixes ?? TopLevelSuffixes()
     }
 
-    /// The cookie that a `Set-Cookie` field stands for.
+    /// Creates the cookie that a `Set-Cookie` field describes.
     ///
     /// - Parameters:
     ///   - field: The field's value.
     ///   - url: The URL that the response came from.
-    ///   - now: The time.
-    /// - Returns: Nil for a field that is ignored: it cannot be read, is too long, or wants what that URL has no right to. A
-    ///   cookie whose time is over takes away the one that a store has.
+    ///   - now: The current date.
+    /// - Returns: Nil if the field is ignored: it is malformed, too long, or sets a cookie that the URL isn't allowed to set. An
+    ///   expired cookie instructs a store to remove its cookie with the same identity.
     public func cookie(from field: String, of url: CookieURL, now: Date = Date()) -> Cookie? {
         cookie(from: field, isLatin1: false, of: url, now: now)
     }
@@ -34,7 +36,7 @@ public struct CookieRules: Sendable {
         return Self.hasRightToName(cookie, hasPath: field.path != nil) ? cookie : nil
     }
 
-    /// Whom the cookie is for; nil when that is none of the server's.
+    /// Returns the hosts that receive the cookie, or nil if the server isn't allowed to set cookies for them.
     private func scope(of field: SetCookie, from url: CookieURL) -> (domain: String, isHostOnly: Bool)? {
         guard let wanted = field.domain else { return (url.host, true) }
         guard let domain = CookieDomain(wanted) else { return nil }
@@ -44,13 +46,14 @@ public struct CookieRules: Sendable {
         return url.domain.matches(domain.text) ? (domain.text, false) : nil
     }
 
-    /// What names promise (section 5.4): a cookie whose name begins so was set in that way.
+    /// Verifies the guarantees of name prefixes (section 5.4): `__Secure-` and `__Host-` require the attributes that they
+    /// promise.
     private static func hasRightToName(_ cookie: Cookie, hasPath: Bool) -> Bool {
         func begins(_ text: String, _ prefix: String) -> Bool {
             text.utf8.prefix(prefix.utf8.count).map(\.asciiLowercased).elementsEqual(prefix.utf8)
         }
         let (host, secure) = ("__host-", "__secure-")
-        // A server would read the value of a cookie without a name as its name, up to a "=".
+        // A server would parse the value of a nameless cookie as its name, up to a "=".
         if cookie.name.isEmpty {
             return !begins(cookie.value, host) && !begins(cookie.value, secure) && !cookie.value.utf8.contains(0x3D)
         }
@@ -58,7 +61,7 @@ public struct CookieRules: Sendable {
         return !begins(cookie.name, secure) || cookie.isSecure
     }
 
-    /// Whether a host is of the site of another.
+    /// Returns whether two hosts belong to the same site.
     package func areSameSite(_ host: CookieURL, _ other: CookieURL) -> Bool {
         publicSuffixes.areSameSite(host.domain, other.domain)
     }

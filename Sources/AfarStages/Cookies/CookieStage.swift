@@ -1,27 +1,28 @@
 import Foundation
 import HTTPTypes
 
-/// Sends the cookies of a store, and stores what servers set (RFC 6265bis), for each hop by its own URL.
+/// A stage that sends the cookies of a store, and stores the cookies that servers set (RFC 6265bis). Each hop uses the cookies of
+/// its own URL.
 ///
-/// A request that has a `Cookie` field is sent as it is. A response that comes from a cache sets nothing: it did so when it came
-/// from the server.
+/// A request that already has a `Cookie` field is sent unchanged. A response from a cache sets no cookies: they were stored when
+/// the response came from the server.
 package struct CookieStage: ExchangeStage {
-    /// Whose cookies are stored.
+    /// The servers whose cookies are stored.
     package enum AcceptPolicy: Sendable {
         case always
         case never
-        /// Those from the site of the document that the request is made for, if it names one.
+        /// Stores cookies only from the site of the request's main document, if the request specifies one.
         case onlyFromMainDocumentDomain
     }
 
-    /// How many cookies one response may set; those after them are passed over.
+    /// The maximum number of cookies that one response can set. The stage ignores further cookies.
     private static let limit = 200
 
     private let run: Run
 
     /// - Parameters:
-    ///   - sends: Whether cookies are sent.
-    ///   - accepts: Whose cookies are stored.
+    ///   - sends: Whether the stage sends cookies.
+    ///   - accepts: The servers whose cookies are stored.
     package init(
         _ store: any CookieStore, rules: CookieRules, sends: Bool = true,
         accepts: AcceptPolicy = .onlyFromMainDocumentDomain
@@ -33,7 +34,7 @@ package struct CookieStage: ExchangeStage {
         !hop.exchange.hasPolicies || hop.exchange.policies.cookies.isWanted ? run : nil
     }
 
-    /// The same for all exchanges.
+    /// One instance serves all exchanges.
     private final class Run: StageRun {
         private let store: any CookieStore
         private let rules: CookieRules
@@ -49,7 +50,7 @@ package struct CookieStage: ExchangeStage {
             let cookies = store.cookies(for: CookieURL(hop.exchange))
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
-            // One field; the subscript would make one of each cookie (section 5.8.1).
+            // Appends a single field. The subscript would create a field for each cookie (section 5.8.1).
             exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.headerBytes))
             exchange.policies.cookies.hasStoredCookies = true
             return .now(.change(exchange))
@@ -59,7 +60,7 @@ package struct CookieStage: ExchangeStage {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
             let (url, now) = (CookieURL(hop.exchange), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
-            // Each is created after the one before it, so that they are sent in the order of arrival (section 5.8.3).
+            // Increasing creation dates keep the order of arrival when the cookies are sent (section 5.8.3).
             let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap {
                 index, cookie in
                 rules.cookie(
@@ -82,13 +83,13 @@ package struct CookieStage: ExchangeStage {
     }
 }
 
-/// What a request says about cookies.
+/// A request's settings for cookies.
 package struct CookieHandling: Sendable {
     /// Whether cookies are sent and stored.
     package var isWanted: Bool
-    /// The document that it is made for; nil when it names none.
+    /// The main document that the request is made for; nil if the request doesn't specify one.
     package var document: CookieURL?
-    /// Whether the `Cookie` field is from a store, and not from the caller.
+    /// Whether the `Cookie` field comes from a store rather than from the caller.
     var hasStoredCookies = false
 
     package init(isWanted: Bool = true, document: CookieURL? = nil) {
@@ -97,7 +98,7 @@ package struct CookieHandling: Sendable {
 }
 
 extension Exchange {
-    /// Whether the caller has set the cookies himself.
+    /// Whether the caller set the `Cookie` field.
     fileprivate var hasCookieField: Bool {
         request.headerFields.contains(.cookie) || options.defaultFields.fields.contains(.cookie)
     }

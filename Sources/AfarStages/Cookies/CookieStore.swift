@@ -1,8 +1,9 @@
 public import Foundation
 
-/// Keeps the cookies of a session: in memory, in a file, wherever you want.
+/// A type that stores the cookies of a session, for example in memory or in a file.
 ///
-/// ``MemoryCookieStore`` and ``FileCookieStore`` are there. In a store of your own a ``CookieJar`` does what RFC 6265bis wants:
+/// Afar provides ``MemoryCookieStore`` and ``FileCookieStore``. To implement your own store, use a ``CookieJar``, which follows
+/// the rules of RFC 6265bis:
 ///
 /// ```swift
 /// final class SharedCookies: CookieStore {
@@ -22,26 +23,26 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All methods may be called on any thread, several at once. A session asks before each request is sent and stores while a
-/// response is read, so they have to be quick: they do not wait for a disk or a network.
+/// All methods can be called on any thread, several at once. A session looks up cookies before it sends each request, and stores
+/// them while it reads a response. The methods must therefore return quickly, without waiting for a disk or a network.
 public protocol CookieStore: Sendable {
-    /// Whether there are no cookies. A session asks this first, for every request.
+    /// A Boolean value that indicates whether the store is empty. A session checks this first, for every request.
     var isEmpty: Bool { get }
 
-    /// All cookies whose time is not over, in no particular order.
+    /// All cookies that haven't expired, in no particular order.
     var all: [Cookie] { get }
 
-    /// The cookies for a request, in the order in which they are sent (RFC 6265bis, section 5.8.3).
+    /// Returns the cookies for a request, in the order in which they are sent (RFC 6265bis, section 5.8.3).
     func cookies(for url: CookieURL) -> [Cookie]
 
-    /// Takes cookies; one whose time is over removes the one that is there (RFC 6265bis, section 5.7).
+    /// Stores cookies. An expired cookie removes the stored cookie with the same identity (RFC 6265bis, section 5.7).
     ///
     /// - Parameters:
-    ///   - cookies: What ``CookieRules`` have made of a response's fields, in their order, or the program itself.
-    ///   - url: Where they came from; nil for the program itself, which may set whatever it wants.
+    ///   - cookies: Cookies that ``CookieRules`` created from a response's fields, in their order, or that your app created.
+    ///   - url: The URL that set the cookies. It is nil for cookies of your app, which can replace any cookie.
     func store(_ cookies: [Cookie], from url: CookieURL?)
 
-    /// Removes the cookies that a closure chooses. It may be called more than once for a cookie.
+    /// Removes the cookies for which the closure returns true. The closure can be called more than once for a cookie.
     func remove(where shouldRemove: (Cookie) -> Bool)
 
     /// Removes all cookies.
@@ -49,32 +50,35 @@ public protocol CookieStore: Sendable {
 }
 
 extension CookieStore {
-    /// The cookies for a request to a URL, in the order in which they are sent; none for a URL that no request can be sent to.
+    /// Returns the cookies for a request to a URL, in the order in which they are sent. The result is empty if no request can be
+    /// sent to the URL.
     public func cookies(for url: URL) -> [Cookie] { CookieURL(url).map(cookies(for:)) ?? [] }
 
-    /// Takes a cookie of the program's own.
+    /// Stores a cookie that your app created.
     public func store(_ cookie: Cookie) { store([cookie], from: nil) }
 }
 
-/// Keeps cookies in memory, as long as it lives itself. Every session has one of its own unless its configuration has another.
+/// A cookie store that keeps cookies in memory for its own lifetime.
+///
+/// Each session creates its own memory store, unless its configuration specifies a different store.
 public final class MemoryCookieStore: CookieStore {
     private let jar: InlineLocked<CookieJar>
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     ///
-    /// - Parameter limits: How many cookies it keeps. The default is 50 for a domain, and 3,000 in all.
+    /// - Parameter limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in all.
     public init(limits: CookieJar.Limits = .init()) { jar = InlineLocked(CookieJar(limits: limits)) }
 
-    /// Whether there are no cookies.
+    /// A Boolean value that indicates whether the store is empty.
     public var isEmpty: Bool { jar.withLock { $0.isEmpty } }
 
-    /// All cookies whose time is not over, in no particular order.
+    /// All cookies that haven't expired, in no particular order.
     public var all: [Cookie] { jar.withLock { $0.all() } }
 
-    /// The cookies for a request, in the order in which they are sent.
+    /// Returns the cookies for a request, in the order in which they are sent.
     public func cookies(for url: CookieURL) -> [Cookie] { jar.withLock { $0.cookies(for: url) } }
 
-    /// Takes cookies; one whose time is over removes the one that is there.
+    /// Stores cookies. An expired cookie removes the stored cookie with the same identity.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
         jar.withLock { jar in
             for cookie in cookies { jar.store(cookie, from: url) }
@@ -91,17 +95,18 @@ public final class MemoryCookieStore: CookieStore {
     public func removeAll() { jar.withLock { $0.removeAll() } }
 }
 
-/// Knows the names under which anybody can register names: `com`, `co.uk`, `github.io`. No cookie is for all of such a name.
+/// A list of the domains under which anyone can register names, such as `com`, `co.uk`, and `github.io`. No cookie can be set for
+/// all of such a domain.
 ///
-/// It is asked while a response is read, so it is quick, and may be asked on any thread.
+/// The list is consulted while a response is read, on any thread, so its method must return quickly.
 public protocol PublicSuffixList: Sendable {
-    /// Whether a name is a public suffix.
+    /// Returns whether a domain is a public suffix.
     ///
-    /// - Parameter domain: In lower case, ASCII (Punycode for what is not), without a dot in front or at the end.
+    /// - Parameter domain: The domain in lowercase ASCII (Punycode for other characters), without a leading or trailing dot.
     func isPublicSuffix(_ domain: String) -> Bool
 }
 
-/// What is known without a list: a name without a dot is a public suffix.
+/// The fallback without a list: each name without a dot is a public suffix.
 package struct TopLevelSuffixes: PublicSuffixList {
     package init() {}
 
@@ -109,7 +114,7 @@ package struct TopLevelSuffixes: PublicSuffixList {
 }
 
 extension PublicSuffixList {
-    /// Whether two hosts are of one site: they are the same, or the same name right below a public suffix is in both.
+    /// Returns whether two hosts belong to the same site: they are equal, or they share the label directly below a public suffix.
     package func areSameSite(_ host: CookieDomain, _ other: CookieDomain) -> Bool {
         guard host != other else { return true }
         guard !host.isAddress, !other.isAddress, let site = registrableDomain(of: host) else { return false }

@@ -1,51 +1,55 @@
 public import Foundation
 
-/// Keeps cookies in a file, in the format of Netscape and curl: `curl -b FILE -c FILE` reads and writes it, too.
+/// A cookie store that keeps cookies in a file, in the format of Netscape and curl. `curl -b FILE -c FILE` reads and writes the
+/// same file.
 ///
-/// The file is read when the store is made. It is written a moment after a change, on a queue of its own, and by ``flush()``;
-/// what is left is written when the process exits. It is replaced as a whole, so that it is never seen half written, whatever
-/// happens meanwhile, and only its owner may read it (mode 0600).
+/// The initializer reads the file. The store writes it shortly after a change, on its own queue, and in ``flush()``. Remaining
+/// changes are written when the process exits. Each write replaces the whole file atomically, so a reader never finds a partial
+/// file, even after a crash. Only the file's owner can read it (mode 0600).
 ///
-/// Several processes may use one file: who writes takes over what the others have written meanwhile. A lock on a file beside
-/// it, with `.lock` after its name, keeps them apart. curl does not know that lock: let it run before or after.
+/// Several processes can use the same file: each write merges the changes that other processes have made. A lock on a second
+/// file, with `.lock` appended to its name, coordinates the processes. curl doesn't use that lock, so run curl before or after
+/// your app.
 ///
-/// Session cookies are kept as curl does, and so are lines that are no cookies. There is no room in the file for
-/// ``Cookie/sameSite`` and for tabs: a cookie with a tab in its name, value or path is not stored, nor one of a host that ends
-/// with a dot.
+/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format can't store
+/// ``Cookie/sameSite`` or tabs, so the store ignores cookies with a tab in their name, value, or path, and cookies of a host that
+/// ends with a dot.
 public final class FileCookieStore: CookieStore {
-    /// Where the cookies are.
+    /// The location of the file.
     public let file: URL
     private let stored: StoredContent<CookieFileContent>
 
-    /// Reads a file; there need not be one yet.
+    /// Creates a store and reads the file if it exists.
     ///
     /// - Parameters:
-    ///   - file: Where the cookies are. Its directory must be there.
-    ///   - limits: How many cookies it keeps. The default is 50 for a domain, and 3,000 in all.
-    /// - Throws: When the file is there and cannot be read, or is none: a directory, a symbolic link, a pipe.
+    ///   - file: The location of the file. Its directory must exist.
+    ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in all.
+    /// - Throws: An error if the file exists and can't be read, or isn't a regular file but a directory, a symbolic link, or a
+    ///   pipe.
     public init(file: URL, limits: CookieJar.Limits = .init()) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, CookieFileContent(limits: limits))
     }
 
-    /// Why the file could not be written the last time; nil when it could. It is tried again after the next change.
+    /// The error of the last attempt to write the file; nil if it succeeded. The store tries again after the next change.
     public var error: StoreFileError? { stored.error }
 
-    /// Writes what has changed, and returns when it is on the disk. It blocks, so it is not for the main thread of an app.
+    /// Writes pending changes, and returns when they are on the disk. This method blocks, so don't call it on the main thread of
+    /// an app.
     ///
-    /// - Throws: When the file cannot be written. It has what it had before.
+    /// - Throws: An error if the file can't be written. The file then keeps its previous contents.
     public func flush() throws(StoreFileError) { try stored.flush() }
 
-    /// Whether there are no cookies.
+    /// A Boolean value that indicates whether the store is empty.
     public var isEmpty: Bool { stored.withContent { $0.jar.isEmpty } }
 
-    /// All cookies whose time is not over, in no particular order.
+    /// All cookies that haven't expired, in no particular order.
     public var all: [Cookie] { stored.withContent { $0.jar.all() } }
 
-    /// The cookies for a request, in the order in which they are sent.
+    /// Returns the cookies for a request, in the order in which they are sent.
     public func cookies(for url: CookieURL) -> [Cookie] { stored.withContent { $0.jar.cookies(for: url) } }
 
-    /// Takes cookies; one whose time is over removes the one that is there.
+    /// Stores cookies. An expired cookie removes the stored cookie with the same identity.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
         stored.change { content, changes in
             for cookie in cookies where NetscapeCookieFile.hasRoom(for: cookie) {
@@ -72,7 +76,7 @@ public final class FileCookieStore: CookieStore {
     }
 }
 
-/// Cookies, and the lines of their file that are none.
+/// The cookies of a file, and its lines that aren't cookies.
 struct CookieFileContent: StoreContent {
     var jar: CookieJar
     private let limits: CookieJar.Limits
@@ -83,7 +87,7 @@ struct CookieFileContent: StoreContent {
     }
 
     mutating func read(_ bytes: [UInt8], now: Date) {
-        // What there is no room for in the file.
+        // Keeps the properties that the file can't store.
         let known = Dictionary(jar.all(now: now).map { ($0.identity, $0) }) { $1 }
         let (cookies, otherLines) = NetscapeCookieFile.read(bytes, now: now)
         self.otherLines = otherLines
@@ -101,7 +105,7 @@ struct CookieFileContent: StoreContent {
         for cookie in cookies.sorted(by: { $0.creationDate < $1.creationDate }) { jar.store(cookie, now: now) }
     }
 
-    /// Comments stay; another line may be somebody's cookie that cannot be read.
+    /// Keeps comments. Other lines can be cookies that Afar can't parse, so they are removed.
     mutating func removeAll() {
         jar.removeAll()
         otherLines.removeAll { $0.first != UInt8(ascii: "#") }

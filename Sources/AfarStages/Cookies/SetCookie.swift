@@ -1,19 +1,19 @@
 import Foundation
 
-/// A `Set-Cookie` field, taken apart (RFC 6265bis, section 5.6). Of attributes that come several times the last counts.
+/// A parsed `Set-Cookie` field (RFC 6265bis, section 5.6). If an attribute occurs more than once, the last one counts.
 struct SetCookie {
-    /// The most bytes that name and value have together.
+    /// The maximum length of the name and the value together, in bytes.
     private static let longestPair = 4096
-    /// The most bytes that an attribute's value has.
+    /// The maximum length of an attribute's value, in bytes.
     private static let longestAttribute = 1024
-    /// How long a cookie lasts at most (section 5.5): 400 days, in seconds.
+    /// The maximum lifetime of a cookie (section 5.5): 400 days, in seconds.
     static let longestAge = 400 * 24 * 60 * 60
 
     let name: String
     let value: String
-    /// `Max-Age`, and else `Expires`.
+    /// The expiration date from `Max-Age`, otherwise from `Expires`.
     private(set) var expires: Date?
-    /// In lower case, without the dot that it may begin with; nil when there is none.
+    /// The domain in lowercase, without a leading dot; nil if the field doesn't specify one.
     private(set) var domain: String?
     /// Nil for the default path.
     private(set) var path: String?
@@ -21,7 +21,7 @@ struct SetCookie {
     private(set) var isHTTPOnly = false
     private(set) var sameSite: Cookie.SameSite?
 
-    /// - Returns: Nil for a field that is ignored.
+    /// - Returns: Nil if the field is ignored.
     init?(_ field: String, now: Date) {
         guard field.allBytes({ !$0.isCookieControl }) else { return nil }
         var parts = Substring(field).utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
@@ -55,7 +55,7 @@ struct SetCookie {
         }
     }
 
-    /// Section 5.6.2.
+    /// Parses `Max-Age` (section 5.6.2).
     private static func end(ofAge text: String, now: Date) -> Date? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
@@ -64,7 +64,7 @@ struct SetCookie {
         return isNegative || seconds == 0 ? .distantPast : now + TimeInterval(seconds)
     }
 
-    /// What stands before and after the first `=`, without spaces around.
+    /// Splits a part at its first `=`, and trims spaces.
     private static func split(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, value: Substring.UTF8View?) {
         guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))

@@ -1,20 +1,21 @@
 import Foundation
 
-/// One exchange over a transport that can only be awaited: a custom one, or a decorator around another.
+/// An exchange over a transport that only has an async interface: a custom transport, or a decorator around another one.
 ///
-/// Such a transport may ignore ``Exchange/decide`` and return a response with its whole body. Then the decision is made and applied
-/// here. The transport enforces the total timeout, so it doesn't end a decision that is made after the transport has returned.
+/// Such a transport may ignore ``Exchange/decide`` and return a response with its whole body. The decision is then made and
+/// applied here. The transport enforces the total timeout, which therefore doesn't apply to a decision after the transport has
+/// returned.
 struct AwaitedExchange: Sendable {
     private struct State {
-        /// The heads that were judged, and the decisions.
+        /// The heads that a decision was made about, and the decisions.
         var known: [(head: ResponseHead, decision: HeadDecision)] = []
-        /// Whether the transport has returned. It may send on behind one's back.
+        /// Whether the transport has returned. It might still receive responses afterward.
         var isOver = false
     }
 
     private let original: Exchange
     private let exchange: Exchange
-    /// Where the body begins in its file.
+    /// The offset of the body in its file.
     private let start: off_t
     private let state = Locked(State())
 
@@ -40,13 +41,13 @@ struct AwaitedExchange: Sendable {
             if let decision = entry?.decision { return .success(try await apply(decision, with: response)) }
             return .success(try await decide(on: response, isFirst: known.isEmpty))
         } catch {
-            // What is in the file belongs there only if it was taken.
+            // Keep the contents of the file only if the last decision accepted them.
             if case .take(nil)? = close().last?.decision {} else { try? takeOut(into: nil) }
             return .failure(error)
         }
     }
 
-    /// No more heads are judged.
+    /// Ends the decisions: later heads are refused.
     private func close() -> [(head: ResponseHead, decision: HeadDecision)] {
         state.withLock { state in
             state.isOver = true
@@ -54,9 +55,9 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Has a whole response judged as if its head had just come.
+    /// Decides on a complete response as if its head had just arrived.
     ///
-    /// - Parameter isFirst: Whether none was judged before. Then the file of a body that begins with it is not touched.
+    /// - Parameter isFirst: Whether this is the first decision. In that case, a body at the start of its file isn't copied.
     private func decide(on response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
         guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
             return try await apply(original.headArrived(response.head), with: response)
@@ -85,7 +86,8 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Takes what was written to the exchange's file out of it again, and puts it where it belongs, if it is not there.
+    /// Removes the body from the exchange's file. Copies it to the destination first, unless the destination already has
+    /// contents.
     private func takeOut(into destination: Int32?) throws(TransportError) {
         guard let descriptor = exchange.delivery.descriptor else { return }
         let end = lseek(descriptor, 0, SEEK_END)
@@ -117,7 +119,7 @@ struct AwaitedExchange: Sendable {
     }
 }
 
-/// A file for a moment.
+/// A temporary file without a name.
 private final class AnonymousFile {
     let descriptor: Int32
 

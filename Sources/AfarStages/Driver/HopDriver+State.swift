@@ -1,30 +1,31 @@
 import HTTPTypes
 
 extension HopDriver {
-    /// A stage that takes part, and the hop as that stage sees it.
+    /// A stage that takes part in the exchange, and the hop as that stage received it.
     struct Level {
         let stage: Int
         let run: any StageRun
         var hop: Hop
     }
 
-    /// The way of a hop through the stages.
+    /// The path of a hop through the stages.
     struct Route {
-        /// How many stages take part in most exchanges: redirects and cookies.
+        /// The number of stages that take part in most exchanges: redirects and cookies.
         private static let usualCount = 2
 
-        /// The stages that take part, the outermost first.
+        /// The stages that take part, outermost first.
         var levels: [Level] = []
-        /// How many of them know of the hop.
+        /// The number of stages in `levels` that have received the hop.
         private var informed = 0
-        /// The hop as these have left it.
+        /// The hop as the last of these stages changed it.
         private(set) var hop: Hop
-        /// Whether time has passed since the total timeout began.
+        /// Whether time has passed since the total timeout started.
         var hasBegun = false
 
         init(_ hop: Hop) { self.hop = hop }
 
-        /// Asks the next stage that does not know of the hop, which takes part from now on; nil when all know.
+        /// Calls the next stage that hasn't received the hop, and adds it to `levels`. Returns nil if all stages have received
+        /// it.
         mutating func inform(_ stages: [any ExchangeStage]) -> Reply<RequestAction>? {
             if informed == levels.count {
                 if levels.isEmpty { levels.reserveCapacity(Self.usualCount) }
@@ -41,12 +42,12 @@ extension HopDriver {
             return levels[informed - 1].run.before(hop)
         }
 
-        /// A stage has made another request of it, for those after it.
+        /// Replaces the exchange of the hop for the stages that follow.
         mutating func change(to exchange: Exchange) { hop = Hop(exchange, after: hop, because: hop.reason) }
 
-        /// Has another hop begin at a stage. Those after that begin anew.
+        /// Starts another hop at a stage. The stages after it begin again.
         ///
-        /// - Returns: The stages whose part in the hop before is over.
+        /// - Returns: The stages whose part in the previous hop has ended.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
             let over = Array(levels[level...])
             levels.removeLast(over.count - 1)
@@ -55,61 +56,61 @@ extension HopDriver {
         }
     }
 
-    /// What is there to be done when all is over.
+    /// What remains to do after the exchange has ended.
     struct End {
         let levels: [Level]
-        /// What was measured in the hops before the last one; nil when nothing was.
+        /// The measurements of the hops before the last one; nil if empty.
         let report: TransportReport?
-        /// The events that were not delivered to the owner, and are no longer needed.
+        /// The events that weren't delivered to the owner and are no longer needed.
         let events: [Event]
     }
 
-    /// What is known of a response whose head has come.
+    /// A response whose head has arrived.
     struct SeenHead {
         let head: ResponseHead
-        /// What a stage wants done when the response has ended; nil when none wants anything.
+        /// The action that a stage requested for the end of the response, if any.
         var action: (ResponseAction, level: Int)?
     }
 
     struct State {
         var route: Route
-        /// What was measured in the hops before.
+        /// The measurements of the previous hops.
         var report = TransportReport()
-        /// The stage that followed the last redirect.
+        /// The index of the stage that followed the last redirect.
         private var redirectLevel = 0
-        /// The response of this hop that was judged last.
+        /// The latest response of this hop.
         var lastHead: SeenHead?
-        /// Those before, where a transport around the transport has sent several.
+        /// The earlier responses of this hop, if a decorating transport received several.
         var earlierHeads: [SeenHead] = []
         var running: (any PreparedExchange)?
         var isCancelled = false
         var isOver = false
-        /// The head that the observer has seen.
+        /// The head that was reported to the observer.
         var shown: ResponseHead?
-        /// Whether it is open yet who is to see what comes: the exchange's observer, or nobody.
+        /// Whether progress is held back, because it isn't decided yet whether the observer receives this response.
         var isHolding = false
-        /// How much has come meanwhile, and was expected.
+        /// The progress that was held back.
         var held: (bytes: Int64, expected: Int64?)?
-        /// The events that were not yet delivered to the owner.
+        /// The events that haven't been delivered to the owner.
         private var events: [Event] = []
-        /// What is asked about the final head, which is delivered even when all is over.
+        /// Work for the decision about the final head. It is delivered even after the exchange has ended.
         private var owed: [Event] = []
-        /// What the exchange came to; delivered last.
+        /// The result of the exchange, which is delivered last.
         private var result: Result<TransportResponse, any Error>?
-        /// Whether the owner has the result, and takes no more events.
+        /// Whether the owner has received the result and takes no more events.
         private var isDelivered = false
-        /// The owner, while it waits for an event.
+        /// The owner's continuation while it waits for an event.
         private var waiter: UnsafeContinuation<Void, Never>?
 
         init(_ hop: Hop) { route = Route(hop) }
 
-        /// A head has come.
+        /// Records a head that has arrived.
         mutating func note(_ head: ResponseHead) {
             if let lastHead { earlierHeads.append(lastHead) }
             lastHead = SeenHead(head: head)
         }
 
-        /// Notes what a stage wants, if the response is still of interest.
+        /// Records the action that a stage requested, if the response still matters.
         mutating func note(_ action: ResponseAction, of level: Int, about head: ResponseHead) {
             if lastHead?.head === head {
                 lastHead?.action = (action, level)
@@ -122,16 +123,16 @@ extension HopDriver {
             !isOver && (lastHead?.head === head || earlierHeads.contains { $0.head === head })
         }
 
-        /// What is wanted about a response that is returned.
+        /// Returns the action for a response that the transport returned.
         func action(for head: ResponseHead) -> (ResponseAction, level: Int)? {
             if let lastHead, lastHead.head === head || earlierHeads.isEmpty { return lastHead.action }
             let known = earlierHeads.first { $0.head === head } ?? earlierHeads.first { $0.head.isLike(head) }
             return (known ?? lastHead)?.action
         }
 
-        /// All is over.
+        /// Ends the exchange.
         mutating func end() -> End {
-            // The hop that was sent holds the driver.
+            // Releases the hop, because it retains the driver.
             defer { (route, events, isOver) = (Route(.none), [], true) }
             return End(levels: route.levels, report: report.isEmpty ? nil : report, events: events)
         }
@@ -146,19 +147,19 @@ extension HopDriver {
             return .ended(result)
         }
 
-        /// Returns the owner, if it waits for an event.
+        /// Returns the owner's continuation if it waits for an event.
         mutating func post(_ result: Result<TransportResponse, any Error>) -> UnsafeContinuation<Void, Never>? {
             self.result = result
             return waiter.take()
         }
 
-        /// Returns the owner, if it waits for an event.
+        /// Returns the owner's continuation if it waits for an event.
         mutating func post(_ event: Event, isOwed: Bool) -> UnsafeContinuation<Void, Never>? {
             if isOwed { if !isDelivered { owed.append(event) } } else if !isOver { events.append(event) }
             return waiter.take()
         }
 
-        /// Returns whether the owner has to wait, since there is no event.
+        /// Stores the owner's continuation. Returns false if an event is available, so that the owner must not wait.
         mutating func wait(_ owner: UnsafeContinuation<Void, Never>) -> Bool {
             guard owed.isEmpty, events.isEmpty, result == nil else { return false }
             waiter = owner
@@ -167,7 +168,8 @@ extension HopDriver {
 
         // MARK: Redirects
 
-        /// Keeps a redirect. A stage outside of the redirects that sends another request begins before them.
+        /// Records a redirect. When a stage outside the redirect stage sends another request, the redirects start over, so this
+        /// method clears them.
         mutating func noteFollowing(_ reason: ResponseAction.Reason, of level: Int) {
             if case .redirect(let redirect) = reason {
                 report.redirects.append(redirect)
@@ -177,7 +179,7 @@ extension HopDriver {
             }
         }
 
-        /// Has another hop begin at a stage.
+        /// Starts another hop at a stage.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
             (lastHead, earlierHeads, shown, isHolding, held) = (nil, [], nil, false, nil)
             return route.begin(next, at: level)
@@ -186,7 +188,7 @@ extension HopDriver {
 }
 
 extension ResponseHead {
-    /// Whether another head means the same to every stage. A transport around the transport may have changed the rest.
+    /// Returns whether another head is equivalent for every stage. A decorating transport may have changed other fields.
     func isLike(_ other: ResponseHead) -> Bool {
         self === other
             || status == other.status && values(for: .location) == other.values(for: .location)

@@ -1,26 +1,25 @@
 import Foundation
 
-/// Brings an exchange to its end, through the stages and over the transport, in as many hops as it takes.
+/// Sends an exchange through the stages and over the transport, in as many hops as necessary, until it completes.
 ///
-/// It calls each stage before a request is sent, and at the response's head, where the body can still be discarded. It
-/// owns what all hops have in common: the total timeout, the report, the observer and cancellation. It never waits itself:
-/// its owner runs the work that takes time.
+/// The driver calls each stage before it sends a request, and when the response's head arrives, while the body can still be
+/// discarded. It manages what all hops share: the total timeout, the report, the observer, and cancellation. It never waits: its
+/// owner runs slow work.
 package final class HopDriver: Sendable {
-    /// Work that takes time, or user code.
+    /// Work that can suspend, or that calls user code.
     package typealias Work = @Sendable () async -> Void
 
-    /// What the owner has to do next.
+    /// The owner's next task.
     package enum Event: Sendable {
-        /// Run this in a task of the request's, beside the exchange. There may be several at once.
+        /// Run this work in a task of the request, alongside the exchange. Several can run at once.
         case run(Work)
         case ended(Result<TransportResponse, any Error>)
     }
 
-    /// Decides about the response that is to be the exchange's. It may give something to be waited for, too, beside the
-    /// exchange.
+    /// Decides on the response that becomes the exchange's result. It can also return work to run alongside the exchange.
     package typealias FinalDecision = @Sendable (ResponseHead) -> (HeadDecision, asking: Work?)
 
-    /// The longest body that is read only to keep the connection.
+    /// The maximum size in bytes of a body that is read only to reuse the connection: 64 KiB.
     private static let longestBodyToSkip: Int64 = 64 * 1024
 
     private let stages: [any ExchangeStage]
@@ -29,7 +28,7 @@ package final class HopDriver: Sendable {
     private let observer: (any ExchangeObserver)?
     private let state: InlineLocked<State>
 
-    /// - Parameter decide: Called at the head of each response that all stages pass, on the thread that reads the network.
+    /// - Parameter decide: Called for the head of each response that all stages pass, on the thread that reads from the network.
     package init(
         _ hop: Hop, through stages: [any ExchangeStage], over transport: ExchangeSender, decide: @escaping FinalDecision
     ) {
@@ -40,9 +39,10 @@ package final class HopDriver: Sendable {
         state = InlineLocked(State(hop))
     }
 
-    /// Sends the exchange, and returns its response. To be called once. ``cancel()`` ends it, a cancelled task does not.
+    /// Sends the exchange, and returns its response. Call this method only once. ``cancel()`` ends the exchange; canceling the
+    /// task doesn't.
     ///
-    /// - Parameter run: Runs work in a task that is cancelled when the exchange has ended.
+    /// - Parameter run: Runs work in a task that is canceled when the exchange has ended.
     nonisolated(nonsending) package func response(
         running run: (@escaping Work) -> Void
     ) async throws -> TransportResponse {
@@ -55,7 +55,7 @@ package final class HopDriver: Sendable {
         }
     }
 
-    /// The next event, once there is one. To be called again after each but the last.
+    /// Returns the next event, and waits for it if necessary. Call this method again after each event except the last one.
     nonisolated(nonsending) package func next() async -> Event {
         while true {
             if let event = state.withLock({ $0.takeEvent() }) { return event }
@@ -68,12 +68,12 @@ package final class HopDriver: Sendable {
 
     /// Adds an event.
     ///
-    /// - Parameter isOwed: Whether it is delivered even if the exchange has ended before the owner takes it.
+    /// - Parameter isOwed: Whether the event is delivered even if the exchange ends before the owner takes it.
     private func post(_ event: Event, isOwed: Bool = false) {
         state.withLock { $0.post(event, isOwed: isOwed) }?.resume()
     }
 
-    /// Ends the exchange, at whatever stage it is. What the owner runs for it has to be cancelled as well.
+    /// Ends the exchange in any state. The caller must also cancel the work that the owner runs for it.
     package func cancel() {
         let running = state.withLock { state in
             state.isCancelled = true
@@ -112,7 +112,7 @@ package final class HopDriver: Sendable {
         advance()
     }
 
-    /// A stage has decided not to send the hop. Neither it nor the stages after it are asked again.
+    /// Ends a hop that a stage decided not to send. The result isn't passed to that stage or to the stages after it.
     private func end(with action: RequestAction) {
         let count = state.withLock { $0.route.levels.count } - 1
         switch action {
@@ -122,7 +122,7 @@ package final class HopDriver: Sendable {
         }
     }
 
-    /// Saves the route of a hop that is not sent: its stages have begun, and are notified when it ends.
+    /// Saves the route of a hop that isn't sent: its stages have begun, and must be notified when it ends.
     private func note(_ route: Route) { state.withLock { $0.route = route } }
 
     private func send(over route: Route) {
@@ -142,7 +142,7 @@ package final class HopDriver: Sendable {
         let isCancelled = state.withLock { state in
             state.route = route
             state.route.hasBegun = true
-            // What is not started holds the hop, and that the driver.
+            // Don't store an exchange that won't start: it retains the hop, which retains the driver.
             if !state.isCancelled { state.running = prepared }
             return state.isCancelled
         }
@@ -153,7 +153,7 @@ package final class HopDriver: Sendable {
         if let prepared {
             prepared.start { [self] result in arrive(result) }
         } else if case .awaited(let transport) = transport {
-            // Nobody but the stages knows what they require.
+            // The stages can add requirements, so check them only now.
             do { try transport.capabilities.check(hop.exchange) } catch { return arrive(.failure(error)) }
             post(.run { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
         }
@@ -161,7 +161,7 @@ package final class HopDriver: Sendable {
 
     // MARK: The head
 
-    /// What is done with a response whose head has come.
+    /// Records a head that has arrived, and decides on its response.
     private func decide(on head: ResponseHead) -> HeadDecision {
         let levels = state.withLock { state in
             state.note(head)
@@ -170,7 +170,7 @@ package final class HopDriver: Sendable {
         return decide(on: head, by: levels[...])
     }
 
-    /// Asks the stages, the innermost first, and then the judge.
+    /// Calls the stages, innermost first, and then the final decision.
     private func decide(on head: ResponseHead, by levels: ArraySlice<Level>) -> HeadDecision {
         for index in levels.indices.reversed() {
             switch levels[index].run.head(head, of: levels[index].hop) {
@@ -181,7 +181,7 @@ package final class HopDriver: Sendable {
                 post(
                     .run { [self] in
                         let action = await work()
-                        // It may be over, by a timeout say.
+                        // The exchange may have ended meanwhile, for example by a timeout.
                         guard state.withLock({ $0.knows(head) }) else { return }
                         if case .pass = action {
                             pending.give(decide(on: head, by: levels[..<index]))
@@ -198,7 +198,7 @@ package final class HopDriver: Sendable {
         return decision
     }
 
-    /// Notes what a stage wants, which is done when the response has ended.
+    /// Records the action of a stage, which is performed when the response has ended.
     private func headDecision(after action: ResponseAction, of level: Int, about head: ResponseHead) -> HeadDecision {
         state.withLock { $0.note(action, of: level, about: head) }
         if case .fail = action { return .discard(upTo: 0) }
@@ -246,12 +246,12 @@ package final class HopDriver: Sendable {
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
             case .validation: break
             }
-            // In a task of the request's: a transport's code may be somebody's.
+            // Advance in a task of the request, because this can call the code of a custom transport.
             post(.run { [self] in advance() })
         }
     }
 
-    /// Takes a response of a stage's, after the stages before that have seen its head.
+    /// Continues with a response that a stage provided, after the stages before it have received its head.
     private func take(_ response: TransportResponse, before level: Int) {
         let (levels, delivery) = state.withLock { state in
             state.note(response.head)
@@ -263,7 +263,7 @@ package final class HopDriver: Sendable {
         pending.whenGiven { [self] decision in arrive(response.applying(decision, instead: delivery)) }
     }
 
-    /// Asks the stages before one, the innermost first, whether a failure can be made good.
+    /// Passes a failure to the stages before a level, innermost first. A stage can recover from it.
     private func fail(with error: any Error, before level: Int) {
         var error = error
         let levels = state.withLock { state in
@@ -322,7 +322,7 @@ package final class HopDriver: Sendable {
     }
 }
 
-/// The observer sees only the response that is the exchange's.
+/// Reports only the exchange's final response to the observer.
 extension HopDriver: ExchangeObserver {
     package func exchangeDidReceiveInformational(_ head: ResponseHead) {
         observer?.exchangeDidReceiveInformational(head)
@@ -353,7 +353,7 @@ extension HopDriver: ExchangeObserver {
         if !isHolding { observer?.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 
-    /// Lets the observer see a response, and what has come of it.
+    /// Reports a response's head to the observer, and the progress that was held back.
     private func show(_ head: ResponseHead, to observer: any ExchangeObserver) {
         let isNew = state.withLock { state in
             defer { state.shown = head }
@@ -361,11 +361,11 @@ extension HopDriver: ExchangeObserver {
         }
         guard isNew else { return }
         observer.exchangeDidReceiveHead(head)
-        // It goes on arriving meanwhile.
+        // More progress can arrive meanwhile.
         while let (bytes, expected) = takeHeld() { observer.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 
-    /// The progress that was withheld from the observer; when there is none, later progress is reported immediately.
+    /// Returns the progress that was held back. If there is nothing to report, later progress is reported immediately.
     private func takeHeld() -> (bytes: Int64, expected: Int64?)? {
         state.withLock { state in
             defer { state.held = nil }

@@ -1,8 +1,8 @@
 extension TransportReport {
-    /// Whether nothing was measured.
+    /// Whether the report contains no measurements.
     var isEmpty: Bool { transactions.isEmpty && redirects.isEmpty }
 
-    /// An error of a later hop, with the report of all hops.
+    /// Returns an error of a later hop, with the report of all hops.
     func followed(by error: any Error) -> any Error {
         guard var error = error as? TransportError else { return error }
         var whole = self
@@ -11,7 +11,7 @@ extension TransportReport {
         return error
     }
 
-    /// The report of a hop that is not the last one, with its request and response.
+    /// Returns the report of a hop that isn't the last one, with its request and response.
     func describing(_ hop: Hop, _ response: ResponseHead?) -> TransportReport {
         guard let last = transactions.indices.last, transactions[last].heads == nil else { return self }
         var copy = self
@@ -21,7 +21,7 @@ extension TransportReport {
 }
 
 extension TransportResponse {
-    /// This response, with the report of the hops before it added.
+    /// Returns this response with the report of the previous hops added.
     func preceded(by report: TransportReport) -> TransportResponse {
         var response = self
         if case .stream(let stream) = body { stream.precede(by: report) }

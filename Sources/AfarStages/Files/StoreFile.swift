@@ -1,15 +1,15 @@
 public import Foundation
 
-/// A file that several processes may use, and that is never seen half written: it is replaced as a whole, under the lock of a
-/// file beside it. Only this user may read it.
+/// A file that several processes can share. Each write replaces the whole file under a lock, so that a reader never finds a
+/// partial file. The lock is a second file beside it. Only the current user can read the file.
 struct StoreFile: Sendable {
     private static let largestSize = 64 << 20
 
-    /// Which version of the file this is: another one differs in something.
+    /// Identifies a version of the file. Different versions differ in at least one property.
     struct Version: Equatable, Sendable {
         let inode: UInt64
         let size: Int64
-        /// When it was changed, as the system writes it.
+        /// The modification time, as the system represents it.
         let time: [UInt8]
     }
 
@@ -18,9 +18,9 @@ struct StoreFile: Sendable {
 
     // MARK: Reading
 
-    /// What is in the file, and which version that is; nil when there is no file.
+    /// Returns the contents of the file and their version, or nil if the file doesn't exist.
     func read() throws(StoreFileError) -> (bytes: [UInt8], version: Version)? {
-        // A pipe would block until somebody writes into it.
+        // Without O_NONBLOCK, opening a pipe would block until another process opens it for writing.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -51,10 +51,10 @@ struct StoreFile: Sendable {
 
     // MARK: Writing
 
-    /// Replaces what is in the file, alone among all who use it.
+    /// Replaces the contents of the file while holding its lock.
     ///
-    /// - Parameter change: Makes the new contents of the old ones.
-    /// - Returns: Which version it is now.
+    /// - Parameter change: Returns the new contents, given the old ones.
+    /// - Returns: The new version.
     func replace(
         _ change: ((bytes: [UInt8], version: Version)?) -> [UInt8]
     ) throws(StoreFileError) -> Version {
@@ -63,10 +63,10 @@ struct StoreFile: Sendable {
         return try write(change(try read()))
     }
 
-    /// Writes a file beside it, and puts that in its place when it is on the disk.
+    /// Writes a temporary file beside the file, and renames it when it is on the disk.
     private func write(_ bytes: [UInt8]) throws(StoreFileError) -> Version {
         let new = path + ".new"
-        // What a process has left that was killed here: whoever has the lock is alone.
+        // Remove what a killed process left behind. The lock guarantees that no other process is writing.
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
@@ -84,7 +84,7 @@ struct StoreFile: Sendable {
         return Version(status)
     }
 
-    /// So that the new name is on the disk, too. Where that is not possible, the old or the new contents are.
+    /// Writes the new name to the disk. If that fails, the disk contains either the old or the new contents.
     private func syncDirectory() {
         let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
@@ -119,22 +119,22 @@ extension StoreFile.Version {
     }
 }
 
-/// Why a file of cookies, of HSTS hosts or of cached responses cannot be read or written.
+/// An error that occurs when a file of cookies, HSTS hosts, or cached responses can't be read or written.
 public enum StoreFileError: Error, Sendable, Hashable {
-    /// The path leads to something else: a directory, a symbolic link, a pipe, a device.
+    /// The path isn't a regular file but a directory, a symbolic link, a pipe, or a device.
     case notARegularFile(URL)
-    /// The file cannot be opened or read.
+    /// The file can't be opened or read.
     case unreadable(URL, POSIXErrorCode)
-    /// The file has more than 64 MiB.
+    /// The file is larger than 64 MiB.
     case tooLarge(URL)
-    /// Another process holds the file's lock for more than five seconds.
+    /// Another process has held the file's lock for more than five seconds.
     case inUse(URL)
-    /// The file cannot be written. What it had is still there.
+    /// The file can't be written. It keeps its previous contents.
     case unwritable(URL, POSIXErrorCode)
 }
 
 extension StoreFileError: LocalizedError, CustomStringConvertible {
-    /// What is wrong with which file.
+    /// A description of the problem that names the file.
     public var description: String {
         switch self {
         case .notARegularFile(let file): "\(file.path) is no regular file"
@@ -145,15 +145,15 @@ extension StoreFileError: LocalizedError, CustomStringConvertible {
         }
     }
 
-    /// The same sentence.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 
     private static func text(_ code: POSIXErrorCode) -> String { String(cString: strerror(code.rawValue)) }
 }
 
-/// The lock of a file among processes, held until it is released. It is a file beside the other, and stays there.
+/// A file's lock between processes, held until it is released. The lock is a separate file beside it, which isn't removed.
 package struct FileLock {
-    /// How long another process may hold the lock.
+    /// The maximum time to wait for another process: 5 seconds.
     private static let longestWait = Duration.seconds(5)
 
     private let descriptor: Int32

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a store has in memory, and the file that it is written to a moment later.
+/// The contents of a store in memory, and the file that they are written to shortly after a change.
 ///
-/// The file is written on a queue: at once after the first change, then a tenth of a second after the last time at the
-/// earliest, with all that has changed meanwhile. What others have written into it is kept: only what has changed here is
-/// changed there. What is left is written when the process exits.
+/// The file is written on a queue: immediately after the first change, and otherwise at least 100 ms after the previous write,
+/// with all changes since then. Changes that other processes made to the file are kept, because a write applies only this store's
+/// changes. Remaining changes are written when the process exits.
 final class StoredContent<Content: StoreContent>: UnsavedStore {
     private struct State {
         var content: Content
@@ -12,7 +12,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         var isScheduled = false
         var lastEnd = ContinuousClock.now - .seconds(1)
         var error: StoreFileError?
-        /// The version of the file that holds the content as it was without the changes.
+        /// The version of the file that contains the content without `changes`.
         var version: StoreFile.Version?
     }
 
@@ -22,7 +22,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
     private let state: InlineLocked<State>
     private let queue = DispatchQueue(label: "afar.store", qos: .utility)
 
-    /// - Parameter content: Takes what is in the file.
+    /// - Parameter content: The content that reads the file.
     init(file url: URL, _ content: Content) throws(StoreFileError) {
         file = StoreFile(url: url)
         var content = content
@@ -31,15 +31,15 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         state = InlineLocked(State(content: content, version: contents?.version))
     }
 
-    /// Why the file was not written the last time; nil when it was.
+    /// The error of the last attempt to write the file; nil if it succeeded.
     var error: StoreFileError? { state.withLock { $0.error } }
 
-    /// Does something with the content that need not be written.
+    /// Accesses the content without scheduling a write.
     func withContent<Result: Sendable>(_ body: (inout Content) -> Result) -> Result {
         state.withLock { body(&$0.content) }
     }
 
-    /// Changes the content.
+    /// Changes the content, and schedules a write.
     func change(_ body: (inout Content, inout StoreChanges<Content.Key, Content.Value>) -> Void) {
         let delay = state.withLock { state -> Duration? in
             body(&state.content, &state.changes)
@@ -48,12 +48,12 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
             }
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
-            // In one step with the change, or the process could exit in between.
+            // In the same critical section as the change, because the process could exit in between.
             UnsavedStores.shared.insert(self)
             return ContinuousClock.now.duration(to: state.lastEnd + Self.shortestPause)
         }
         guard let delay else { return }
-        // It holds this object until that has been written.
+        // The closure retains this object until the file is written.
         let save: @Sendable () -> Void = { self.save() }
         if delay > .zero {
             queue.asyncAfter(deadline: .now() + delay / .seconds(1), execute: save)
@@ -62,7 +62,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         }
     }
 
-    /// Writes what has changed, and returns when it is on the disk.
+    /// Writes pending changes, and returns when they are on the disk.
     func flush() throws(StoreFileError) {
         queue.sync { write() }
         if let error { throw error }
@@ -75,7 +75,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         write()
     }
 
-    /// On the queue only.
+    /// Must be called on `queue`.
     private func write() {
         let (changes, own, version) = state.withLock { state in
             defer { state.changes = StoreChanges() }
@@ -86,7 +86,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         var merged: Content?
         let result = Result { () throws(StoreFileError) in
             try file.replace { contents in
-                // Nobody else has written it.
+                // No other process has changed the file.
                 if let version, contents?.version == version { return own.bytes(now: now) }
                 var content = own
                 content.read(contents?.bytes ?? [], now: now)
@@ -115,33 +115,34 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
     }
 }
 
-/// What a store has in memory and in a file.
+/// The contents of a store, in memory and in a file.
 protocol StoreContent: Sendable {
     associatedtype Key: Hashable & Sendable
     associatedtype Value: Sendable
 
-    /// Takes what is in a file, in place of what it has.
+    /// Replaces the content with that of a file.
     ///
-    /// - Parameter bytes: What is in the file. Whatever it may be, it is kept or passed over.
+    /// - Parameter bytes: The contents of the file. Anything that can't be parsed is kept or ignored.
     mutating func read(_ bytes: [UInt8], now: Date)
 
-    /// Takes what has changed.
+    /// Applies changes.
     mutating func apply(_ changes: StoreChanges<Key, Value>, now: Date)
 
-    /// What is to be in the file.
+    /// Returns the contents of the file.
     func bytes(now: Date) -> [UInt8]
 
     func contains(_ key: Key) -> Bool
 }
 
-/// What has been changed in a store and is not in its file yet.
+/// The changes in a store that its file doesn't contain yet.
 struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// How many are kept for a file that cannot be written, before those are left out that the store itself no longer has.
+    /// The number of pending changes above which changes for entries that the store no longer contains are dropped. It matters
+    /// when a file can't be written.
     static var limit: Int { 20_000 }
 
-    /// Whether all that was there before has been removed.
+    /// Whether all earlier contents were removed.
     private(set) var removesAll = false
-    /// The new values, nil for what was removed.
+    /// The new values by key; nil for removed entries.
     private(set) var values: [Key: Value?] = [:]
 
     var isEmpty: Bool { !removesAll && values.isEmpty }
@@ -150,7 +151,7 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     mutating func removeAll() { (removesAll, values) = (true, [:]) }
 
-    /// These, and others that came later.
+    /// Appends later changes.
     mutating func append(_ later: Self) {
         if later.removesAll { removeAll() }
         values.merge(later.values) { $1 }
@@ -159,14 +160,14 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func keep(where isKept: (Key) -> Bool) { values = values.filter { $0.value == nil || isKept($0.key) } }
 }
 
-/// A store whose file is behind.
+/// A store with unsaved changes.
 protocol UnsavedStore: AnyObject, Sendable {
-    /// Writes the file, as well as that is possible.
+    /// Writes the file, and ignores errors.
     func saveAtExit()
 }
 
-/// The stores that have something to write, which they do at the latest when the process exits. One that is killed by a
-/// signal loses what it has changed in the last moment.
+/// The stores with unsaved changes, which are written at the latest when the process exits. A process that is killed by a signal
+/// loses its most recent changes.
 final class UnsavedStores: Sendable {
     static let shared = UnsavedStores()
 

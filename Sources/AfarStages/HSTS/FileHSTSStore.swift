@@ -1,38 +1,40 @@
 public import Foundation
 
-/// Keeps the hosts that want https in a file, in curl's format: `curl --hsts FILE` reads and writes it, too.
+/// An HSTS store that keeps hosts in a file, in curl's format. `curl --hsts FILE` reads and writes the same file.
 ///
-/// The file is read when the store is made. It is written a moment after a change, on a queue of its own, and by ``flush()``;
-/// what is left is written when the process exits. It is replaced as a whole, only its owner may read it (mode 0600), and
-/// several processes may use one file, as with ``FileCookieStore``.
+/// The initializer reads the file. The store writes it shortly after a change, on its own queue, and in ``flush()``. Remaining
+/// changes are written when the process exits. Each write replaces the whole file atomically. Only the file's owner can read it
+/// (mode 0600). Several processes can use the same file, as with ``FileCookieStore``.
 public final class FileHSTSStore: HSTSStore {
-    /// Where the hosts are.
+    /// The location of the file.
     public let file: URL
     private let stored: StoredContent<HSTSFileContent>
 
-    /// Reads a file; there need not be one yet.
+    /// Creates a store and reads the file if it exists.
     ///
-    /// - Throws: When the file is there and cannot be read, or is none: a directory, a symbolic link, a pipe.
+    /// - Throws: An error if the file exists and can't be read, or isn't a regular file but a directory, a symbolic link, or a
+    ///   pipe.
     public init(file: URL) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, HSTSFileContent())
     }
 
-    /// Why the file could not be written the last time; nil when it could. It is tried again after the next change.
+    /// The error of the last attempt to write the file; nil if it succeeded. The store tries again after the next change.
     public var error: StoreFileError? { stored.error }
 
-    /// Writes what has changed, and returns when it is on the disk. It blocks, so it is not for the main thread of an app.
+    /// Writes pending changes, and returns when they are on the disk. This method blocks, so don't call it on the main thread of
+    /// an app.
     ///
-    /// - Throws: When the file cannot be written. It has what it had before.
+    /// - Throws: An error if the file can't be written. The file then keeps its previous contents.
     public func flush() throws(StoreFileError) { try stored.flush() }
 
-    /// The hosts that are remembered, in no particular order.
+    /// All hosts that haven't expired, in no particular order.
     public var all: [HSTSHost] { stored.withContent { $0.hosts.all() } }
 
-    /// Whether a host wants to be reached by https only.
+    /// Returns whether a host requires https.
     public func contains(_ host: String) -> Bool { stored.withContent { $0.hosts.contains(host) } }
 
-    /// Remembers a host; one whose time is over is forgotten.
+    /// Stores a host. An expired host removes the stored one.
     public func store(_ host: HSTSHost) {
         stored.change { content, changes in
             guard !content.hosts.knows(host) else { return }
@@ -41,7 +43,7 @@ public final class FileHSTSStore: HSTSStore {
         }
     }
 
-    /// Forgets all hosts.
+    /// Removes all hosts.
     public func removeAll() {
         stored.change { content, changes in
             content.hosts.removeAll()
@@ -50,7 +52,7 @@ public final class FileHSTSStore: HSTSStore {
     }
 }
 
-/// Hosts, and the lines of their file that are none.
+/// The hosts of a file, and its lines that aren't hosts.
 struct HSTSFileContent: StoreContent {
     private static let head = """
         # Your HSTS cache. https://curl.se/docs/hsts.html

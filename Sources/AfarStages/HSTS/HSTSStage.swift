@@ -1,8 +1,8 @@
 import Foundation
 package import HTTPTypes
 
-/// Has a request by http to a known host sent by https. It comes before the redirects, so that these know which URL was asked;
-/// where they lead is upgraded by ``RedirectRules``.
+/// A stage that sends http requests to known hosts over https. It is before the redirect stage, so that redirects are resolved
+/// against the upgraded URL. ``RedirectRules`` upgrades the targets of redirects.
 package struct HSTSUpgradeStage: ExchangeStage {
     private let upgrade: HSTSUpgrade
 
@@ -18,7 +18,7 @@ package struct HSTSUpgradeStage: ExchangeStage {
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard let request = upgrade.upgraded(hop.exchange.request) else { return .now(.send) }
             var exchange = hop.exchange
-            // Who may have the credential over http may have it over https.
+            // A credential for http is also valid for https.
             if exchange.hasPolicies, let credential = exchange.policies.credential,
                 credential.origin == Origin(exchange.request)
             {
@@ -31,11 +31,12 @@ package struct HSTSUpgradeStage: ExchangeStage {
     }
 }
 
-/// Remembers the hosts that want to be reached by https only (RFC 6797, section 8.1).
+/// A stage that stores the hosts that require https (RFC 6797, section 8.1).
 ///
-/// Only what comes over a connection that the transport has verified counts, from no cache and for no address. Where an evaluator
-/// decides on certificates instead, it may have accepted any, so nothing is remembered there. Nor is a response to a request
-/// whose `Host` field names another host than the certificate: it speaks for that host.
+/// It uses only responses over connections that the transport has verified, and ignores responses from a cache and responses of
+/// IP addresses. If an evaluator decides on certificates, it may accept any certificate, so the stage stores nothing. It also
+/// ignores responses to requests whose `Host` field names a different host than the certificate, because the response applies to
+/// that host.
 package struct HSTSStage: ExchangeStage {
     private let run: Run
 
@@ -54,7 +55,7 @@ package struct HSTSStage: ExchangeStage {
         init(_ store: any HSTSStore) { self.store = store }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
-            // Of several fields the first counts.
+            // The first field counts.
             guard !head.isStored, head.contains(.strictTransportSecurity),
                 let value = head.values(for: .strictTransportSecurity).first,
                 let policy = StrictTransportSecurity(value)
@@ -64,27 +65,27 @@ package struct HSTSStage: ExchangeStage {
             let host = HSTSHost(
                 name: HostName(ofAuthority: authority).text, includesSubdomains: policy.includesSubdomains, expires: end
             )
-            // An address is no host of that kind.
+            // `HSTSHost` is nil for IP addresses.
             if let host { store.store(host) }
             return .now(.pass)
         }
     }
 }
 
-/// Has requests by http to known hosts sent by https (RFC 6797, section 8.3).
+/// Upgrades http requests to known hosts to https (RFC 6797, section 8.3).
 package struct HSTSUpgrade: Sendable {
     private let store: any HSTSStore
 
     package init(_ store: any HSTSStore) { self.store = store }
 
-    /// The request as it is to be sent; nil when that is as it is.
+    /// Returns the request for https, or nil if it doesn't change.
     package func upgraded(_ request: HTTPRequest) -> HTTPRequest? {
         guard request.scheme == "http", let authority = request.authority,
             store.contains(CookieDomain(authority: authority).text)
         else { return nil }
         var upgraded = request
         upgraded.scheme = "https"
-        // The port of http becomes that of https, which goes without saying. Another one stays.
+        // Port 80 becomes the default port of https, which is omitted. Other ports stay.
         if authority.hasSuffix(":80") { upgraded.authority = String(authority.dropLast(3)) }
         return upgraded
     }

@@ -1,61 +1,62 @@
 public import Foundation
 
-/// Knows the hosts that want to be reached by https only (RFC 6797).
+/// A type that stores the hosts that require https (RFC 6797).
 ///
-/// ``MemoryHSTSStore`` and ``FileHSTSStore`` are there. In a store of your own ``HSTSHosts`` has the rules. All methods may be called
-/// on any thread, several at once, and have to be quick: they do not wait for a disk or a network.
+/// Afar provides ``MemoryHSTSStore`` and ``FileHSTSStore``. To implement your own store, use ``HSTSHosts``, which contains the
+/// rules. All methods can be called on any thread, several at once. They must return quickly, without waiting for a disk or a
+/// network.
 public protocol HSTSStore: Sendable {
-    /// All hosts that are not forgotten, in no particular order.
+    /// All hosts that haven't expired, in no particular order.
     var all: [HSTSHost] { get }
 
-    /// Whether a host wants to be reached by https only, by itself or because of one above it.
+    /// Returns whether a host requires https, either directly or because of a host above it.
     ///
-    /// - Parameter host: A name in lower case, without port.
+    /// - Parameter host: A name in lowercase, without a port.
     func contains(_ host: String) -> Bool
 
-    /// Takes a host, in place of what is known of it; one whose time is over is forgotten.
+    /// Stores a host, and replaces the stored one. An expired host removes the stored one.
     func store(_ host: HSTSHost)
 
-    /// Forgets all hosts.
+    /// Removes all hosts.
     func removeAll()
 }
 
-/// Keeps the hosts that want https in memory, as long as it lives itself.
+/// An HSTS store that keeps hosts in memory for its own lifetime.
 public final class MemoryHSTSStore: HSTSStore {
     private let hosts = InlineLocked(HSTSHosts())
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     public init() {}
 
-    /// The hosts that are remembered, in no particular order.
+    /// All hosts that haven't expired, in no particular order.
     public var all: [HSTSHost] { hosts.withLock { $0.all() } }
 
-    /// Whether a host wants to be reached by https only.
+    /// Returns whether a host requires https.
     public func contains(_ host: String) -> Bool { hosts.withLock { $0.contains(host) } }
 
-    /// Remembers a host; one whose time is over is forgotten.
+    /// Stores a host. An expired host removes the stored one.
     public func store(_ host: HSTSHost) { hosts.withLock { $0.store(host) } }
 
-    /// Forgets all hosts.
+    /// Removes all hosts.
     public func removeAll() { hosts.withLock { $0.removeAll() } }
 }
 
-/// A host that wants to be reached by https only (RFC 6797, section 5.3).
+/// A host that requires https (RFC 6797, section 5.3).
 public struct HSTSHost: Sendable, Hashable {
-    /// Its name, in lower case.
+    /// The name in lowercase.
     public let name: String
-    /// Whether all hosts below it want that, too.
+    /// A Boolean value that indicates whether all hosts below this one require https, too.
     public let includesSubdomains: Bool
-    /// When it is forgotten.
+    /// The date when the requirement expires.
     public let expires: Date
 
-    /// Makes a host.
+    /// Creates a host.
     ///
     /// - Parameters:
-    ///   - name: Its name, without port.
-    ///   - includesSubdomains: Whether it speaks for all hosts below it. The default is false.
-    ///   - expires: When it is forgotten. The default is never.
-    /// - Returns: Nil for what is no name, an address say.
+    ///   - name: The name, without a port.
+    ///   - includesSubdomains: Whether all hosts below this one require https, too. The default is false.
+    ///   - expires: The date when the requirement expires. The default is `.distantFuture`: never.
+    /// - Returns: Nil if the name is invalid or is an IP address.
     public init?(name: String, includesSubdomains: Bool = false, expires: Date = .distantFuture) {
         guard let domain = CookieDomain(name), !domain.isAddress else { return nil }
         self.init(domain: domain.text, includesSubdomains: includesSubdomains, expires: expires)
@@ -65,38 +66,39 @@ public struct HSTSHost: Sendable, Hashable {
         (name, self.includesSubdomains, self.expires) = (domain, includesSubdomains, expires)
     }
 
-    /// Whether it is forgotten.
+    /// Returns whether the requirement has expired.
     ///
-    /// - Parameter date: The time to look at. The default is now.
+    /// - Parameter date: The date to compare with. The default is the current date.
     public func isExpired(at date: Date = Date()) -> Bool { expires <= date }
 }
 
-/// The known hosts of a store, and the rules about them (RFC 6797, sections 8.1 to 8.3): a value without any I/O, for an
-/// ``HSTSStore`` of your own.
+/// The known hosts of a store, and the rules for them (RFC 6797, sections 8.1 to 8.3).
+///
+/// This is a value that performs no I/O. Use it to implement your own ``HSTSStore``.
 public struct HSTSHosts: Sendable {
-    /// How many hosts are kept; then those of a site that has more than an eighth go first, and those that would be forgotten
-    /// first.
+    /// The maximum number of hosts. Above it, expired hosts are removed, then the excess of sites that use more than an eighth of
+    /// the limit, then the hosts that expire first.
     public static let limit = 10_000
 
     private var hosts: [String: HSTSHost] = [:]
 
-    /// No hosts.
+    /// Creates an empty value.
     public init() {}
 
-    /// Whether there are none.
+    /// A Boolean value that indicates whether there are no hosts.
     public var isEmpty: Bool { hosts.isEmpty }
 
-    /// All that are not forgotten.
+    /// Returns all hosts that haven't expired.
     public func all(now: Date = Date()) -> [HSTSHost] { hosts.values.filter { !$0.isExpired(at: now) } }
 
-    /// Whether a host wants to be reached by https only: it is known itself, or one above it that speaks for it (section 8.2).
+    /// Returns whether a host requires https: the host is known, or a known host above it includes its subdomains (section 8.2).
     ///
     /// - Parameters:
-    ///   - host: A name in lower case, without port.
-    ///   - now: The time.
+    ///   - host: A name in lowercase, without a port.
+    ///   - now: The current date.
     public func contains(_ host: String, now: Date = Date()) -> Bool {
         guard !isEmpty else { return false }
-        // The root's dot makes no other host of it.
+        // A trailing dot, which stands for the DNS root, doesn't make it a different host.
         let domain = CookieDomain(host: host.hasSuffix(".") ? String(host.dropLast()) : host)
         guard !domain.isAddress else { return false }
         return domain.matchingDomains.contains { name in
@@ -105,7 +107,7 @@ public struct HSTSHosts: Sendable {
         }
     }
 
-    /// Takes a host, in place of what is known of it; one whose time is over is forgotten.
+    /// Stores a host, and replaces the stored one. An expired host removes the stored one.
     public mutating func store(_ host: HSTSHost, now: Date = Date()) {
         hosts[host.name] = host.isExpired(at: now) ? nil : host
         guard hosts.count > Self.limit else { return }
@@ -119,19 +121,20 @@ public struct HSTSHosts: Sendable {
         for host in known.sorted(by: { $0.expires < $1.expires }).prefix(count) { hosts[host.name] = nil }
     }
 
-    /// Whether nothing new is said of a host: it is known, and to be forgotten at about the same time, to one part in a hundred.
+    /// Returns whether storing a host would change nothing: an equal entry exists, and the remaining lifetimes differ by 1% at
+    /// most.
     func knows(_ host: HSTSHost, now: Date = Date()) -> Bool {
         guard let known = hosts[host.name] else { return host.isExpired(at: now) }
         return known.includesSubdomains == host.includesSubdomains
             && abs(host.expires.timeIntervalSince(known.expires)) <= host.expires.timeIntervalSince(now) / 100
     }
 
-    /// What is known of a host itself.
+    /// The entry for exactly this host.
     subscript(name: String) -> HSTSHost? { hosts[name] }
 
-    /// Forgets a host.
+    /// Removes a host.
     public mutating func remove(_ name: String) { hosts[name] = nil }
 
-    /// Forgets all hosts.
+    /// Removes all hosts.
     public mutating func removeAll() { hosts = [:] }
 }

@@ -2,14 +2,14 @@ import Foundation
 
 /// The value of a `Strict-Transport-Security` field (RFC 6797, section 6.1).
 struct StrictTransportSecurity {
-    /// In seconds.
+    /// The duration in seconds.
     let maximumAge: Int
     let includesSubdomains: Bool
 
-    /// How long a host is remembered at most, in seconds: ten years, so that every calendar has the date.
+    /// The maximum duration in seconds: ten years, so that every calendar can represent the expiration date.
     private static let longestAge = 10 * 365 * 24 * 60 * 60
 
-    /// - Returns: Nil for what does not follow the grammar, and is ignored.
+    /// - Returns: Nil if the value doesn't follow the grammar. Such a field is ignored.
     init?(_ value: String) {
         var scanner = FieldScanner(value)
         var seen: Set<String> = []
@@ -18,7 +18,7 @@ struct StrictTransportSecurity {
         repeat {
             scanner.skipSpaces()
             guard let name = scanner.token()?.asciiLowercased else {
-                // Nothing may stand between two semicolons.
+                // An empty directive is valid.
                 guard scanner.next == nil || scanner.next == UInt8(ascii: ";") else { return nil }
                 continue
             }

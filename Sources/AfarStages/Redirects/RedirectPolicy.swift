@@ -1,26 +1,26 @@
 package import Foundation
 package import HTTPTypes
 
-/// What is done about the redirects of an exchange.
+/// How the redirects of an exchange are handled.
 package enum RedirectPolicy: Sendable {
-    /// They are followed.
+    /// Follows redirects.
     case follow
-    /// They are not.
+    /// Doesn't follow redirects.
     case doNotFollow
-    /// Somebody is asked at each, and says what to send, or nil.
+    /// Calls a closure for each redirect, which returns the request to send, or nil to not follow the redirect.
     case ask(@Sendable (RedirectProposal) async throws -> RedirectProposal?)
 }
 
-/// What might be sent because of a redirect, before the rules have been applied to it.
+/// A request that a redirect suggests, before the rules are applied to it.
 package struct RedirectProposal: Sendable {
     package let response: ResponseHead
     package var url: URL
-    /// The place as the response names it, of which `url` was made.
+    /// The reference that `url` was created from, in the spelling of the response.
     let location: URLReference
     package var method: HTTPRequest.Method
     package var fields: HTTPFields
     package var body: RequestBody
-    /// What would be sent again if the method stayed.
+    /// The method and the body of the original request, which are sent again if the redirect keeps the method.
     package let originalMethod: HTTPRequest.Method
     package let originalBody: RequestBody
 }

@@ -1,18 +1,19 @@
 import Foundation
 import HTTPTypes
 
-/// The rules about redirects: how a response and a request make the next request, and what it must not carry.
+/// The rules for redirects. They create the next request from a response and its request, and remove what must not be forwarded.
 package struct RedirectRules: Sendable {
-    /// How many redirects are followed in one exchange.
+    /// The maximum number of redirects in one exchange. The default is 20.
     package var maximum: Int
-    /// Whether a redirect may lead from https to http.
+    /// Whether redirects from https to http are allowed. The default is false.
     package var allowsInsecure: Bool
-    /// Knows which hosts are asked by https only; nil when none are.
+    /// Upgrades requests to hosts that require https; nil if there are no such hosts.
     private let hsts: HSTSUpgrade?
-    /// The headers that stay with the origin that they were meant for. So does `Host`: the name of a host is no other's.
+    /// The headers that aren't forwarded to other origins. `Host` isn't forwarded either, because it names the original host.
     private let sensitiveHeaders: SensitiveHeaders
 
-    /// Fields about a body that goes with them (RFC 9110, section 15.4), beside those that begin with `Content-`.
+    /// Fields that describe a body and are removed with it (RFC 9110, section 15.4), in addition to those that begin with
+    /// `Content-`.
     private static let aboutBody: Set<HTTPField.Name> = [
         .transferEncoding, .expect, .lastModified, .trailer, HTTPField.Name("Digest"), HTTPField.Name("Repr-Digest"),
     ].compactSet
@@ -28,7 +29,7 @@ package struct RedirectRules: Sendable {
 
     // MARK: From a response to a proposal
 
-    /// What a response suggests to send next, without anything that must not go there.
+    /// Returns the request that a response suggests, without the fields that must not be forwarded.
     func proposal(after head: ResponseHead, to exchange: Exchange) throws(TransportError) -> RedirectProposal {
         let redirect = FailureContext(head: head, from: exchange.url)
         let locations = Set(head.values(for: .location).filter { !$0.isEmpty })
@@ -58,14 +59,14 @@ package struct RedirectRules: Sendable {
             response: head, url: url, location: target, method: method, fields: exchange.request.headerFields,
             body: keepsBody ? exchange.body : .none, originalMethod: exchange.request.method,
             originalBody: exchange.body)
-        // An address that nothing can be sent to may still be one that somebody wants to be asked about.
+        // A redirect handler can be called even for a URL that no request can be sent to.
         if let target = try? RequestTarget(url) {
             clean(&proposal.fields, of: proposal, to: HTTPRequest(method, target), from: exchange.request)
         }
         return proposal
     }
 
-    /// RFC 9110, sections 15.4.2 to 15.4.4 and 15.4.8: a POST has become a GET for so long that it is the rule.
+    /// RFC 9110, sections 15.4.2 to 15.4.4 and 15.4.8. By long-standing practice, 301 and 302 turn a POST into a GET.
     private static func method(
         after status: Int, to method: HTTPRequest.Method
     ) -> (method: HTTPRequest.Method, keepsBody: Bool) {
@@ -78,10 +79,10 @@ package struct RedirectRules: Sendable {
 
     // MARK: From a proposal to the next exchange
 
-    /// What is sent next, if that may be.
+    /// Returns the next exchange, if the redirect is allowed.
     ///
-    /// - Parameter hasLeft: Whether a redirect before led away from the first origin. What must not leave it does not come
-    ///   back either, even if somebody who was asked has put it in again.
+    /// - Parameter hasLeft: Whether a previous redirect left the first origin. Sensitive fields are then removed even if a
+    ///   handler added them again.
     func exchange(
         after proposal: RedirectProposal, to exchange: Exchange, hasLeft: Bool = false
     ) throws(TransportError) -> Exchange {
@@ -118,7 +119,7 @@ package struct RedirectRules: Sendable {
         return next
     }
 
-    /// Takes out what must not go from one request to the other.
+    /// Removes the fields that must not be forwarded from one request to the other.
     private func clean(
         _ fields: inout HTTPFields, of proposal: RedirectProposal, to next: HTTPRequest, from last: HTTPRequest,
         hasLeft: Bool = false
@@ -136,7 +137,7 @@ package struct RedirectRules: Sendable {
         fields = HTTPFields(fields.filter { !mustGo($0.name) })
     }
 
-    /// What an error about a redirect tells of it.
+    /// The parts of a redirect that error messages contain.
     private struct FailureContext {
         let head: ResponseHead
         let from: String

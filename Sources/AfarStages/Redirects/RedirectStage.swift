@@ -1,11 +1,9 @@
 import Foundation
 import HTTPTypes
 
-/// Follows redirects.
-///
-/// Only the policy in the exchange's context is asked about a response that leads elsewhere, if at all.
+/// A stage that follows redirects. Only the exchange's redirect policy decides whether a redirect is followed.
 package struct RedirectStage: ExchangeStage {
-    /// For all exchanges about whose redirects nobody is asked.
+    /// The run for all exchanges that use no redirect handler.
     private let following: Run
 
     package init(rules: RedirectRules = RedirectRules()) {
@@ -30,7 +28,7 @@ package struct RedirectStage: ExchangeStage {
             self.policy = policy
         }
 
-        /// Whoever is asked holds the request, and nobody below asks.
+        /// Removes the handler from the exchange. The handler retains the request, and no later stage uses it.
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard case .ask = policy else { return .now(.send) }
             var exchange = hop.exchange
@@ -91,7 +89,7 @@ extension RedirectRules {
 }
 
 extension URL {
-    /// The URL as it is when the request goes by https instead of http.
+    /// Returns the URL with https in place of http, if the request was upgraded.
     fileprivate func upgraded(like request: HTTPRequest) -> URL {
         guard request.scheme == "https", scheme?.lowercased() == "http",
             var components = URLComponents(url: self, resolvingAgainstBaseURL: true)

@@ -1,8 +1,10 @@
-/// Runs user code in a task of its own, which is cancelled with this one, and waits for it no longer than that.
+/// Runs user code in a new task and waits for it until this task is cancelled, which also cancels the new one.
 ///
 /// - Parameters:
 ///   - executor: Runs the task. The default doesn't depend on free threads of the task pool.
-///   - timeout: How long it may take, and what is returned when it takes longer; nil for any time.
+///   - cancelled: The value to return if this task is cancelled.
+///   - timeout: The time limit, and the value to return when it passes; nil for no limit.
+///   - work: The code to run.
 package func withCancellableTask<Answer: Sendable>(
     on executor: QueueExecutor = .global,
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
@@ -26,9 +28,9 @@ package func withCancellableTask<Answer: Sendable>(
     }
 }
 
-/// The same for code that may fail.
+/// Runs throwing user code in a new task and waits for it until this task is cancelled.
 ///
-/// - Throws: What the code throws, or `CancellationError`.
+/// - Throws: The error that the code throws, or `CancellationError`.
 package func withCancellableTask(
     on executor: QueueExecutor = .global, _ work: @escaping @Sendable () async throws -> Void
 ) async throws {

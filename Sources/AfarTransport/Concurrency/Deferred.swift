@@ -1,4 +1,4 @@
-/// A step of a task, for another task or thread to carry out.
+/// A job of one task that another task or thread runs.
 package struct InlineJob: Sendable {
     private let job: UnownedJob
     private let executor: any TaskExecutor
@@ -11,18 +11,18 @@ package struct InlineJob: Sendable {
     package func run() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 }
 
-/// A waiting task or thread that can run the steps of another meanwhile.
+/// A waiting task or thread that can run another task's jobs while it waits.
 package protocol InlineJobRunner: AnyObject, Sendable {
-    /// Returns whether there is a waiter, which then runs the job.
+    /// Passes the job to a waiter, which runs it. Returns false if there is no waiter.
     func runInline(_ job: InlineJob) -> Bool
 }
 
-/// What all ``Deferred`` values have in common, whatever their type: those who wait.
+/// The part of ``Deferred`` that doesn't depend on the value's type: the waiters.
 package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
-    // Sendable because everything that changes is touched under the lock only.
+    // Sendable because all mutable state is protected by the lock.
     //
-    // It knows no type of a value, which would be looked up at each turn. Continuations carry nothing: a value that is
-    // fetched after the lock was held has been handed over in a way that the thread sanitizer understands.
+    // Not generic, because looking up the value's type would cost time on each wait. Continuations resume without a value:
+    // waiters read the value after holding the lock, a handover that the thread sanitizer recognizes.
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
     private struct State {
@@ -46,9 +46,9 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
         return waiter != nil
     }
 
-    /// Ends the waiting, once.
+    /// Ends the wait. Only the first call has an effect.
     ///
-    /// - Parameter settle: Called by the first call only, under the lock.
+    /// - Parameter settle: Called under the lock, on the first call only.
     fileprivate func end(_ settle: () -> Void) {
         let (first, others) = state.withLock { state -> (Waiter?, [Waiter]) in
             guard !state.isOver else { return (nil, []) }
@@ -60,7 +60,7 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
         for waiter in others { waiter.resume() }
     }
 
-    /// Whether the waiting is over, and what there is to be done meanwhile.
+    /// Returns whether the wait has ended, and the job to run while waiting, if any.
     fileprivate func takeJob() -> (isOver: Bool, job: InlineJob?) {
         state.withLock { ($0.isOver, $0.job.take()) }
     }
@@ -75,9 +75,9 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     }
 }
 
-/// A value that comes later, once. Any number of tasks may wait for it.
+/// A value that is set once, later. Any number of tasks can wait for it.
 package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
-    // Sendable because the value is written under the lock, once, and read when that was seen.
+    // Sendable because the value is written once, under the lock, and read only after `isOver` was found to be true.
     @exclusivity(unchecked) private var settled: Value?
 
     package override init() {}
@@ -90,7 +90,7 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
         DelayedCall(after: delay) { [self] in fulfil(value) }
     }
 
-    /// The value, once it is there. Waiting does not end when the task is cancelled.
+    /// The value, as soon as it has been set. Cancelling the waiting task doesn't end the wait.
     package var value: Value {
         get async {
             while true {

@@ -1,18 +1,21 @@
 package import Dispatch
 
-/// Calls a closure once, after a delay, on a queue of Dispatch's.
+/// Calls a closure once, after a delay, on a Dispatch queue.
 ///
-/// Unlike `Task.sleep`, it fires while every thread of the task pool is blocked. Releasing it cancels it.
+/// Unlike `Task.sleep`, it fires even while every thread of the task pool is blocked. Releasing it cancels it.
 package final class DelayedCall: @unchecked Sendable {
     // Sendable because a Dispatch source can be used from any thread.
     private let source: any DispatchSourceTimer
 
-    /// A serial queue, because Dispatch gives those a thread even when its other threads are blocked.
+    /// A serial queue, because Dispatch gives serial queues a thread even when its other threads are blocked.
     package static let queue = DispatchQueue(label: "afar.timers")
 
+    /// Schedules the call.
+    ///
     /// - Parameters:
     ///   - delay: The delay; at most 1e9 seconds.
     ///   - queue: The queue that calls the closure. The default is for closures that return immediately and run no user code.
+    ///   - call: The closure.
     package init(
         after delay: Duration, on queue: DispatchQueue = DelayedCall.queue, _ call: @escaping @Sendable () -> Void
     ) {

@@ -1,27 +1,27 @@
 public import Synchronization
 
-/// State that is reached only while its lock is held, stored where it is declared: for the state of an object, which so
-/// needs no allocation of its own. What several share is ``Locked``.
+/// State protected by a lock and stored inline, so that an object's state needs no allocation of its own. Use ``Locked`` for
+/// state that several owners share.
 ///
 /// The lock is not recursive: do not call out while holding it.
 @usableFromInline package struct InlineLocked<State>: ~Copyable, @unchecked Sendable {
-    // Sendable because the state is only reachable through the mutex. Usable from inline, or other modules would call
-    // `withLock` unspecialized.
+    // Sendable because the state is reachable only through the mutex. `@usableFromInline` because otherwise other modules would
+    // call `withLock` unspecialized.
     @usableFromInline struct Content: @unchecked Sendable {
-        // Sendable because the mutex would not let a state be touched that is reachable from elsewhere too.
+        // Sendable because the mutex doesn't permit access to state that is also reachable from elsewhere.
         @usableFromInline var state: State
 
         @inlinable init(_ state: consuming State) { self.state = state }
     }
 
     @usableFromInline let mutex: Mutex<Content>
-    /// Written before each unlocking and read after each locking: the thread sanitizer does not see inside the mutex.
+    /// Written before each unlock and read after each lock, because the thread sanitizer can't look inside the mutex.
     @usableFromInline let order = Atomic(false)
 
-    /// Makes the lock around its first state.
+    /// Creates a lock around its initial state.
     @inlinable package init(_ state: consuming sending State) { mutex = Mutex(Content(state)) }
 
-    /// Runs `body` with the state, alone.
+    /// Runs `body` with exclusive access to the state.
     @inlinable package borrowing func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -32,7 +32,7 @@ public import Synchronization
         }
     }
 
-    /// Runs `body` with the state, alone, and lets go of what it returns when the lock is free again. For what is the
-    /// user's, who may run code when it is released.
+    /// Runs `body` with exclusive access to the state, and releases its result after unlocking. Use it for user objects, whose
+    /// `deinit` can run user code.
     @inlinable package borrowing func release<Spent>(_ body: (inout State) -> sending Spent) { _ = withLock(body) }
 }

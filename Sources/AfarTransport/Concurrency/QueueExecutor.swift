@@ -1,8 +1,8 @@
 package import Dispatch
 
-/// Runs tasks on a queue.
+/// Runs tasks on a Dispatch queue.
 package final class QueueExecutor: TaskExecutor {
-    /// Runs them on Dispatch's own threads, of which there are more than processors when some are blocked.
+    /// Runs tasks on Dispatch's own threads. If some of them are blocked, Dispatch starts more threads than there are processors.
     package static let global = QueueExecutor(.global())
 
     private let queue: DispatchQueue

@@ -1,41 +1,41 @@
 public import Foundation
 
-/// A connection over which bytes go both ways, with nothing of HTTP about them.
+/// A connection that carries bytes in both directions, without HTTP.
 ///
-/// One task may read and another write at the same time. What reads or writes ends when its task is cancelled; the
-/// connection goes on then, and what was not sent yet goes out before what is written next.
+/// One task can read while another writes. Cancelling a task ends its read or write. The connection then stays open, and unsent
+/// bytes are sent before the next write.
 public protocol Connection: AnyObject, Sendable {
-    /// How the connection was made: addresses, times, TLS.
+    /// How the connection was established: addresses, times, TLS.
     var metrics: TransactionMetrics { get }
 
-    /// Reads what has come, and waits for something if nothing has.
+    /// Reads the bytes that have arrived, and waits if there are none.
     ///
     /// - Parameters:
-    ///   - limit: How many bytes are wanted at most.
-    ///   - timeout: How long to wait, in seconds; nil waits as long as it takes.
-    /// - Returns: At least one byte; none when the peer has ended its side.
+    ///   - limit: The maximum number of bytes to return.
+    ///   - timeout: The maximum time to wait, in seconds; nil for no limit.
+    /// - Returns: At least one byte, or empty data if the peer has finished writing.
     /// - Throws: A ``TransportError``.
     func read(atMost limit: Int, timeout: TimeInterval?) async throws -> Data
 
-    /// Writes bytes; returns when the system has taken them all, so a slow peer holds the writer back.
+    /// Writes bytes. Returns when the operating system has accepted them all, so a slow peer slows down the writer.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - timeout: How long none of them may be taken, in seconds; nil waits as long as it takes.
+    ///   - timeout: The maximum time without progress, in seconds; nil for no limit.
     /// - Throws: A ``TransportError``.
     func write(_ bytes: Data, timeout: TimeInterval?) async throws
 
-    /// Tells the peer that nothing more comes. Reading goes on.
+    /// Signals to the peer that no more bytes follow. Reading is still possible.
     ///
     /// - Throws: A ``TransportError``.
     func finishWriting() async throws
 
-    /// Secures a connection that is not yet; nothing may be read or written meanwhile.
+    /// Starts TLS on a connection that isn't secure yet. Don't read or write until it returns.
     ///
-    /// - Parameter target: Whose certificates are expected, and the rules for them.
+    /// - Parameter target: The host whose certificates are expected, and the TLS settings.
     /// - Throws: A ``TransportError``.
     func startTLS(to target: ConnectionTarget) async throws
 
-    /// Closes the connection at once. What reads or writes fails with ``TransportError/Code-swift.struct/cancelled``.
+    /// Closes the connection immediately. Running reads and writes fail with ``TransportError/Code-swift.struct/cancelled``.
     func close()
 }

@@ -1,6 +1,6 @@
-/// Where a connection goes, and how it is made.
+/// The destination of a connection, and how to connect to it.
 public struct ConnectionTarget: Sendable {
-    /// A name or an address; one of IPv6 without brackets.
+    /// A host name or an address. An IPv6 address has no brackets.
     public var host: String
     /// The port.
     public var port: Int
@@ -8,14 +8,14 @@ public struct ConnectionTarget: Sendable {
     public var isSecure: Bool
     /// The protocols that are offered in the TLS handshake (ALPN, RFC 7301), best first. The default is none.
     public var applicationProtocols: [String]
-    /// Timeouts, the network, TLS; what is about HTTP means nothing here.
+    /// Timeouts, network settings and TLS settings. HTTP settings have no effect.
     public var options: ExchangeOptions
-    /// The field `Proxy-Authorization` for a proxy of HTTP, in place of its credential. The default is nil.
+    /// The `Proxy-Authorization` field for an HTTP proxy, which replaces the proxy's credential. The default is nil.
     package var proxyAuthorization: String?
-    /// Decides on a server's certificates in the middle of the handshake; where it is nil, that fails with ``UndecidedTrust``.
+    /// Evaluates a server's certificates during the handshake. If it is nil, the handshake fails with ``UndecidedTrust``.
     package var decide: (@Sendable (UndecidedTrust) async throws -> Void)?
 
-    /// Makes a target; everything but host and port has a default.
+    /// Creates a target. Everything except the host and the port has a default.
     public init(
         host: String, port: Int, isSecure: Bool = false, applicationProtocols: [String] = [],
         options: ExchangeOptions = ExchangeOptions()
@@ -27,7 +27,7 @@ public struct ConnectionTarget: Sendable {
         self.options = options
     }
 
-    /// Host and port, as they stand in a URL.
+    /// The host and port as they appear in a URL.
     public var authority: String { HostName.authority(host, port: port) }
 
     /// The target as text, for errors: "tls://example.com:443".

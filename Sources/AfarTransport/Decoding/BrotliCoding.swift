@@ -1,10 +1,10 @@
-/// The coding br (RFC 7932), by the system's libbrotlidec.
+/// Decodes the `br` content coding (RFC 7932) with the system's libbrotlidec.
 final class BrotliCoding: ContentCoding {
     struct Library: Sendable {
         typealias Pointer = UnsafeMutableRawPointer
         typealias Create = @Sendable @convention(c) (Pointer?, Pointer?, Pointer?) -> OpaquePointer?
         typealias Destroy = @Sendable @convention(c) (OpaquePointer) -> Void
-        /// Its parameters are the state, the size and the start of the input, those of the output, and a count that isn't needed.
+        /// Its parameters are the state, the size and start of the input, the size and start of the output, and an unused count.
         typealias Decompress =
             @Sendable @convention(c) (OpaquePointer, Pointer, Pointer, Pointer, Pointer, Pointer?) -> CInt
 
@@ -48,7 +48,7 @@ final class BrotliCoding: ContentCoding {
         if !hasEnded {
             switch library.decompress(state, &available, &next, &room, &end, nil) {
             case 1: hasEnded = true
-            // It needs more input, or more room.
+            // The decoder needs more input or more room.
             case 2, 3: break
             default: throw .broken("invalid data")
             }

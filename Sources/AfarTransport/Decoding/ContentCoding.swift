@@ -1,11 +1,11 @@
 /// The decoder of one content coding.
 protocol ContentCoding: AnyObject {
-    /// Whether the input so far is complete. No input is complete.
+    /// Whether the input so far is complete. Empty input is complete.
     var isComplete: Bool { get }
 
     /// Decodes until the output is full or all of the input is consumed.
     ///
-    /// - Returns: The number of decoded bytes. Fewer than the output can hold mean that no more can come without more input.
+    /// - Returns: The number of decoded bytes. If it is less than the output's size, decoding more requires more input.
     func decode(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingFailure) -> Int

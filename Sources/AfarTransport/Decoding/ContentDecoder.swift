@@ -13,26 +13,26 @@ import HTTPTypes
 /// }
 /// ```
 ///
-/// gzip and deflate are decoded by zlib. Brotli and Zstandard are decoded if the system has their libraries, which are looked
-/// up when they are first needed. A decoder belongs to one thread at a time.
+/// zlib decodes gzip and deflate. Brotli and Zstandard are decoded if the system has their libraries, which are loaded when they
+/// are first needed. Use a decoder from one thread at a time.
 public final class ContentDecoder {
-    /// The codings that can be decoded here, best first, as they stand in `Accept-Encoding`.
+    /// The codings that can be decoded on this system, best first, as they appear in `Accept-Encoding`.
     public static let codings: [String] =
         (BrotliCoding.Library.shared == nil ? [] : ["br"]) + (ZstandardCoding.Library.shared == nil ? [] : ["zstd"])
         + ["gzip", "deflate"]
 
-    /// A body in more codings than these is refused.
+    /// The maximum number of codings of a body.
     private static let mostCodings = 5
     /// The size of the buffer between two codings, in bytes.
     private static let bufferSize = 16 * 1024
-    /// How often the buffers between codings are filled in one step.
+    /// The maximum number of times that the buffers between codings are filled in one step.
     private static let mostFillsPerStep = 64
 
-    /// One coding, with the bytes that wait to be decoded from it.
+    /// One coding, with the bytes that it has yet to decode.
     private final class Layer {
         let name: String
         let coding: any ContentCoding
-        /// Holds what the layer before has decoded. The first layer has none.
+        /// Receives the output of the previous layer. The first layer has no buffer.
         let buffer: UnsafeMutableRawBufferPointer
         var waiting: UnsafeRawBufferPointer
         /// The bytes decoded so far.
@@ -51,7 +51,8 @@ public final class ContentDecoder {
     private let url: String
     private let names: [String]
     private let limit: DecompressionLimit?
-    /// The coding that was applied last comes first. Made when the first byte arrives.
+    /// One layer per coding, in decoding order: the coding that was applied last comes first. Created when the first byte
+    /// arrives.
     private var layers: [Layer] = []
     /// The encoded bytes consumed so far.
     public private(set) var encodedByteCount: Int64 = 0
@@ -63,8 +64,8 @@ public final class ContentDecoder {
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil for a body that is delivered as it is: one without a content coding, one with a coding that isn't known here,
-    /// a part of a body (206), and any body if `options` ask for raw bodies.
+    /// Returns nil if the body is delivered as it is: if it has no content coding or an unknown one, if it is a part of a body
+    /// (206), or if `options` request raw bodies.
     ///
     /// - Parameters:
     ///   - head: The response's head.
@@ -81,16 +82,16 @@ public final class ContentDecoder {
 
     private static func isKnown(_ name: String) -> Bool { name == "x-gzip" || codings.contains(name) }
 
-    /// Decodes until all of the input is consumed, the output is full or a step has taken long enough.
+    /// Decodes until all of the input is consumed, the output is full, or the step has done enough work.
     ///
-    /// Call it again as long as ``hasMore`` is true, with the input that is left.
+    /// Call it again with the remaining input as long as ``hasMore`` is true.
     ///
     /// - Parameters:
-    ///   - input: Encoded bytes. Those that were consumed are removed.
+    ///   - input: Encoded bytes. Consumed bytes are removed.
     ///   - output: Receives decoded bytes. It needs room for at least one.
     /// - Returns: The number of decoded bytes.
     /// - Throws: ``TransportError/Code-swift.struct/undecodableContent`` for a broken body, and
-    ///   ``TransportError/Code-swift.struct/responseTooLarge`` for one that exceeds ``ExchangeOptions/decompressionLimit``.
+    ///   ``TransportError/Code-swift.struct/responseTooLarge`` for a body that exceeds ``ExchangeOptions/decompressionLimit``.
     public func decode(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(TransportError) -> Int {

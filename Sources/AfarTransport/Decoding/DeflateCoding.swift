@@ -1,8 +1,8 @@
 import CZlib
 
-/// A stream of zlib's that inflates.
+/// A zlib stream that inflates.
 final class ZlibStream {
-    /// zlib keeps the stream's address.
+    /// Allocated separately, because zlib keeps the stream's address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
     /// Returns nil if memory ran out.
@@ -20,12 +20,12 @@ final class ZlibStream {
         stream.deallocate()
     }
 
-    /// Begins to read another stream of the same format.
+    /// Starts a new stream of the same format.
     func reset() { inflateReset(stream) }
 
-    /// Inflates until the input or the room in the output is used up, or until the end of the stream.
+    /// Inflates until the input is consumed, the output is full, or the stream ends.
     ///
-    /// - Parameter count: The bytes in the output.
+    /// - Parameter count: The number of bytes in the output.
     /// - Returns: Whether the stream has ended.
     func inflate(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, count: inout Int
@@ -51,11 +51,12 @@ final class ZlibStream {
     }
 }
 
-/// The coding deflate: a stream in the zlib format (RFC 1950), or a raw one (RFC 1951), which some servers send.
+/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950), or a raw one (RFC 1951), which some servers
+/// send.
 final class DeflateCoding: ContentCoding {
     private enum State {
         case start
-        /// The first byte has arrived. The second shows the format.
+        /// The first byte has arrived. The second determines the format.
         case first(UInt8)
         case stream
         case end
@@ -108,13 +109,14 @@ final class DeflateCoding: ContentCoding {
         return try stream?.inflate(&input, into: output, count: &count) ?? false
     }
 
-    /// RFC 1950, section 2.2. A raw stream that begins so would begin with a stored block whose padding isn't zero.
+    /// Returns whether two bytes are a zlib header (RFC 1950, section 2.2). A raw stream with the same first bytes would begin
+    /// with a stored block whose padding isn't zero.
     private static func beginsZlibFormat(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
     }
 }
 
-/// The coding gzip: one or more members, and perhaps zeros after the last (RFC 1952, section 2.2).
+/// Decodes the `gzip` content coding: one or more members, optionally followed by zeros (RFC 1952, section 2.2).
 final class GzipCoding: ContentCoding {
     private enum State {
         case start

@@ -1,4 +1,4 @@
-/// The coding zstd (RFC 8878), by the system's libzstd.
+/// Decodes the `zstd` content coding (RFC 8878) with the system's libzstd.
 final class ZstandardCoding: ContentCoding {
     /// `ZSTD_inBuffer` and `ZSTD_outBuffer`.
     struct Buffer {
@@ -40,7 +40,8 @@ final class ZstandardCoding: ContentCoding {
         }
     }
 
-    /// `ZSTD_d_windowLogMax`, and the binary logarithm of the largest window that the coding allows: 8 MiB (RFC 9659, section 3).
+    /// `ZSTD_d_windowLogMax`, and the binary logarithm of the largest window that the coding permits: 8 MiB (RFC 9659, section
+    /// 3).
     private static let (windowParameter, largestWindow): (CInt, CInt) = (100, 23)
 
     private let library: Library
@@ -61,7 +62,7 @@ final class ZstandardCoding: ContentCoding {
     ) throws(ContentCodingFailure) -> Int {
         var source = Buffer(start: UnsafeMutableRawPointer(mutating: input.baseAddress), size: input.count)
         var target = Buffer(start: output.baseAddress, size: output.count)
-        // A frame may follow another.
+        // One frame can follow another.
         while target.position < target.size, source.position < source.size || !isComplete {
             let (read, written) = (source.position, target.position)
             let code = library.decompress(stream, &target, &source)
@@ -69,7 +70,7 @@ final class ZstandardCoding: ContentCoding {
                 throw .broken(library.errorName(code).map { String(cString: $0) } ?? "invalid data")
             }
             isComplete = code == 0
-            // All that can be decoded has been.
+            // Everything that can be decoded without more input has been decoded.
             guard source.position < source.size else { break }
             guard source.position > read || target.position > written else { throw .broken("nothing follows") }
         }

@@ -1,8 +1,8 @@
-/// How credentials are found in URLs, and URLs in text.
+/// Finds credentials in URLs, and URLs in text.
 extension Redaction {
     private typealias Bytes = ArraySlice<UInt8>
 
-    /// How many times over a URL in a URL may be percent-encoded to be looked into.
+    /// The maximum number of percent-encoding layers around a nested URL that is still inspected.
     private static let deepestEncoding = 3
 
     static func redactedURL(_ url: ArraySlice<UInt8>) -> [UInt8] {
@@ -25,14 +25,14 @@ extension Redaction {
         return masking(found, in: text)
     }
 
-    /// Where the secrets are in a text that is a URL or has some in it.
+    /// Returns the ranges of the secrets in a URL or in text that contains URLs.
     ///
-    /// - Parameter encoded: How many times over it was percent-encoded.
+    /// - Parameter encoded: The number of percent-encoding layers that have been removed.
     private static func secrets(in url: Bytes, encoded: Int = 0) -> [Range<Int>] {
         userinfo(in: url) + parameters(in: url, encoded: encoded)
     }
 
-    /// Ranges may overlap; a mask stands for those that do.
+    /// Replaces the ranges with masks. Ranges can overlap; overlapping ranges share one mask.
     private static func masking(_ secrets: [Range<Int>], in text: Bytes) -> [UInt8] {
         var shown: [UInt8] = []
         shown.reserveCapacity(text.count)
@@ -49,8 +49,8 @@ extension Redaction {
 
     // MARK: User names and passwords
 
-    /// What stands between two slashes and the last `@` before the path. More slashes, and backslashes, are two slashes to
-    /// many.
+    /// Returns the ranges between two slashes and the last `@` before the path. Many parsers treat backslashes, and more than two
+    /// slashes, like two slashes.
     private static func userinfo(in text: Bytes) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var rest = text
@@ -65,10 +65,10 @@ extension Redaction {
         return found
     }
 
-    /// Where the authority begins, or what stands for it, in a text of which it is not clear where that ends; nil where it
-    /// is clear.
+    /// Returns the start of the authority, or of the text in its place, if it is unclear where the authority ends; nil if that is
+    /// clear.
     private static func unclearAuthority(of url: Bytes) -> Int? {
-        // A part of a URL that begins with its path has none.
+        // A reference that begins with its path has no authority.
         if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
         let scheme = url.prefix { isLetterOrDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
         let slashes = url[scheme.endIndex...].starts(with: "://".utf8) ? 3 : scheme.isEmpty ? 2 : 0
@@ -80,7 +80,7 @@ extension Redaction {
         return isHost(host) && url.allSatisfy(isURLByte) ? nil : authority.startIndex
     }
 
-    /// Whether this can be a host with a port or without.
+    /// Whether this can be a host, with or without a port.
     private static func isHost(_ text: Bytes) -> Bool {
         let name: Bytes
         if text.first == UInt8(ascii: "[") {
@@ -91,16 +91,16 @@ extension Redaction {
             guard name.allSatisfy(isHostByte) else { return false }
         }
         let port = text[name.endIndex...]
-        // What has no digits after its colon may be a user name with a password that begins with a slash.
+        // Text with a colon but no digits after it can be a user name whose password begins with a slash.
         let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
         return !name.isEmpty && (port.isEmpty || isPort)
     }
 
     // MARK: Parameters
 
-    /// The values of parameters whose names tell of credentials, or which are URLs with credentials themselves.
+    /// Returns the values of parameters that have sensitive names or contain URLs with credentials.
     ///
-    /// Parameters follow `?`, `&`, `#` or `;`. A value goes on to the next `&` or `#`: a semicolon may be part of it.
+    /// Parameters follow `?`, `&`, `#` or `;`. A value continues to the next `&` or `#`, because it can contain a semicolon.
     private static func parameters(in url: Bytes, encoded: Int) -> [Range<Int>] {
         let path = url.prefix { !beginsParameter($0) }
         var found = urls(inPath: path, encoded: encoded)
@@ -119,7 +119,7 @@ extension Redaction {
                 byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#") && !(isInPath && endsAuthority(byte))
             }
             found.append(value.startIndex..<rest.startIndex)
-            // What follows in the path may have more.
+            // The rest of the path can contain more secrets.
             let path = rest.prefix { !beginsParameter($0) }
             found += urls(inPath: path, encoded: encoded)
             rest = rest[path.endIndex...]
@@ -127,7 +127,7 @@ extension Redaction {
         return found
     }
 
-    /// A parameter's name and value. The sign between them may be encoded; where there is none all is value.
+    /// Splits a parameter into name and value. The `=` can be percent-encoded. Without it, the whole parameter is the value.
     private static func divided(_ parameter: Bytes) -> (name: Bytes, value: Bytes) {
         var rest = parameter
         while let index = rest.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "%") }) {
@@ -144,7 +144,7 @@ extension Redaction {
         return path.split(separator: UInt8(ascii: "/")).filter { isSensitiveURL($0, encoded) }.map(\.indices)
     }
 
-    /// Whether this, decoded once more, has a URL with credentials in it.
+    /// Whether the text contains a URL with credentials after one more percent-decoding.
     private static func isSensitiveURL(_ text: Bytes, _ encoded: Int) -> Bool {
         guard encoded < deepestEncoding, text.contains(UInt8(ascii: "%")) else { return false }
         let decoded = decoded(text)
@@ -153,7 +153,7 @@ extension Redaction {
 
     // MARK: Bytes
 
-    /// Percent-encoding undone. What is no escape stays.
+    /// Decodes percent-encoded bytes. Invalid escapes stay unchanged.
     private static func decoded(_ text: Bytes) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -171,7 +171,8 @@ extension Redaction {
         return bytes
     }
 
-    /// What may follow a URL in a sentence, and shows nothing of a credential that it ends.
+    /// Whether the byte is punctuation that can follow a URL in a sentence. If it is the last character of a credential instead,
+    /// showing it reveals nothing.
     private static func isPunctuation(_ byte: UInt8) -> Bool {
         switch Unicode.Scalar(byte) {
         case ".", ",", ":", ";", "!", "?", "'", ")", "]", "}": true

@@ -1,10 +1,9 @@
-/// Redacts text that is shown to people: credentials are hidden behind `***`, wherever a header, a URL or a text with
-/// URLs in it is shown.
+/// Hides credentials in text that is shown to people. In headers, URLs and text that contains URLs, it replaces them with `***`.
 ///
-/// All comparisons are of bytes. To a `Character` an `@` with a combining accent is another character; to a server it is
-/// an `@`.
+/// All comparisons are of bytes. For Swift, an `@` with a combining accent is a different `Character`; for a server, it is an
+/// `@`.
 package struct Redaction: Sendable {
-    /// Hides all credentials that are known by their names or their places.
+    /// Hides all credentials that are recognized by name or position.
     package static let standard = Redaction()
 
     static let mask = "***"
@@ -13,19 +12,22 @@ package struct Redaction: Sendable {
     private let sensitiveHeaders: SensitiveHeaders
 
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
-    /// Schemes whose tokens servers also send.
+    /// Authentication schemes whose tokens servers send too.
     private static let tokenSchemes: Set = ["bearer", "negotiate", "ntlm"]
     private static let headersOfOneURL: Set = ["location", "content-location", "referer"]
 
+    /// Creates a redaction.
+    ///
     /// - Parameters:
-    ///   - showsSecrets: Whether nothing is hidden. The default is false.
-    ///   - sensitiveHeaders: The names of headers that are sensitive beside those that are so by their names.
+    ///   - showsSecrets: Whether to hide nothing. The default is false.
+    ///   - sensitiveHeaders: Names of additional sensitive headers, besides those with sensitive names.
     package init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.showsSecrets = showsSecrets
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    /// A header's value. Of credentials the scheme stays; in other values URLs and tokens after a scheme are redacted.
+    /// Returns a header's value for display. For credentials, only the scheme is kept. In other values, URLs and tokens after a
+    /// scheme are redacted.
     package func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
         guard sensitiveHeaders.contains(name) else {
@@ -36,7 +38,7 @@ package struct Redaction: Sendable {
         return Self.schemes.contains(scheme.lowercased()) ? "\(scheme) \(Self.mask)" : Self.mask
     }
 
-    /// Hides the elements of a list that are a scheme and a token, such as `Negotiate YII=`.
+    /// Hides list elements that consist of a scheme and a token, such as `Negotiate YII=`.
     private func hidingTokens(in value: String) -> String {
         let elements = FieldScanner.elements(of: [value])
         let shown = elements.map { element in
@@ -51,26 +53,26 @@ package struct Redaction: Sendable {
         return shown == elements ? value : shown.joined(separator: ", ")
     }
 
-    /// A user name and a password.
+    /// Returns a user name and password for display.
     package func credential(_ credential: String) -> String { showsSecrets ? credential : Self.mask }
 
-    /// A text that is a URL, or was meant as one: without its user name and password, and without the values of
-    /// parameters in its path, query and fragment whose names tell of credentials.
+    /// Returns text that is, or was meant to be, a URL, without its user name and password, and without the values of parameters
+    /// with sensitive names in its path, query and fragment.
     ///
-    /// In what is no URL nobody can say where a password ends, so all before the last `@` is hidden.
+    /// In an invalid URL, the end of a password is unclear, so everything before the last `@` is hidden.
     package func url(_ url: String) -> String {
         guard !showsSecrets, Self.mayHaveSecrets(url) else { return url }
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// A text with URLs in it, each of them as ``url(_:)`` shows it. White space, `"`, `<` and `>` end a URL; an apostrophe
-    /// does not, as a password may have one.
+    /// Returns text with each URL in it redacted as by ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
+    /// doesn't, because a password can contain one.
     package func text(_ text: String) -> String {
         guard !showsSecrets, Self.mayHaveSecrets(text) else { return text }
         return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
     }
 
-    /// A text for people in one line: URLs are redacted as by ``text(_:)``, and what steers a terminal is made visible.
+    /// Returns text on one line, with URLs redacted as by ``text(_:)`` and terminal control characters made visible.
     package func line(_ text: String) -> String { TerminalText.line(self.text(text)) }
 
     private static func mayHaveSecrets(_ text: String) -> Bool {
@@ -79,23 +81,23 @@ package struct Redaction: Sendable {
 }
 
 extension Redaction {
-    /// What the names of credentials have in them, with everything left out that is no letter or digit.
+    /// Parts of credential names, without characters other than letters and digits.
     private static let sensitiveParts = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "passcode", "credential",
         "signature", "bearer", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey",
         "sessionid", "sessid", "secwebsocketprotocol",
     ].map { Array($0.utf8) }
 
-    /// Words of names, such as `X-Auth-Key` and `user.pwd`, that only mean a credential when they stand alone.
+    /// Words that indicate a credential only as a separate word of a name, as in `X-Auth-Key` and `user.pwd`.
     private static let sensitiveWords = Set(
         ["auth", "dpop", "jwt", "key", "otp", "pass", "pw", "pwd", "session", "sid", "sig"].map { Array($0.utf8) })
 
-    /// Names that are made like those of credentials.
+    /// Names that look like credential names but aren't.
     private static let harmlessNames: Set = [
         "access-control-allow-credentials", "idempotency-key", "sec-websocket-key", "surrogate-key",
     ]
 
-    /// Whether a header or a parameter of this name holds a credential, as far as its name tells.
+    /// Whether the name of a header or parameter indicates a credential.
     package static func isSensitive(_ name: String) -> Bool { isSensitive(Array(name.utf8)[...]) }
 
     static func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {

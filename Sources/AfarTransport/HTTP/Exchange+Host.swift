@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 
 extension Exchange {
-    /// The host in the caller's `Host` field, in lower case; nil without such a field, or if it is the URL's own host.
+    /// The host in the caller's `Host` field, in lower case. Nil if there is no such field, or if it names the URL's own host.
     ///
-    /// The field is part of the target URI (RFC 9110, section 7.1): behind one URL it selects another site.
+    /// The field is part of the target URI (RFC 9110, section 7.1), so it can select a different site behind the same URL.
     package var otherHost: String? {
         let own = Self.hosts(request.headerFields)
         let hosts = own.isEmpty ? Self.hosts(options.defaultFields.fields) : own

@@ -1,7 +1,7 @@
-/// Reads the value of a header field from the front, piece by piece: tokens, quoted strings, parameters, the elements of
-/// lists (RFC 9110, sections 5.6 and 11.2). It looks at bytes, so a comma is one whatever combines with it.
+/// Scans the value of a header field from the start: tokens, quoted strings, parameters and list elements (RFC 9110, sections 5.6
+/// and 11.2). It compares bytes, so a comma followed by a combining character is still a comma.
 ///
-/// What returns nil or false has taken nothing.
+/// A method for a character or a word that returns nil or false consumes nothing.
 package struct FieldScanner {
     private var rest: Substring.UTF8View
 
@@ -11,12 +11,12 @@ package struct FieldScanner {
 
     // MARK: Characters
 
-    /// The byte that comes next; nil at the end.
+    /// The next byte; nil at the end.
     package var next: UInt8? { rest.first }
 
     package mutating func skipSpaces() { rest = rest.drop(while: \.isFieldSpace) }
 
-    /// Takes a character if it comes next.
+    /// Consumes a character if it is the next one.
     package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         rest.removeFirst()
@@ -25,16 +25,16 @@ package struct FieldScanner {
 
     // MARK: Words
 
-    /// A token (section 5.6.2).
+    /// Reads a token (section 5.6.2).
     package mutating func token() -> String? { taken(while: \.isTokenCharacter) }
 
-    /// What stands in place of parameters in credentials and challenges (section 11.2).
+    /// Reads a `token68`, which credentials and challenges can contain instead of parameters (section 11.2).
     package mutating func token68() -> String? {
         guard let word = taken(while: \.isToken68Character) else { return nil }
         return word + (taken { $0 == UInt8(ascii: "=") } ?? "")
     }
 
-    /// What a quoted string stands for (section 5.6.4).
+    /// Reads a quoted string and returns its unescaped content (section 5.6.4).
     package mutating func quotedString() -> String? {
         var ahead = self
         guard ahead.skip("\"") else { return nil }
@@ -46,13 +46,13 @@ package struct FieldScanner {
 
     // MARK: Lists
 
-    /// Goes to the next element of a list (section 5.6.1), and tells whether there is one.
+    /// Moves to the next element of a list (section 5.6.1). Returns whether there is one.
     package mutating func skipToElement() -> Bool {
         rest = rest.drop { $0.isFieldSpace || $0 == UInt8(ascii: ",") }
         return !rest.isEmpty
     }
 
-    /// The elements of lists, which may be spread over several fields.
+    /// Returns the elements of a list that can be spread over several fields.
     package static func elements(of values: [String]) -> [String] {
         values.flatMap { value in
             var scanner = FieldScanner(value)
@@ -62,7 +62,7 @@ package struct FieldScanner {
         }
     }
 
-    /// The element of a list that begins here: all up to the next comma that is in no quoted string.
+    /// Reads the list element that begins here: everything up to the next comma outside of a quoted string.
     package mutating func element() -> String {
         let element = rest
         while let byte = next, byte != UInt8(ascii: ",") {
@@ -77,13 +77,13 @@ package struct FieldScanner {
 
     // MARK: Parameters
 
-    /// All up to the next semicolon.
+    /// Reads everything up to the next semicolon.
     mutating func textUpToParameter() -> String { trimmedText { $0 == UInt8(ascii: ";") } }
 
-    /// The next parameter (section 5.6.6), its name in lower case; nil when no more come.
+    /// Reads the next parameter (section 5.6.6). Its name is returned in lower case. Returns nil if there are no more parameters.
     ///
-    /// It is read as servers write it: a value without quotes is all up to the next semicolon, and quotes may lack their
-    /// end. What has no value is passed over.
+    /// Accepts what servers send in practice: an unquoted value extends to the next semicolon, and a closing quote can be
+    /// missing. A parameter without a value is skipped.
     package mutating func parameter() -> (name: String, value: String)? {
         while true {
             _ = textUpToParameter()
@@ -97,14 +97,14 @@ package struct FieldScanner {
         }
     }
 
-    // MARK: Pieces
+    // MARK: Helpers
 
-    /// What stands up to the end of a quoted string, whose first quote was taken.
+    /// Reads the rest of a quoted string whose opening quote has been consumed.
     private mutating func textUpToQuote() -> String {
         var text: [UInt8] = []
         while let byte = next, byte != UInt8(ascii: "\"") {
             rest.removeFirst()
-            // A backslash stands before a byte that is meant as it is.
+            // A backslash escapes the next byte.
             text.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
         }
         return String(decoding: text, as: UTF8.self)

@@ -1,7 +1,7 @@
-/// The value of a field as text. Bytes that aren't valid UTF-8 are ISO-8859-1 (RFC 9110, section 5.5).
+/// The value of a field as text. Bytes that aren't valid UTF-8 are read as ISO-8859-1 (RFC 9110, section 5.5).
 package struct FieldText: Sendable {
     package let text: String
-    /// Whether each character stands for one byte.
+    /// Whether each character represents one byte.
     package let isLatin1: Bool
 
     package init(_ bytes: some Collection<UInt8>) {
@@ -14,7 +14,7 @@ package struct FieldText: Sendable {
         }
     }
 
-    /// The value of a field that contains a URL. Bytes of ISO-8859-1 are escaped, since URLs consist of bytes.
+    /// The value of a field that contains a URL. Non-ASCII bytes of ISO-8859-1 are percent-encoded, since URLs consist of bytes.
     var reference: String {
         guard isLatin1 else { return text }
         return text.unicodeScalars.reduce(into: "") { reference, scalar in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7).
+/// Parses dates in HTTP's formats (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -9,10 +9,10 @@ package enum HTTPDate {
     private static let shortDays = Set(days.map { $0.prefix(3) })
     private static let longDays = Set(days.map { $0[...] })
 
-    /// The seconds since 1970, or nil if the text is not a date.
+    /// Returns the seconds since 1970, or nil if the text is not a date.
     ///
-    /// The forms are `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and
-    /// `Sun Nov  6 08:49:37 1994`. Names match in any case, as in browsers. The day of the week may be wrong.
+    /// The formats are `Sun, 06 Nov 1994 08:49:37 GMT` and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and
+    /// `Sun Nov  6 08:49:37 1994`. Names match in any case, as in browsers. The day of the week isn't checked against the date.
     package static func parse(_ text: String) -> Int? {
         guard text.utf8.count < 64 else { return nil }
         let words = text.asciiLowercased.split(separator: " ", omittingEmptySubsequences: false)
@@ -25,7 +25,7 @@ package enum HTTPDate {
             return seconds(
                 year: number(date[2], 2).map(fullYear), month: date[1], day: number(date[0], 2), time: words[2])
         }
-        // A day of one digit has a second space before it.
+        // A one-digit day is preceded by a second space.
         let hasShortDay = words.count == 6 && words[2].isEmpty
         guard hasShortDay || words.count == 5, shortDays.contains(words[0]) else { return nil }
         let rest = words.suffix(3).map { $0 }
@@ -45,13 +45,13 @@ package enum HTTPDate {
         return Int(timegm(&time))
     }
 
-    /// A number of so many digits.
+    /// Parses a number with exactly this many digits.
     private static func number(_ text: Substring, _ digits: Int) -> Int32? {
         guard text.utf8.count == digits, digits <= 4, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int32(text)
     }
 
-    /// A year of two digits: one that would be more than 50 years ahead lies in the past century.
+    /// Expands a two-digit year. A year more than 50 years in the future is taken to be in the past century.
     private static func fullYear(_ year: Int32) -> Int32 {
         var now = time(nil)
         var calendar = tm()

@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// A media type (RFC 9110, section 8.3.1) or a range of them (section 12.5.1), as far as Afar looks at one.
+/// A media type (RFC 9110, section 8.3.1) or a media range (section 12.5.1), with the parts that Afar uses.
 package struct MediaType: Sendable, Hashable {
-    /// The type without its parameters, in lower case, "text/html" say. It may be anything; empty when there is none.
+    /// The type without its parameters, in lower case, such as "text/html". It isn't validated, and is empty if it is missing.
     package let essence: String
-    /// The charset as it stands there, unquoted; nil when there is none.
+    /// The charset as written, unquoted; nil if it is missing.
     package let charset: String?
 
     package init(essence: String, charset: String?) {
@@ -12,7 +12,7 @@ package struct MediaType: Sendable, Hashable {
         self.charset = charset
     }
 
-    /// Reads the value of a Content-Type, and whatever else servers write there. Of several it is the first.
+    /// Parses the value of a `Content-Type` field leniently. If it lists several types, the first is used.
     package init(_ value: String?) {
         guard let value else {
             self.init(essence: "", charset: nil)
@@ -28,7 +28,7 @@ package struct MediaType: Sendable, Hashable {
         self.init(essence: essence, charset: charset)
     }
 
-    /// Single quotes are no quotes in HTTP, but are written too.
+    /// Removes single quotes. They aren't quotes in HTTP, but some servers use them.
     private static func label(_ value: String) -> String? {
         let bytes = value.utf8
         let quote = UInt8(ascii: "'")
@@ -39,12 +39,12 @@ package struct MediaType: Sendable, Hashable {
 
     package var isJSON: Bool { essence.hasSuffix("+json") || essence == "application/json" || essence == "text/json" }
     package var isHTML: Bool { essence == "text/html" }
-    /// RFC 7303, section 4.2.
+    /// Whether the type is XML (RFC 7303, section 4.2).
     package var isXML: Bool { essence.hasSuffix("+xml") || essence == "application/xml" || essence == "text/xml" }
 
     // MARK: Ranges
 
-    /// The ranges in the value of an Accept (RFC 9110, section 12.5.1), as they stand there.
+    /// Returns the ranges in the value of an `Accept` field (RFC 9110, section 12.5.1), as written.
     package static func ranges(in accept: String) -> [String] {
         var scanner = FieldScanner(accept)
         var ranges: [String] = []
@@ -52,27 +52,27 @@ package struct MediaType: Sendable, Hashable {
         return ranges
     }
 
-    /// What stands before and after the slash; nil where that is not all there is.
+    /// The text before and after the slash; nil unless the type consists of exactly two nonempty parts.
     private var halves: (type: Substring, subtype: Substring)? {
         let halves = essence.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty else { return nil }
         return (halves[0], halves[1])
     }
 
-    /// Whether this is a type or a range at all.
+    /// Whether this has the form of a type or a range.
     package var isComplete: Bool { halves != nil }
 
-    /// Whether this stands for every type.
+    /// Whether this matches every type.
     package var isAny: Bool { essence == "*/*" }
 
-    /// Whether a type is in this range: either half may be `*`. Parameters don't count.
+    /// Whether this range includes a type. Either part can be `*`. Parameters are ignored.
     package func includes(_ other: MediaType) -> Bool {
         guard let range = halves, let other = other.halves else { return false }
         return (range.type == "*" || range.type == other.type)
             && (range.subtype == "*" || range.subtype == other.subtype)
     }
 
-    /// Whether both halves are tokens, as the standard has it, and nothing follows.
+    /// Whether the text is two tokens separated by a slash, as the standard requires, without anything after them.
     package static func isWellFormed(_ text: String) -> Bool {
         let halves = MediaType(essence: text, charset: nil).halves
         return halves.map { String($0.type).isHTTPToken && String($0.subtype).isHTTPToken } ?? false
@@ -80,6 +80,6 @@ package struct MediaType: Sendable, Hashable {
 }
 
 extension ResponseHead {
-    /// The type of the body. Where a server names several it is the last.
+    /// The type of the body. If the response has several `Content-Type` fields, the last one is used.
     package var mediaType: MediaType { MediaType(values(for: .contentType).last) }
 }

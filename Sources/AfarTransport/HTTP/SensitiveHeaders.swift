@@ -1,11 +1,12 @@
-/// Which headers hold credentials: those whose names tell, and those that somebody names. One rule for all: what is hidden
-/// from people's eyes follows no redirect to another origin.
+/// The headers that hold credentials: those with sensitive names, and those listed explicitly. The same headers are hidden in
+/// descriptions and dropped on redirects to another origin.
 package struct SensitiveHeaders: Sendable {
-    /// In lower case.
+    /// The explicitly listed names, in lower case.
     private let names: Set<String>
 
-    /// - Parameter names: The names of headers that are sensitive beside those that are so by their names. Case does
-    ///   not matter.
+    /// Creates the set of sensitive headers.
+    ///
+    /// - Parameter names: Names of additional sensitive headers, besides those with sensitive names. Case doesn't matter.
     package init(_ names: Set<String> = []) {
         self.names = Set(names.map(\.asciiLowercased))
     }

@@ -1,4 +1,4 @@
-/// What a byte of a header field or a URL is, by the names of RFC 5234, appendix B.1.
+/// Character classes for the bytes of header fields and URLs, with the names of RFC 5234, appendix B.1.
 extension UInt8 {
     /// DIGIT.
     @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
@@ -21,13 +21,13 @@ extension UInt8 {
     /// A to Z.
     @inlinable package var isCapital: Bool { (0x41...0x5A).contains(self) }
 
-    /// A to Z in lower case, and all else as it is.
+    /// A to Z in lower case; any other byte unchanged.
     @inlinable package var asciiLowercased: UInt8 { isCapital ? self | 0x20 : self }
 
-    /// A space or a tab: what RFC 9110, section 5.6.3, calls white space.
+    /// A space or a tab, the white space of RFC 9110, section 5.6.3.
     package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
 
-    /// What tokens consist of (RFC 9110, section 5.6.2).
+    /// A character of a token (RFC 9110, section 5.6.2).
     var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
@@ -38,7 +38,7 @@ extension UInt8 {
         }
     }
 
-    /// What `token68` consists of before its padding (RFC 9110, section 11.2).
+    /// A character of a `token68` before its padding (RFC 9110, section 11.2).
     var isToken68Character: Bool {
         switch self {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"),
@@ -50,13 +50,14 @@ extension UInt8 {
 }
 
 extension String {
-    /// A to Z in lower case, and all else as it is: Unicode's own rules would make a k of the Kelvin sign.
+    /// The string with A to Z in lower case and everything else unchanged. Unicode's rules would turn the Kelvin sign into a k.
     package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
-    /// Whether this is a token (RFC 9110, section 5.6.2): what methods and names of header fields are.
+    /// Whether this is a token (RFC 9110, section 5.6.2). Methods and names of header fields are tokens.
     package var isHTTPToken: Bool { !isEmpty && allBytes(\.isTokenCharacter) }
 
-    /// Whether all bytes of the text's UTF-8 are such: the same as over its view, which decodes an index at each step.
+    /// Whether all bytes of the string's UTF-8 satisfy a predicate. Faster than `utf8.allSatisfy`, which decodes an index at each
+    /// step.
     @inlinable package func allBytes(_ isSuch: (UInt8) -> Bool) -> Bool {
         var text = self
         return text.withUTF8 { $0.allSatisfy(isSuch) }

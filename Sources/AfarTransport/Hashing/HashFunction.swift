@@ -1,10 +1,10 @@
 import Foundation
 
-/// A hash of bytes that come piece by piece, and are processed in blocks of 64: a pure value.
+/// A hash function that processes its input incrementally, in blocks of 64 bytes.
 package protocol HashFunction {
     associatedtype State
 
-    /// Whether its numbers begin with the highest byte.
+    /// Whether numbers are stored with the most significant byte first.
     static var isBigEndian: Bool { get }
 
     var blocks: HashBlocks { get set }
@@ -12,22 +12,22 @@ package protocol HashFunction {
 
     init()
 
-    /// Takes a block into account.
+    /// Updates the state with a block.
     static func process(_ block: UnsafeRawBufferPointer, into state: inout State)
 
-    /// What the hash consists of.
+    /// The words that make up the hash.
     static func words(of state: State) -> [UInt32]
 }
 
 extension HashFunction {
-    /// Takes the next bytes.
+    /// Adds the next bytes of the input.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         blocks.append(bytes) { Self.process($0, into: &state) }
         self.state = state
     }
 
-    /// The hash of all bytes taken.
+    /// Returns the hash of all bytes that were added.
     package consuming func finalize() -> [UInt8] {
         var state = state
         blocks.finish(isBigEndian: Self.isBigEndian) { Self.process($0, into: &state) }
@@ -36,7 +36,7 @@ extension HashFunction {
         }
     }
 
-    /// The hash of a text's UTF-8.
+    /// Returns the hash of a string's UTF-8.
     package static func hash(of text: String) -> [UInt8] {
         var hash = Self()
         var text = text
@@ -44,27 +44,27 @@ extension HashFunction {
         return hash.finalize()
     }
 
-    /// The same in hexadecimal digits, in lower case.
+    /// Returns the hash of a string's UTF-8 as lowercase hexadecimal digits.
     package static func hexDigest(of text: String) -> String { hash(of: text).hexDigits }
 }
 
 extension [UInt8] {
-    /// Two hexadecimal digits for each byte, in lower case.
+    /// The bytes as lowercase hexadecimal digits, two for each.
     package var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
 }
 
-/// Cuts what comes into blocks of 64 bytes, and pads the last ones with the length in bits, as RFC 1321, section 3.1, and
-/// FIPS 180-4, section 5.1.1, have it.
+/// Splits the input into blocks of 64 bytes, and pads the end with the length in bits, as RFC 1321, section 3.1, and FIPS 180-4,
+/// section 5.1.1, require.
 package struct HashBlocks {
     package static let size = 64
 
     private var pending: [UInt8] = []
     private var byteCount: UInt64 = 0
 
-    /// Calls a closure with each block that is complete.
+    /// Calls a closure with each complete block.
     package mutating func append(_ bytes: UnsafeRawBufferPointer, _ process: (UnsafeRawBufferPointer) -> Void) {
         byteCount &+= UInt64(bytes.count)
         var rest = bytes[...]
@@ -83,7 +83,7 @@ package struct HashBlocks {
         pending.append(contentsOf: rest)
     }
 
-    /// Calls a closure with the one or two blocks that are left.
+    /// Calls a closure with the last one or two blocks.
     package consuming func finish(isBigEndian: Bool, _ process: (UnsafeRawBufferPointer) -> Void) {
         let bitCount = byteCount &* 8
         var padding: [UInt8] = [0x80]
@@ -96,8 +96,7 @@ package struct HashBlocks {
     }
 }
 
-/// The MD5 hash (RFC 1321). It is broken for signatures and stands here for Digest authentication only, where servers ask
-/// for it.
+/// The MD5 hash (RFC 1321). It is broken for signatures. Use it only for Digest authentication, where servers require it.
 package struct MD5: HashFunction {
     package typealias State = (UInt32, UInt32, UInt32, UInt32)
 
@@ -108,9 +107,9 @@ package struct MD5: HashFunction {
 
     package init() {}
 
-    /// RFC 1321, section 3.4: the integer parts of 2³² times the sines of 1 to 64.
+    /// The integer parts of 2³² times the absolute sines of 1 to 64 (RFC 1321, section 3.4).
     private static let sines: [UInt32] = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
-    /// By how much each of the four rounds rotates, in its four kinds of steps.
+    /// The rotations of the four rounds, four kinds of steps each.
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
     package static func words(of state: State) -> [UInt32] { [state.0, state.1, state.2, state.3] }
@@ -136,8 +135,7 @@ package struct MD5: HashFunction {
     }
 }
 
-/// The SHA-1 hash (FIPS 180-4). It is broken for signatures and stands here for the handshake of WebSockets only, which
-/// asks for it.
+/// The SHA-1 hash (FIPS 180-4). It is broken for signatures. Use it only for the WebSocket handshake, which requires it.
 package struct SHA1: HashFunction {
     package typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
 
@@ -184,12 +182,12 @@ package struct SHA256: HashFunction {
 
     package init() {}
 
-    /// FIPS 180-4, section 5.3.3.
+    /// The initial state (FIPS 180-4, section 5.3.3).
     private static let initial: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
 
-    /// FIPS 180-4, section 4.2.2.
+    /// The round constants (FIPS 180-4, section 4.2.2).
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,

@@ -1,11 +1,13 @@
-/// What is known of an exchange and its connection, in words.
+/// A summary of an exchange's connection and traffic in words.
 package struct ConnectionSummary {
-    /// The peer, this side, and what both agreed on; nil when the peer is not known.
+    /// The peer, the local address and what was negotiated; nil if the peer is unknown.
     package let connection: String?
-    /// The bytes in both directions; nil when none are known.
+    /// The bytes in both directions; nil if there are none.
     package let traffic: String?
 
-    /// - Parameter isSecure: Whether TLS was wanted; nil when that is not known.
+    /// Creates a summary.
+    ///
+    /// - Parameter isSecure: Whether the exchange uses TLS; nil if that is unknown.
     package init(_ metrics: TransactionMetrics, isSecure: Bool?) {
         connection = metrics.remoteAddress.map { address in
             var facts = [Self.place(address, metrics.remotePort)]
@@ -22,7 +24,7 @@ package struct ConnectionSummary {
             sent + received > 0 ? "\(Quantity.bytes(sent)) sent, \(Quantity.bytes(received)) received" : nil
     }
 
-    /// What is known, a line each.
+    /// The available parts, one on each line.
     package var lines: [String] { [connection.map { "Connection: \($0)" }, traffic].compactMap { $0 } }
 
     private static func place(_ address: String, _ port: Int?) -> String {
@@ -37,7 +39,8 @@ package struct ConnectionSummary {
 }
 
 extension TransactionMetrics {
-    /// The bytes of the response's body as they travelled; as they became, where the transport knows no more.
+    /// The number of body bytes received on the wire, or after decoding if the transport doesn't report the former. Zero for
+    /// a cached response.
     package var travelledBodyBytes: Int64 {
         if isFromCache { return 0 }
         return countOfResponseBodyBytesReceived > 0

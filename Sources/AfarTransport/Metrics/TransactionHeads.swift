@@ -3,7 +3,7 @@ package import HTTPTypes
 /// The heads of a request and of the response to it.
 package final class TransactionHeads: Sendable, Hashable, CustomReflectable {
     package let request: HTTPRequest
-    /// Nil when none came.
+    /// Nil if no response arrived.
     package let response: ResponseHead?
 
     package init(request: HTTPRequest, response: ResponseHead?) {
@@ -11,7 +11,7 @@ package final class TransactionHeads: Sendable, Hashable, CustomReflectable {
         self.response = response
     }
 
-    /// Nothing: header fields may be credentials.
+    /// Empty, because header fields can contain credentials.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 
     package static func == (lhs: TransactionHeads, rhs: TransactionHeads) -> Bool {

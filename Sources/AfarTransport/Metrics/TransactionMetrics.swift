@@ -1,22 +1,22 @@
 public import Foundation
 
-/// How one request and its response went over the network. A moment that did not happen, or was not measured, is nil.
+/// Metrics of one request and its response. A date is nil if the event did not happen or was not measured.
 public struct TransactionMetrics: Sendable, Hashable {
-    /// When the transport began.
+    /// When the transport started the exchange.
     public var fetchStartDate: Date?
-    /// When the look-up of the host's name began; nil on a connection that was there already, as are the next five.
+    /// When the lookup of the host's name began. This date and the next five are nil on a reused connection.
     public var domainLookupStartDate: Date?
-    /// When the host's name was found.
+    /// When the lookup of the host's name ended.
     public var domainLookupEndDate: Date?
-    /// When opening the connection began.
+    /// When the transport began to open the connection.
     public var connectStartDate: Date?
     /// When the TLS handshake began; nil without TLS.
     public var secureConnectionStartDate: Date?
     /// When the TLS handshake was complete; nil without TLS.
     public var secureConnectionEndDate: Date?
-    /// When the connection could be used.
+    /// When the connection was ready for use.
     public var connectEndDate: Date?
-    /// When the request began to be sent.
+    /// When the transport began to send the request.
     public var requestStartDate: Date?
     /// When the last byte of the request, body included, was handed to the operating system.
     public var requestEndDate: Date?
@@ -25,15 +25,14 @@ public struct TransactionMetrics: Sendable, Hashable {
     /// When the last byte of the response arrived, or the exchange failed.
     public var responseEndDate: Date?
 
-    /// The protocol, "http/1.1" say, as named for ALPN (RFC 7301).
+    /// The protocol's ALPN name (RFC 7301), such as "http/1.1".
     public var networkProtocolName: String?
-    /// Whether a connection was used that earlier requests had opened.
+    /// Whether the request used a connection that an earlier request had opened.
     public var isReusedConnection = false
-    /// How often the transport sent the request again by itself: because a kept connection had closed before the answer
-    /// (RFC 9112, section 9.3.1), which only idempotent requests are, or without its `Expect` after a 417 (RFC 9110, section
-    /// 15.5.18).
+    /// How often the transport resent the request on its own: because a reused connection had closed before the response (RFC
+    /// 9112, section 9.3.1; idempotent requests only), or without its `Expect` field after a 417 (RFC 9110, section 15.5.18).
     public var resendCount = 0
-    /// Whether the response was kept on this side, and nothing went over the network.
+    /// Whether the response came from a local cache, without any network traffic.
     public var isFromCache = false
     /// Whether the connection went through a proxy.
     public var isProxyConnection = false
@@ -45,37 +44,39 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var remoteAddress: String?
     /// The peer's port.
     public var remotePort: Int?
-    /// The negotiated TLS version, "TLSv1.3" say; nil without TLS or when the transport cannot tell.
+    /// The negotiated TLS version, such as "TLSv1.3"; nil without TLS or if the transport can't determine it.
     public var tlsProtocolVersion: String?
-    /// The number of the negotiated TLS version, 0x0304 for TLS 1.3 (RFC 8446, section 4.1.2); nil as the name is.
+    /// The number of the negotiated TLS version: 0x0304 for TLS 1.3 (RFC 8446, section 4.1.2). Nil under the same conditions as
+    /// ``tlsProtocolVersion``.
     package var tlsProtocolNumber: UInt16?
-    /// The negotiated cipher suite, "TLS_AES_256_GCM_SHA384" say; nil without TLS or when the transport cannot tell.
+    /// The negotiated cipher suite, such as "TLS_AES_256_GCM_SHA384"; nil without TLS or if the transport can't determine it.
     public var tlsCipherSuite: String?
-    /// The number of the negotiated cipher suite in IANA's registry; nil as the name is.
+    /// The number of the negotiated cipher suite in the IANA registry. Nil under the same conditions as ``tlsCipherSuite``.
     package var tlsCipherSuiteNumber: UInt16?
 
-    /// Bytes of the request's head on the wire.
+    /// The size of the request's head on the wire, in bytes.
     public var countOfRequestHeaderBytesSent: Int64 = 0
-    /// Bytes of the request's body on the wire.
+    /// The size of the request's body on the wire, in bytes.
     public var countOfRequestBodyBytesSent: Int64 = 0
-    /// Bytes of the request's body as they were given to the transport.
+    /// The size of the request's body as passed to the transport, in bytes.
     public var countOfRequestBodyBytesBeforeEncoding: Int64 = 0
-    /// Bytes of the response's heads on the wire.
+    /// The size of the response's heads on the wire, in bytes.
     public var countOfResponseHeaderBytesReceived: Int64 = 0
-    /// Bytes of the response's body on the wire, before decoding.
+    /// The size of the response's body on the wire, before decoding, in bytes.
     public var countOfResponseBodyBytesReceived: Int64 = 0
-    /// Bytes of the response's body after decoding.
+    /// The size of the response's body after decoding, in bytes.
     public var countOfResponseBodyBytesAfterDecoding: Int64 = 0
 
-    /// What was sent and what came; nil for the last one of an exchange, of which whoever asked for it knows.
+    /// The request that was sent and the response that arrived. Nil for the last transaction of an exchange, whose heads the
+    /// caller already has.
     package var heads: TransactionHeads?
 
-    /// Makes empty metrics.
+    /// Creates empty metrics.
     public init() {}
 }
 
 extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The connection, how long each phase took, and the bytes, in one line.
+    /// The connection, the duration of each phase and the byte counts, on one line.
     public var description: String {
         let times = measuredPhases.map { "\($0.name) \(Quantity.milliseconds($0.seconds))" }
         let total = "total \(Quantity.milliseconds(duration))"
@@ -84,7 +85,7 @@ extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConverti
             .compactMap { $0 }.joined(separator: "; ")
     }
 
-    /// The same as a small table: a line for each phase.
+    /// The same information as a small table, with one line for each phase.
     public var debugDescription: String {
         let rows = measuredPhases + [("Total", duration)]
         let nameWidth = rows.map(\.name.count).max() ?? 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One of the consecutive phases of a request and its response over the network, with its time.
+/// One of the consecutive phases of a request and its response, with its time.
 package struct TransactionPhase: Equatable {
     package enum Name: String, CaseIterable {
         case queued = "Queued"
@@ -12,9 +12,9 @@ package struct TransactionPhase: Equatable {
     }
 
     package enum Time: Equatable {
-        /// Seconds since the request began.
+        /// The beginning and end, in seconds since the request began.
         case measured(ClosedRange<Double>)
-        /// Why there is none.
+        /// The reason why there is no time.
         case none(String)
     }
 
@@ -23,10 +23,10 @@ package struct TransactionPhase: Equatable {
 }
 
 extension TransactionMetrics {
-    /// From the beginning to the end, or to the last moment known, in seconds.
+    /// The time from the beginning to the end, or to the last known event, in seconds.
     package var duration: Double { lastMoment.map { seconds(to: $0) } ?? 0 }
 
-    /// The phases in order.
+    /// Returns the phases in order.
     package func phases(isSecure: Bool) -> [TransactionPhase] {
         var phases: [TransactionPhase] = []
         let isMeasured = requestStartDate != nil || connectStartDate != nil || domainLookupStartDate != nil
@@ -45,7 +45,7 @@ extension TransactionMetrics {
             } else if isReusedConnection {
                 phases.append(TransactionPhase(name: name, time: .none("connection reused")))
             } else if name == .tlsHandshake, start == nil, connectStartDate != nil, remoteAddress != nil {
-                // A peer and no beginning of TLS: libcurl tells the two apart only when both went well.
+                // There is a peer but no TLS start: libcurl reports connecting and TLS separately only if both succeeded.
                 phases.append(TransactionPhase(name: name, time: .none("not agreed on, its time is in Connect")))
             } else {
                 phases.append(phase(name, start, end, isMeasured: isMeasured))
@@ -56,7 +56,7 @@ extension TransactionMetrics {
         ]
     }
 
-    /// A phase that has begun and not ended lasts until the end of all.
+    /// Returns a phase. A phase that began but did not end lasts until the last known event.
     private func phase(_ name: TransactionPhase.Name, _ start: Date?, _ end: Date?, isMeasured: Bool = true)
         -> TransactionPhase
     {

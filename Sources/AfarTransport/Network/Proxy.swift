@@ -1,17 +1,17 @@
 import Foundation
 
-/// A server through which requests go on their way to others.
+/// A server that forwards requests to other servers.
 public struct Proxy: Sendable, Hashable {
-    /// What is spoken with a proxy.
+    /// The protocol for communicating with a proxy.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// HTTP: requests over http are handed to it whole (RFC 9112, section 3.2.2), for those over https it opens a tunnel
-        /// (`CONNECT`, RFC 9110, section 9.3.6).
+        /// HTTP. The proxy receives `http` requests in absolute form (RFC 9112, section 3.2.2), and opens a tunnel for `https`
+        /// requests (`CONNECT`, RFC 9110, section 9.3.6).
         case http
-        /// The same over TLS. Its certificate must be one that the transport trusts.
+        /// HTTP over TLS. The transport must trust the proxy's certificate.
         case https
-        /// SOCKS 5 (RFC 1928). This machine looks up the names of the hosts.
+        /// SOCKS 5 (RFC 1928). This machine resolves host names.
         case socks5
-        /// SOCKS 5. The proxy looks up the names of the hosts.
+        /// SOCKS 5. The proxy resolves host names.
         case socks5h
 
         fileprivate var standardPort: Int {
@@ -23,43 +23,45 @@ public struct Proxy: Sendable, Hashable {
         }
     }
 
-    /// What the proxy wants to know about who uses it. It is shown to the proxy only.
+    /// A user name and password for a proxy. They are sent to the proxy only.
     public struct Credential: Sendable, Hashable {
         /// The user's name.
         public let user: String
         /// The password.
         public let password: String
 
-        /// Makes a credential.
+        /// Creates a credential.
         public init(user: String, password: String) { (self.user, self.password) = (user, password) }
     }
 
-    /// What is spoken with it.
+    /// The protocol for communicating with the proxy.
     public let kind: Kind
-    /// Its name or address; an address of IPv6 without brackets.
+    /// The proxy's name or address. An IPv6 address has no brackets.
     public let host: String
-    /// Its port.
+    /// The proxy's port.
     public let port: Int
-    /// Who uses it, by Basic authentication (RFC 7617) or by name and password (RFC 1929); nil when it does not ask.
+    /// The credential for Basic authentication (RFC 7617) or SOCKS user name and password authentication (RFC 1929); nil if the
+    /// proxy doesn't require one.
     public let credential: Credential?
 
-    /// Describes a proxy.
+    /// Creates a proxy.
     ///
     /// - Parameters:
-    ///   - kind: What is spoken with it. The default is HTTP.
-    ///   - host: Its name or address.
-    ///   - port: Its port. The default is 80 for HTTP, 443 for HTTPS and 1080 for SOCKS.
-    ///   - credential: Who uses it. The default is nil.
-    /// - Throws: ``InvalidProxy`` when there is no such host or port.
+    ///   - kind: The protocol for communicating with the proxy. The default is HTTP.
+    ///   - host: The proxy's name or address.
+    ///   - port: The proxy's port. The default is 80 for HTTP, 443 for HTTPS and 1080 for SOCKS.
+    ///   - credential: The credential for the proxy. The default is nil.
+    /// - Throws: ``InvalidProxy`` if the host, port or credential is invalid.
     public init(_ kind: Kind = .http, host: String, port: Int? = nil, credential: Credential? = nil) throws {
         let authority = HostName.authority(host, port: port ?? kind.standardPort)
         try self.init("\(kind.rawValue)://\(authority)", credential: credential)
     }
 
-    /// Reads a proxy's URL, as it stands in `http_proxy`: `http://user:password@proxy.example:3128`, or with the scheme
-    /// `https`, `socks5` or `socks5h`. Without a scheme it is one of HTTP. A path is passed over.
+    /// Creates a proxy from a URL in the format of `http_proxy`: `http://user:password@proxy.example:3128`.
     ///
-    /// - Throws: ``InvalidProxy`` when it cannot be read.
+    /// The scheme can also be `https`, `socks5` or `socks5h`. The default scheme is `http`. A path is ignored.
+    ///
+    /// - Throws: ``InvalidProxy`` if the URL is invalid.
     public init(_ url: String) throws { try self.init(url, credential: nil) }
 
     private init(_ url: String, credential: Credential?) throws(InvalidProxy) {
@@ -71,7 +73,7 @@ public struct Proxy: Sendable, Hashable {
         let target: RequestTarget
         do {
             let rest = url[(end?.upperBound ?? url.startIndex)...]
-            // Foundation would encode what does not fit.
+            // Foundation would percent-encode invalid characters.
             let isPlain = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && rest.count(where: { $0 == "@" }) < 2
             guard isPlain, let http = URL(string: "http://" + rest) else {
                 throw RequestTarget.Fault.malformed("its URL cannot be read")
@@ -95,30 +97,30 @@ public struct Proxy: Sendable, Hashable {
         }
     }
 
-    /// Its URL without credential.
+    /// The proxy's URL without the credential.
     package var url: String { "\(kind.rawValue)://\(HostName.authority(host, port: port))" }
 }
 
-/// Nothing of a credential is to be seen in logs.
+/// Keeps credentials out of logs.
 extension Proxy: CustomStringConvertible, CustomReflectable {
-    /// Its URL without credential.
+    /// The proxy's URL without the credential.
     public var description: String { url }
 
-    /// Its URL without credential.
+    /// Contains only the proxy's URL without the credential.
     public var customMirror: Mirror { Mirror(self, children: ["url": url]) }
 }
 
 extension Proxy.Credential: CustomStringConvertible, CustomReflectable {
-    /// The user's name is part of what is hidden.
+    /// Hides both the user name and the password.
     public var description: String { "***" }
 
     /// Empty.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A proxy that cannot be used as it is described.
+/// An error that is thrown for an invalid proxy.
 public struct InvalidProxy: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, without the proxy's URL, which may hold a password.
+    /// The reason. It doesn't contain the proxy's URL, which can include a password.
     public let description: String
 
     init(_ reason: String) { description = "the proxy cannot be used: \(reason)" }

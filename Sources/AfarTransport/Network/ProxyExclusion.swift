@@ -5,7 +5,7 @@ struct ProxyExclusion {
     private enum Pattern {
         case everything
         case network(NetworkAddress, bits: Int)
-        /// A host and those below it.
+        /// A host and its subdomains.
         case domain(String)
     }
 
@@ -49,7 +49,7 @@ struct ProxyExclusion {
 private struct NetworkAddress {
     private let bytes: [UInt8]
 
-    /// Nil when the text is no address.
+    /// Returns nil if the text is not an IP address.
     init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 {
@@ -63,7 +63,7 @@ private struct NetworkAddress {
 
     var bitCount: Int { bytes.count * 8 }
 
-    /// Whether another address is of the same version and begins with the same bits.
+    /// Whether another address has the same IP version and the same leading bits.
     func sharesPrefix(of count: Int, with other: NetworkAddress) -> Bool {
         guard bytes.count == other.bytes.count, bytes[..<(count / 8)] == other.bytes[..<(count / 8)] else {
             return false

@@ -1,44 +1,45 @@
 import Foundation
 
-/// Which requests go through which proxy.
+/// Settings that determine which requests use which proxy.
 public struct ProxySettings: Sendable, Hashable {
-    /// The proxy of requests over http; nil when they go straight to their hosts.
+    /// The proxy for `http` requests; nil to connect directly.
     public var http: Proxy?
-    /// The proxy of requests over https; nil when they go straight to their hosts.
+    /// The proxy for `https` requests; nil to connect directly.
     public var https: Proxy?
-    /// The hosts to which requests go straight, as in `no_proxy`: `example.com` is the host and all below it, `.example.com` the same,
-    /// `10.0.0.1` an address, `10.0.0.0/8` a network (RFC 4632), `example.com:8080` a port of a host, and `*` everything.
-    /// Case does not matter.
+    /// The hosts to connect to directly, in the format of `no_proxy`.
+    ///
+    /// `example.com` matches the host and its subdomains, as does `.example.com`. `10.0.0.1` matches an address, `10.0.0.0/8` a
+    /// network (RFC 4632), `example.com:8080` a host at one port, and `*` every host. Case doesn't matter.
     public var exclusions: [String]
-    /// Why a proxy of the environment cannot be used, by the schemes of the requests that would go through it.
+    /// The reasons why proxies in the environment are invalid, keyed by the scheme of the requests that would use them.
     private var faults: [String: InvalidProxy] = [:]
 
-    /// Makes settings.
+    /// Creates settings.
     ///
     /// - Parameters:
-    ///   - http: The proxy of requests over http. The default is nil: there is none.
-    ///   - https: The proxy of requests over https. The default is nil: there is none.
-    ///   - exclusions: The hosts to which requests go straight, as in ``exclusions``. The default is none.
+    ///   - http: The proxy for `http` requests. The default is nil: no proxy.
+    ///   - https: The proxy for `https` requests. The default is nil: no proxy.
+    ///   - exclusions: The hosts to connect to directly; see ``exclusions``. The default is none.
     public init(http: Proxy? = nil, https: Proxy? = nil, exclusions: [String] = []) {
         (self.http, self.https, self.exclusions) = (http, https, exclusions)
     }
 
-    /// One proxy for all requests but those to excluded hosts.
+    /// Creates settings with one proxy for all requests except those to excluded hosts.
     public init(_ proxy: Proxy, exclusions: [String] = []) {
         self.init(http: proxy, https: proxy, exclusions: exclusions)
     }
 
-    /// All requests go straight to their hosts.
+    /// Settings without proxies.
     public static let none = ProxySettings()
 
-    /// What the environment of the process says at this moment; see ``init(environment:)``.
+    /// The settings in the current environment of the process; see ``init(environment:)``.
     public static var environment: ProxySettings { ProxySettings(environment: ProcessInfo.processInfo.environment) }
 
-    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl and most tools do.
+    /// Creates settings from `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl and most tools do.
     ///
-    /// The variables may be written in capitals too, except `HTTP_PROXY`: a web server sets that for its CGI programs from a
-    /// field of the request. One in small letters comes first, and an empty one counts as none. `no_proxy` is ``exclusions`` with commas
-    /// or spaces between them. A proxy that cannot be used fails the requests that would go through it.
+    /// Uppercase names work too, except `HTTP_PROXY`, which a web server sets for its CGI programs from a field of the request. A
+    /// lowercase name takes precedence, and an empty variable is ignored. `no_proxy` contains the ``exclusions``, separated by
+    /// commas or spaces. Requests that would use an invalid proxy fail.
     public init(environment: [String: String]) {
         self.init()
         let environment = environment.filter { !$0.value.isEmpty }
@@ -56,12 +57,12 @@ public struct ProxySettings: Sendable, Hashable {
         exclusions = list.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    /// Whether all requests go straight to their hosts.
+    /// Whether all requests connect directly.
     package var isDirect: Bool { http == nil && https == nil && faults.isEmpty }
 
-    /// The proxy of requests to a host; nil when they go straight there.
+    /// Returns the proxy for requests to a host; nil to connect directly.
     ///
-    /// - Throws: ``InvalidProxy`` when the environment names one that cannot be used.
+    /// - Throws: ``InvalidProxy`` if the environment specifies an invalid proxy for the request.
     package func proxy(scheme: String, authority: String) throws(InvalidProxy) -> Proxy? {
         let proxy = scheme == "https" ? https : http
         let fault = faults[scheme]

@@ -1,9 +1,11 @@
-/// Authentication that a transport carries out itself, in several messages over one connection, which belongs to the user
-/// from then on (RFC 4559, section 6). It is a class because options are copied often.
+/// Authentication that a transport performs itself by exchanging several messages over one connection. From then on the
+/// connection belongs to that user (RFC 4559, section 6).
+///
+/// It is a class because options are copied often.
 package final class ConnectionAuthentication: Sendable {
-    /// The protocol of the messages.
+    /// The authentication protocol.
     package enum Scheme: String, Sendable {
-        /// GSS-API (RFC 4559), in practice Kerberos, with the ticket of the process.
+        /// GSS-API (RFC 4559), in practice Kerberos, with the process's ticket.
         case negotiate
         /// Microsoft's NTLM, with a user name such as `DOMAIN\user` and a password.
         case ntlm

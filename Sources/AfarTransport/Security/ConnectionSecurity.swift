@@ -1,33 +1,35 @@
 package import AfarTrust
 package import Foundation
 
-/// Who the client is to a host, and who decides on the host's certificates. Connections that were opened under one of these
-/// serve no other.
+/// The client's identity, and the evaluation of server certificates. Connections opened with one instance are not used with
+/// another.
 package final class ConnectionSecurity: Sendable {
-    /// Decides on what a server has presented; an error refuses it. The duration limits how long the decision may wait for
-    /// its turn; if that isn't enough, ``NoTrustDecision`` is thrown.
+    /// Evaluates the certificates that a server presented, and throws an error to reject them.
+    ///
+    /// The duration is the longest time to wait before the evaluation starts. If that isn't enough, the evaluation throws
+    /// ``NoTrustDecision``.
     package typealias Evaluation = @Sendable (ServerTrust, _ longestWait: Duration) async throws -> Void
 
-    /// How long a decision for a chain of certificates holds.
+    /// The longest time for which a chain stays accepted.
     private static let longestAcceptance = Duration.seconds(600)
-    /// The number of accepted chains that are remembered: a host may consist of many machines with a certificate each.
+    /// The maximum number of accepted chains to remember. One host can consist of many machines with different certificates.
     private static let acceptedLimit = 256
 
-    /// What came of a decision.
+    /// The outcome of evaluating a chain.
     package enum Decision: Sendable {
         case accepted
         case refused(any Error)
-        /// The request for which it was to be made is cancelled.
+        /// The request that started the evaluation was cancelled.
         case abandoned
     }
 
-    /// Who was asked wants the request ended.
+    /// The handler requested that the exchange end.
     struct Abandonment: Error {}
 
     private struct State {
-        /// Until when each accepted chain is accepted.
+        /// The time until which each accepted chain stays accepted.
         var accepted = LeastRecentlyUsed<ContinuousClock.Instant>()
-        /// The requests that wait for a decision that is being made.
+        /// The requests that wait for a pending decision, by chain.
         var questions: [String: [Deferred<Decision>]] = [:]
 
         mutating func accepts(_ chain: PresentedChain) -> Bool {
@@ -35,12 +37,12 @@ package final class ConnectionSecurity: Sendable {
         }
     }
 
-    /// What a request does about a chain that it has met.
+    /// A request's part in the decision about a chain.
     private enum Role { case none, decides, waits }
 
-    /// What the client shows when the server asks who it is.
+    /// The identity that the client presents if the server requests one.
     package let identity: ClientIdentity?
-    /// Who decides instead of the transport; nil where the transport validates certificates by itself.
+    /// Evaluates certificates instead of the transport; nil if the transport validates them.
     package let evaluation: Evaluation?
     private let state = InlineLocked(State())
 
@@ -49,17 +51,17 @@ package final class ConnectionSecurity: Sendable {
         self.evaluation = evaluation
     }
 
-    /// Whether it was decided that a host that presents this is the right one. If not, the request must not be sent.
+    /// Whether the chain has been accepted. If not, don't send the request.
     package func accepts(_ chain: PresentedChain) -> Bool {
         state.withLock { $0.accepts(chain) }
     }
 
-    /// Has it decided whether a host is the right one.
+    /// Decides whether a host is the intended one.
     ///
     /// - Parameters:
     ///   - handler: Decides before the evaluation; nil for none.
-    ///   - limit: How long the decision may take in all.
-    ///   - longestWait: How long it may wait for a thread to evaluate it.
+    ///   - limit: The total time limit for the decision.
+    ///   - longestWait: The longest time to wait for a thread that runs the evaluation.
     package func decide(
         on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandler?,
         within limit: Duration, waitingAtMost longestWait: Duration
@@ -91,14 +93,14 @@ package final class ConnectionSecurity: Sendable {
         }
     }
 
-    /// Has it decided whether a host that presents this is the right one. Requests that meet the same chain meanwhile wait for
-    /// that decision.
+    /// Decides whether the host that presented a chain is the intended one. Requests that receive the same chain in the meantime
+    /// wait for this decision.
     ///
-    /// - Parameter decide: Decides; what it returns is the trust that was accepted.
+    /// - Parameter decide: Makes the decision. Returns the trust that was accepted.
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
         while true {
             let answer = Deferred<Decision>()
-            // All at once: the chain may have been accepted since the connection was made.
+            // In one critical section, because another request may have accepted the chain since the connection was made.
             let role = state.withLock { state -> Role in
                 if state.accepts(chain) { return .none }
                 guard state.questions[chain.id] != nil else {
@@ -136,14 +138,13 @@ package final class ConnectionSecurity: Sendable {
             if case .success(let trust) = result { Self.note(chain, of: trust, in: &state.accepted) }
             return state.questions.removeValue(forKey: chain.id) ?? []
         }
-        // The others have timeouts of their own.
+        // If no decision was made, the waiting requests try again, because they have their own timeouts.
         let isUndecided = if case .failure(let error) = result { error is NoTrustDecision } else { false }
         for waiter in waiters { waiter.fulfil(isUndecided ? .abandoned : decision) }
         return decision
     }
 
-    /// From now on, new connections to a host that presents this are good: for ten minutes, or until one of the
-    /// certificates expires.
+    /// Accepts the chain for new connections: for ten minutes, or until one of its certificates expires.
     private static func note(
         _ chain: PresentedChain, of trust: ServerTrust, in accepted: inout LeastRecentlyUsed<ContinuousClock.Instant>
     ) {
@@ -155,7 +156,7 @@ package final class ConnectionSecurity: Sendable {
     }
 }
 
-/// Why no decision was made about a server's certificates.
+/// An error that is thrown if no decision was made about a server's certificates.
 package struct NoTrustDecision: Error, CustomStringConvertible {
     /// The code of the request's error.
     package let code: TransportError.Code
@@ -166,19 +167,19 @@ package struct NoTrustDecision: Error, CustomStringConvertible {
     }
 }
 
-/// Who was asked about a server's certificates did not want them.
+/// The handler rejected a server's certificates.
 private struct RefusedByHandler: Error, CustomStringConvertible {
     var description: String { "the certificates were refused" }
 }
 
-/// What a server presented in a handshake, as it came.
+/// The certificates that a server presented in a handshake, as received.
 package struct PresentedChain: Sendable {
     /// The certificates in DER form, the server's own first.
     package let certificates: [Data]
-    /// The OCSP response that was sent along. Servers renew it often, and not all machines of a host at the same time, so
-    /// it isn't part of what a decision is remembered for.
+    /// The stapled OCSP response. Decisions are remembered without it, because servers renew it often, and the machines of a host
+    /// renew it at different times.
     package let stapledOCSPResponse: Data?
-    /// A hash of the certificates.
+    /// A hash of the certificates, which identifies the chain.
     let id: String
 
     package init(certificates: [Data], stapledOCSPResponse: Data?) {
@@ -193,7 +194,8 @@ package struct PresentedChain: Sendable {
     }
 }
 
-/// Nobody has decided yet on what a server presented: the cause of a ``TransportError`` before the first byte of a request.
+/// The certificates that a server presented haven't been evaluated yet. This is the cause of a ``TransportError`` that is thrown
+/// before the first byte of a request is sent.
 package struct UndecidedTrust: Error {
     package let chain: PresentedChain
     let authorities: CertificateAuthorities
@@ -203,9 +205,9 @@ package struct UndecidedTrust: Error {
         self.authorities = authorities
     }
 
-    /// For whoever decides.
+    /// Returns the certificates in the form that handlers and evaluations receive.
     ///
-    /// - Throws: ``CertificateError`` when the server presented nothing that can be read.
+    /// - Throws: ``CertificateError`` if the server presented an unreadable certificate.
     package func trust(ofHost host: String) throws(CertificateError) -> ServerTrust {
         var certificates: [Certificate] = []
         for der in chain.certificates { certificates.append(try Certificate(derEncoded: der)) }
@@ -215,13 +217,13 @@ package struct UndecidedTrust: Error {
     }
 }
 
-/// What is done about a server's certificates.
+/// A handler's decision about a server's certificates.
 package enum ServerTrustAnswer: Sendable {
-    /// They are evaluated as they would be if nobody had been asked.
+    /// The certificates are evaluated as if there were no handler.
     case evaluate
     case trust
     case refuse
-    /// The exchange is ended.
+    /// Cancels the exchange.
     case cancel
 }
 

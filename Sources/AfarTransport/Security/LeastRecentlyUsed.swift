@@ -1,10 +1,10 @@
-/// Values by key, in the order in which they were last used.
+/// Values by key, ordered by their last use.
 package struct LeastRecentlyUsed<Value> {
     private struct Node {
         var key: String
         var value: Value
         var cost: Int
-        /// The neighbours in the order of use; −1 where there is none.
+        /// The neighbors in the order of use; −1 for none.
         var newer = -1
         var older = -1
     }
@@ -14,7 +14,7 @@ package struct LeastRecentlyUsed<Value> {
     private var indices: [String: Int] = [:]
     private var newest = -1
     private var oldest = -1
-    /// What all values cost together.
+    /// The total cost of all values.
     package private(set) var cost = 0
 
     package init() {}
@@ -23,14 +23,14 @@ package struct LeastRecentlyUsed<Value> {
 
     package var values: [Value] { nodes.compactMap { $0?.value } }
 
-    /// The value, which is the last used one from now on.
+    /// Returns the value for a key and marks it as the most recently used.
     package mutating func value(for key: String) -> Value? {
         guard let index = indices[key] else { return nil }
         use(index)
         return nodes[index]?.value
     }
 
-    /// Sets a value, which is the last used one from now on. Returns the one that it takes the place of.
+    /// Sets a value and marks it as the most recently used. Returns the replaced value, if any.
     package mutating func set(_ value: Value, cost: Int, for key: String) -> [Value] {
         let old = remove(key)
         let index = free.popLast() ?? nodes.count
@@ -54,7 +54,7 @@ package struct LeastRecentlyUsed<Value> {
         return nodes[index]?.value
     }
 
-    /// Removes the value that was not used for longest.
+    /// Removes the least recently used value.
     package mutating func removeLeast() -> Value? {
         guard oldest >= 0, let key = nodes[oldest]?.key else { return nil }
         return remove(key)

@@ -1,103 +1,106 @@
-/// What may be done about the requests and responses between a request of a session and its transport: redirects are
-/// followed, challenges answered, cookies sent, a network waited for.
+/// A type that handles requests and responses between a session and its transport.
 ///
-/// Stages are in an order: a request passes from the first to the last, and a response's head or a failure back. Those that are
-/// given to a session come after its own redirects, authentication, cookies and cache, so they see each request that goes out, and
-/// before what secures its connection.
+/// Stages follow redirects, answer challenges, send cookies or wait for a network, for example. They are ordered: a request
+/// passes from the first stage to the last, and the response's head or a failure passes back. Custom stages of a session come
+/// after its own redirects, authentication, cookies and cache, so they handle every request that is sent. They come before the
+/// stage that secures the connection.
 public protocol ExchangeStage: Sendable {
-    /// Takes part in an exchange that begins with a hop; nil when there is nothing to do for it, which costs nothing.
+    /// Begins to handle an exchange, starting with its first hop. Returns nil if the stage isn't needed for the exchange, which
+    /// costs nothing.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
 
-/// One stage's part in an exchange.
+/// One stage's handling of one exchange.
 ///
-/// A head and a failure may be reported where the transport reads the network: what is answered ``Reply/now(_:)`` there
-/// is quick, as all transfers of that thread wait for it. Any thread may call, for one exchange one at a time.
+/// The methods can be called on any thread, but only one at a time for each exchange. Heads and failures can be reported on the
+/// thread that reads from the network. Return ``Reply/now(_:)`` only if the answer is computed quickly, because all transfers of
+/// that thread wait for it.
 public protocol StageRun: Sendable {
-    /// A request is about to be sent. It may be changed, answered without the network, or kept.
+    /// Called when a request is about to be sent. The stage can change it, answer it without the network, or fail it.
     func before(_ hop: Hop) -> Reply<RequestAction>
 
-    /// Called when a response's head has arrived. If the answer is ``ResponseAction/pass``, the stage before this one is called next.
+    /// Called when a response's head has arrived. If the answer is ``ResponseAction/pass``, the previous stage is called next.
     ///
-    /// A transport around the transport may send a request several times and return any of the responses, so it may be
-    /// called more than once for a hop, and tells nothing yet of what becomes of it.
+    /// It can be called more than once for a hop, because a transport that wraps another can send a request several times and
+    /// return any of the responses. The call doesn't mean that the session receives this response.
     func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction>
 
-    /// There is no response.
+    /// Called when a request has failed without a response.
     func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction>
 
-    /// The request is over, one way or another. Called once for each that ``before(_:)`` was called for.
+    /// Called exactly once for each ``before(_:)``, however the request ends.
     ///
     /// - Parameters:
-    ///   - hop: The request that is over.
-    ///   - result: What came of the exchange, the body of a streamed response still to come; nil when another request
-    ///     is sent in this one's stead.
+    ///   - hop: The request that ended.
+    ///   - result: The result of the exchange, before the body of a streamed response has arrived. Nil if another request is sent
+    ///     instead.
     func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?)
 }
 
-/// An answer of a stage's.
+/// A stage's answer, given immediately or asynchronously.
 public enum Reply<Answer: Sendable>: Sendable {
     /// The answer.
     case now(Answer)
-    /// It takes time, or somebody else's code. The closure is run in a task of the request's, and only there may it wait.
+    /// The stage must suspend or call user code. The closure runs in one of the request's tasks, the only place where a stage can
+    /// suspend.
     case wait(@Sendable () async -> Answer)
 }
 
-/// What a stage says to a request that is about to be sent. As of all answers, what is large of it is kept apart, since
-/// most say nothing.
+/// What happens to a request that is about to be sent. Large payloads of all actions are indirect, because most answers have
+/// none.
 public enum RequestAction: Sendable {
-    /// It is sent as it is.
+    /// Sends the request unchanged.
     case send
-    /// The stages after this one and the transport get another request.
+    /// Passes a different request to the following stages and the transport.
     indirect case change(Exchange)
-    /// No need to ask the network.
+    /// Returns a response without using the network.
     indirect case answer(TransportResponse)
-    /// It is not sent.
+    /// Fails the request without sending it.
     case fail(any Error)
 }
 
-/// What a stage says to a response.
+/// What happens to a response.
 public enum ResponseAction: Sendable {
-    /// It is no business of this stage's.
+    /// The stage ignores this response.
     case pass
-    /// Another request is sent in its stead. Nobody sees the response. Only the total timeout sets an end to how often.
+    /// Sends another request instead. The response is discarded. Only the total timeout limits how often this can happen.
     indirect case follow(Exchange, Reason)
-    /// Another response is returned in its stead.
+    /// Returns another response instead.
     indirect case replace(TransportResponse)
-    /// The exchange ends with an error.
+    /// Ends the exchange with an error.
     case fail(any Error)
 
-    /// Why another request is sent.
+    /// The reason for sending another request.
     public enum Reason: Sendable {
-        /// The server has led elsewhere.
+        /// The server redirected the request.
         indirect case redirect(Redirect)
-        /// The server wants to know who is asking.
+        /// The server requires authentication.
         case challenge
-        /// The server was asked whether a kept response holds, and has spoken of another.
+        /// The response to a conditional request doesn't match what is stored, so the request is sent again without conditions.
         case validation
     }
 }
 
-/// What a stage says to a failure.
+/// What happens to a failure.
 public enum FailureAction: Sendable {
-    /// It stays a failure, of this error.
+    /// Fails with this error.
     case fail(any Error)
-    /// The request is sent once more. Only the total timeout sets an end to how often.
+    /// Sends the request again. Only the total timeout limits how often this can happen.
     case again
-    /// A response is returned after all.
+    /// Returns a response instead of the failure.
     indirect case answer(TransportResponse)
 }
 
 extension StageRun {
-    /// Sends the request as it is.
+    /// The default implementation sends the request unchanged.
     public func before(_ hop: Hop) -> Reply<RequestAction> { .now(.send) }
 
-    /// Passes.
+    /// The default implementation ignores the response.
     public func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> { .now(.pass) }
 
-    /// Leaves it at the error.
+    /// The default implementation keeps the error.
     public func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> { .now(.fail(error)) }
 
-    /// Does nothing.
+    /// The default implementation does nothing.
     public func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {}
 }

@@ -1,37 +1,39 @@
 package import Foundation
 import HTTPTypes
 
-/// One request on its way to one response, as a stage and a transport see it. An exchange takes several when redirects are
-/// followed, challenges answered, or failures made good. It is handed about in place of its exchange, which costs to copy.
+/// One request and its response within an exchange, as stages and transports handle it.
+///
+/// An exchange takes several hops when redirects are followed, challenges are answered, or failures are retried. The hop is
+/// passed around instead of its exchange, which is expensive to copy.
 public final class Hop: @unchecked Sendable {
-    // Sendable because what changes does so only before a transport has the hop.
+    // Sendable because the mutable state changes only before a transport receives the hop.
 
-    /// The exchange, as the stages before have left it.
+    /// The exchange, as modified by the previous stages.
     public let exchange: Exchange
-    /// Why it is sent in the stead of another; nil for the first one.
+    /// Why this hop was sent instead of another; nil for the first one.
     public let reason: ResponseAction.Reason?
-    /// How many redirects led here.
+    /// The number of redirects before this hop.
     public let redirectCount: Int
-    /// Whether one of them led to another origin.
+    /// Whether any of those redirects led to another origin.
     public let hasLeftOrigin: Bool
-    /// What is left for the hop of the total timeout, in seconds, when it is sent.
+    /// The part of the total timeout that was left for the hop when it was sent, in seconds.
     @exclusivity(unchecked) package private(set) var totalTimeout: TimeInterval
-    /// Who sees what happens.
+    /// Receives the events of the exchange.
     @exclusivity(unchecked) package private(set) var observer: (any ExchangeObserver)?
     @exclusivity(unchecked) private var decide: (@Sendable (ResponseHead) -> HeadDecision)?
     private let deadline: ContinuousClock.Instant
 
-    /// The first hop. The time of its total timeout begins now.
+    /// Creates the first hop. The total timeout starts now.
     package init(_ exchange: consuming Exchange, hasLeftOrigin: Bool = false) {
         (reason, redirectCount, self.hasLeftOrigin) = (nil, 0, hasLeftOrigin)
         totalTimeout = exchange.options.totalTimeout
         (observer, decide) = (exchange.observer, exchange.decide)
         deadline = .now + Duration(timeout: totalTimeout)
-        // Last, so that it is moved here.
+        // Last, so that the exchange is moved, not copied.
         self.exchange = exchange
     }
 
-    /// A hop that comes after another, or that a stage has made of it.
+    /// Creates a hop that follows another, or that a stage derived from it.
     package init(_ exchange: Exchange, after hop: Hop, because reason: ResponseAction.Reason?) {
         self.exchange = exchange
         self.reason = reason
@@ -43,10 +45,10 @@ public final class Hop: @unchecked Sendable {
         (observer, decide) = (exchange.observer, exchange.decide)
     }
 
-    /// Stands where there is no hop any more.
+    /// A placeholder for when there is no hop.
     package static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
 
-    /// Has the driver in the place of those who wait for the last response.
+    /// Replaces the exchange's head decision and observer with those of the driver.
     package func send(
         decidingBy decide: @escaping @Sendable (ResponseHead) -> HeadDecision,
         observedBy observer: (any ExchangeObserver)?
@@ -54,36 +56,36 @@ public final class Hop: @unchecked Sendable {
         (self.decide, self.observer) = (decide, observer)
     }
 
-    /// Grants what is left of the total timeout. Returns whether anything is.
+    /// Sets the hop's total timeout to the time that is left. Returns whether any time is left.
     package func grantTimeLeft() -> Bool {
         totalTimeout = timeLeft / .seconds(1)
         return totalTimeout > 0
     }
 
-    /// What is left of the total timeout, which is for all hops of the exchange together; zero when it has passed.
+    /// The time left of the total timeout, which all hops of the exchange share; zero if it has passed.
     public var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
-    /// For transports: what is to be done with a response whose head has come.
+    /// Decides what to do with a response whose head has arrived. Called by transports.
     package func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
-    /// The exchange for a transport that knows of no hops.
+    /// The exchange to send, for a transport that doesn't support hops.
     package var exchangeToSend: Exchange {
         var exchange = exchange
         (exchange.decide, exchange.observer, exchange.options.totalTimeout) = (decide, observer, totalTimeout)
         return exchange
     }
 
-    /// The error of a hop that comes too late.
+    /// The error of a hop whose total timeout has passed.
     package var timeout: TransportError {
         let place = redirectCount == 0 ? "" : " after \(redirectCount) redirects"
         return failure(
             .timedOut, "the total timeout of \(exchange.options.totalTimeout.formatted()) s passed\(place)")
     }
 
-    /// The error of a hop that nobody wants any more.
+    /// The error of a hop whose exchange was cancelled.
     package var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
 
-    /// An error for a hop that was not sent.
+    /// Creates an error for a hop that was not sent.
     package func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
         TransportError(code, phase: .queued, url: exchange.url, message: message)
     }

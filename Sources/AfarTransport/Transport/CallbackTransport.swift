@@ -1,25 +1,27 @@
-/// A transport that calls back instead of having a task wait for it, which saves a task and a switch of threads per
-/// request. Afar's own are such; ``Transport/send(_:)`` is a line over it.
+/// A transport that calls a completion handler. Compared with suspending a task, this saves a task and a thread switch per
+/// request.
+///
+/// Afar's own transports are callback transports. For them, ``Transport/send(_:)`` is one line on top.
 package protocol CallbackTransport: Transport {
-    /// Makes an exchange ready. Nothing is sent yet.
+    /// Prepares an exchange without sending anything.
     ///
-    /// - Throws: A ``TransportError`` when the exchange cannot be begun.
+    /// - Throws: A ``TransportError`` if the exchange can't be started.
     func prepare(_ hop: Hop) throws -> any PreparedExchange
 }
 
 /// An exchange that is ready to be started.
 package protocol PreparedExchange: AnyObject, Sendable {
-    /// Starts the exchange; to be called once. It returns at once and runs nobody else's code.
+    /// Starts the exchange and returns immediately, without running user code. Call it once.
     ///
-    /// - Parameter completion: Called once, wherever the transport reads the network, so it must be quick.
+    /// - Parameter completion: Called once, on the thread that reads from the network, so it must be quick.
     func start(completion: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void)
 
-    /// Ends the exchange, at whatever stage it is, even before its start.
+    /// Ends the exchange in any state, even before its start.
     func cancel()
 }
 
 extension PreparedExchange {
-    /// Performs the exchange, for whoever waits for it; to be called once.
+    /// Performs the exchange and returns its response. Call it once.
     package func response() async throws -> TransportResponse {
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         return try await withTaskCancellationHandler {
@@ -31,10 +33,10 @@ extension PreparedExchange {
     }
 }
 
-/// How exchanges are given to a transport; looked up once.
+/// The way in which exchanges are passed to a transport. Determined once for each transport.
 package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
-    /// A custom transport, or a decorator around another.
+    /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
 
     package init(_ transport: any Transport) {

@@ -1,16 +1,16 @@
-/// The connections of a transport at a moment, by host.
+/// A snapshot of a transport's connections, by host.
 public struct ConnectionStatistics: Sendable, Hashable, Codable {
     /// The connections to one host.
     public struct Host: Sendable, Hashable, Codable {
-        /// The host's origin: `https://example.com`, with the port if it is not the scheme's own.
+        /// The host's origin: `https://example.com`, with the port if it isn't the scheme's default.
         public let origin: String
-        /// The connections that are kept without a request.
+        /// The number of open connections that no request uses.
         public let idle: Int
-        /// The connections that requests use or are being opened for.
+        /// The number of connections that requests use or that are being opened for them.
         public let inUse: Int
-        /// The requests that have no connection yet: they wait for their turn, or for the host's address.
+        /// The number of requests without a connection: they wait for their turn, or for the host's address.
         public let waiting: Int
-        /// All connections.
+        /// The number of all connections.
         public var open: Int { idle + inUse }
 
         /// Creates statistics of a host.
@@ -22,19 +22,19 @@ public struct ConnectionStatistics: Sendable, Hashable, Codable {
         }
     }
 
-    /// The hosts to which there are connections, or requests that wait for one: each once, in alphabetical order.
+    /// The hosts with connections or waiting requests, each once, in alphabetical order.
     public let hosts: [Host]
 
     /// Creates statistics of hosts.
     public init(hosts: [Host]) { self.hosts = hosts.sorted { $0.origin < $1.origin } }
 
-    /// The connections that are kept without a request.
+    /// The number of open connections that no request uses.
     public var idle: Int { hosts.reduce(0) { $0 + $1.idle } }
-    /// The connections that requests use or are being opened for.
+    /// The number of connections that requests use or that are being opened for them.
     public var inUse: Int { hosts.reduce(0) { $0 + $1.inUse } }
-    /// The requests that have no connection yet.
+    /// The number of requests without a connection.
     public var waiting: Int { hosts.reduce(0) { $0 + $1.waiting } }
-    /// All connections.
+    /// The number of all connections.
     public var open: Int { idle + inUse }
 }
 

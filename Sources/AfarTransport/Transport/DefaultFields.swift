@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// Header fields that a session sends with every request, made once and shared.
+/// Header fields that a session sends with every request, created once and shared.
 ///
-/// It is a class so that a transport can keep its own prepared form beside it and find it again by identity.
+/// It is a class so that a transport can store its own prepared form of the fields and find it again by identity.
 public final class DefaultFields: Sendable {
     /// No fields.
     public static let none = DefaultFields(HTTPFields())
@@ -11,12 +11,12 @@ public final class DefaultFields: Sendable {
     public let fields: HTTPFields
     @usableFromInline package let prepared = Locked<(any AnyObject & Sendable)?>(nil)
 
-    /// Makes the shared fields.
+    /// Creates shared fields.
     public init(_ fields: HTTPFields) {
         self.fields = fields
     }
 
-    /// A transport's own form of these fields, made at its first call and kept.
+    /// Returns a transport's own form of these fields, which is created on the first call and stored.
     @inlinable
     package func prepared<Form: AnyObject & Sendable>(_ make: (HTTPFields) -> Form) -> Form {
         if let form = prepared.withLock({ $0 }) as? Form { return form }

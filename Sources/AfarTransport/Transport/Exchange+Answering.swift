@@ -1,9 +1,9 @@
 public import Foundation
 public import HTTPTypes
 
-// What transports need that answer an exchange by themselves.
+// For transports that answer an exchange without a network.
 extension Exchange {
-    /// All header fields that are sent: the request's own, and the default ones that it does not have.
+    /// All header fields to send: those of the request, and the default fields that the request doesn't override.
     public var fields: HTTPFields {
         var fields = request.headerFields
         for field in options.defaultFields.fields where !request.headerFields.contains(field.name) {
@@ -12,15 +12,17 @@ extension Exchange {
         return fields
     }
 
-    /// For transports that need it whole: the body of the request, whatever form it has. The observer is told.
+    /// Reads the whole body of the request into memory and notifies the observer.
     ///
-    /// - Throws: A ``TransportError`` of the code ``TransportError/Code-swift.struct/requestBodyFailed``, or
-    ///   ``TransportError/Code-swift.struct/cancelled`` when the task was cancelled.
+    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/requestBodyFailed``, or
+    ///   ``TransportError/Code-swift.struct/cancelled`` if the task was cancelled.
     public func collectBody() async throws -> Data {
         try await collectBody { count in observer?.exchangeDidSend(bytes: Int64(count), expected: body.length) }
     }
 
-    /// - Parameter tell: Called as often as bytes were read, with how many there are in all so far.
+    /// Reads the whole body of the request into memory.
+    ///
+    /// - Parameter tell: Called after each read with the total number of bytes so far.
     package func collectBody(_ tell: (Int) async -> Void) async throws -> Data {
         func failure(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
             TransportError(.requestBodyFailed, phase: .sending, url: url, message: message, underlying: cause)
@@ -39,7 +41,7 @@ extension Exchange {
                     await tell(bytes.count)
                 }
             } catch {
-                // Who cancels has most readers fail, too.
+                // Cancellation makes most readers fail too.
                 throw Task.isCancelled ? cancellation : failure("the body's reader failed", error)
             }
             if let length = stream.length, length != Int64(bytes.count) {
@@ -51,8 +53,9 @@ extension Exchange {
         return bytes
     }
 
-    /// For transports that have it whole: the response, after what ``headArrived(_:)`` says has been done with it. The body goes
-    /// where the exchange wants it, its limit is kept, and the observer is told.
+    /// Returns a response whose head and body are both complete, after applying the decision of ``headArrived(_:)``.
+    ///
+    /// The body goes to the exchange's delivery, the delivery's limit is enforced, and the observer is notified.
     ///
     /// - Throws: A ``TransportError``.
     public func answer(with head: ResponseHead, body: Data) async throws -> TransportResponse {
@@ -79,16 +82,16 @@ extension Exchange {
 }
 
 extension TransportCapabilities {
-    /// All that a transport can do which answers by itself, and reaches no server.
+    /// Returns all capabilities that a transport without a network can have.
     package static func withoutNetwork(name: String) -> TransportCapabilities {
         TransportCapabilities(
             name: name,
             features: [
                 .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
                 .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
-                // There is no server to be trusted, nor one to show a certificate to.
+                // There is no server to evaluate or to present a certificate to.
                 .serverTrust, .clientIdentity,
-                // There is no way to a server for which these would matter.
+                // Without a network, these settings have no effect.
                 .networkSettings, .proxies, .http2, .http3,
             ]
         )

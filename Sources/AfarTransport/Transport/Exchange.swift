@@ -1,15 +1,15 @@
 public import HTTPTypes
 
-/// One request on its way out, and all that a transport needs to know about it.
+/// One request, with everything that a transport needs to perform it.
 ///
-/// The values in `request` have been checked: the method is a token, no header value holds CR, LF or NUL, the scheme is
-/// `http` or `https`, and the authority is a host that can be read in one way only.
+/// The values in `request` have been validated: the method is a token, no header value contains CR, LF or NUL, the scheme is
+/// `http` or `https`, and the authority is an unambiguous host.
 public struct Exchange: Sendable {
     /// The request's head. `scheme`, `authority` and `path` are set.
     public var request: HTTPRequest
     /// The request's body.
     public var body: RequestBody
-    /// Where the response's body goes.
+    /// The destination of the response's body.
     public var delivery: ResponseDelivery
     /// Timeouts, limits and other rules.
     public var options: ExchangeOptions
@@ -17,17 +17,18 @@ public struct Exchange: Sendable {
     public var control: ExchangeControl
     /// Observes the exchange while it runs; nil when there is no observer.
     public var observer: (any ExchangeObserver)?
-    /// Decides what is done with a response when its head has come; nil takes it. Transports call ``headArrived(_:)``.
+    /// Decides what to do with a response when its head has arrived; nil accepts the response. Transports call
+    /// ``headArrived(_:)``.
     ///
-    /// It runs synchronously wherever the transport reads the network, so it is for the framework's own quick
-    /// decisions, never for a user's closure, for which there is ``HeadDecision/ask(_:)``.
+    /// It runs synchronously on the thread that reads from the network, so it is meant for quick decisions by Afar itself. Never
+    /// call a user's closure in it; return ``HeadDecision/ask(_:)`` instead.
     public var decide: (@Sendable (ResponseHead) -> HeadDecision)?
-    /// Values for the transports around the transport.
+    /// Values for transports that wrap the transport.
     public var context: ExchangeContext
-    /// The fragment of the URL, percent-encoded, without `#`; nil for a URL without one. It is never sent.
+    /// The percent-encoded fragment of the URL, without `#`; nil if the URL has none. It is never sent.
     public var fragment: String?
 
-    /// Makes an exchange; everything but the request has a default.
+    /// Creates an exchange. Everything except the request has a default.
     public init(
         request: HTTPRequest,
         body: RequestBody = .none,
@@ -48,15 +49,15 @@ public struct Exchange: Sendable {
         self.context = context
     }
 
-    /// For transports: what is to be done with a response whose head has come. To be called for each final response,
-    /// after the observer was notified of its head and before any of its body is delivered.
+    /// Decides what to do with a response whose head has arrived.
     ///
-    /// A transport that only wraps another need not call it, nor one that returns whole responses: then it is called when
+    /// Transports call it for each final response, after they notify the observer of the head and before they deliver any of the
+    /// body. A transport that wraps another, or that returns complete responses, doesn't need to call it: then it is called when
     /// the response is returned.
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
-    /// The request's URL as text, without userinfo and fragment; for errors and logs.
+    /// The request's URL as text, without user information and fragment, for errors and logs.
     public var url: String {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
     }

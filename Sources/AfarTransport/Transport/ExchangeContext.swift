@@ -1,4 +1,4 @@
-/// Typed values that travel with an exchange, for transports around the transport.
+/// Typed values that travel with an exchange, for transports that wrap the transport.
 ///
 /// ```swift
 /// struct TenantKey: ExchangeContextKey {
@@ -9,13 +9,13 @@
 public struct ExchangeContext: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
-    /// An empty context.
+    /// Creates an empty context.
     public init() {}
 
-    /// Whether no value was set.
+    /// Whether the context has no values.
     package var isEmpty: Bool { values.isEmpty }
 
-    /// The value under a key, or the key's default.
+    /// The value for a key, or the key's default value.
     public subscript<Key: ExchangeContextKey>(key: Key.Type) -> Key.Value {
         get {
             guard let value = values[ObjectIdentifier(key)] else { return Key.defaultValue }
@@ -25,10 +25,10 @@ public struct ExchangeContext: Sendable {
     }
 }
 
-/// A name, and the type, of a value in an ``ExchangeContext``.
+/// The key and type of a value in an ``ExchangeContext``.
 public protocol ExchangeContextKey {
-    /// What the key stands for.
+    /// The type of the value.
     associatedtype Value: Sendable
-    /// What is read when nothing was set.
+    /// The value to use if none was set.
     static var defaultValue: Value { get }
 }

@@ -1,19 +1,19 @@
 /// Suspends and resumes a running exchange.
 ///
-/// Suspending stops reading and sending as soon as the transport can; the connection stays open, and one that is being
-/// made is made. While suspended, the idle timer stands still; the connect and total timers run on. All methods may be
-/// called from any thread.
+/// Suspending stops reading and sending as soon as the transport can. An open connection stays open, and one that is being opened
+/// is still completed. While the exchange is suspended, its idle timer stops; the connect and total timers continue. All methods
+/// can be called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
         var onChange: (@Sendable (Bool) -> Void)?
-        /// How often that changed, and up to which change the transport knows. A transport may look in between, so that
-        /// of two changes that cancel each other out it can have seen one.
+        /// The number of changes so far, and the last change that the transport was notified of. Counting is necessary because a
+        /// transport can read the state between two changes that cancel each other out.
         var changeCount = 0
         var toldChangeCount = 0
         var isTelling = false
 
-        /// Takes the next update to report, if any. One thread reports at a time, so that updates keep their order.
+        /// Returns the next update to report, if any. Only one thread reports at a time, so that updates keep their order.
         mutating func takeUpdate() -> (tell: @Sendable (Bool) -> Void, isSuspended: Bool)? {
             guard !isTelling, let onChange, toldChangeCount != changeCount else { return nil }
             isTelling = true
@@ -24,16 +24,16 @@ public final class ExchangeControl: Sendable {
 
     private let state = InlineLocked(State())
 
-    /// Makes a control in the running state.
+    /// Creates a control that isn't suspended.
     public init() {}
 
-    /// Whether the exchange is to stand still.
+    /// Whether the exchange is suspended.
     public var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
-    /// Stops the exchange where it is.
+    /// Suspends the exchange.
     public func suspend() { change(to: true) }
 
-    /// Lets the exchange go on.
+    /// Resumes the exchange.
     public func resume() { change(to: false) }
 
     private func change(to isSuspended: Bool) {
@@ -51,12 +51,15 @@ public final class ExchangeControl: Sendable {
         }
     }
 
-    /// For transports: registers what is called with `true` on suspension and `false` on resumption, in place of what
-    /// was registered before; nil when the exchange is over. It is called by one thread at a time, and last with what is
-    /// so in the end. Returns whether the exchange is suspended already.
+    /// For transports: sets the closure that is called with `true` on suspension and `false` on resumption, and replaces the
+    /// previous one. Pass nil when the exchange has ended.
+    ///
+    /// The closure is called by one thread at a time, and its last call reports the final state.
+    ///
+    /// - Returns: Whether the exchange is already suspended.
     @discardableResult
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
-        // Released when the lock is free; not among the answers, since a closure is wrapped when it passes through generic code.
+        // Released after unlocking. Not returned from `withLock`, because passing a closure through generic code wraps it.
         var replaced: (@Sendable (Bool) -> Void)?
         defer { withExtendedLifetime(replaced) {} }
         return state.withLock { state in

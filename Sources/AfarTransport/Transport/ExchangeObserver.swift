@@ -1,24 +1,24 @@
-/// Observes an exchange from inside the transport.
+/// A type that observes an exchange from inside the transport.
 ///
-/// The methods are called one at a time and in order, synchronously, wherever the transport reads the network. So they
-/// must be quick and must never run a user's closure; note what happened and leave.
+/// The methods are called synchronously, in order and one at a time, on the thread that reads from the network. They must be
+/// quick and must never run a user's closure: record the event and return.
 public protocol ExchangeObserver: AnyObject, Sendable {
-    /// An informational (1xx) response arrived.
+    /// Called when an informational (1xx) response has arrived.
     func exchangeDidReceiveInformational(_ head: ResponseHead)
-    /// The final response's head arrived.
+    /// Called when the final response's head has arrived.
     func exchangeDidReceiveHead(_ head: ResponseHead)
-    /// Body bytes were sent: in all so far, and expected in all (nil when unknown).
+    /// Called when bytes of the body were sent, with the total so far and the expected total (nil if unknown).
     func exchangeDidSend(bytes: Int64, expected: Int64?)
-    /// Decoded body bytes arrived: in all so far, and expected in all by Content-Length (nil when unknown, as
-    /// for a body that is decoded).
+    /// Called when decoded bytes of the body have arrived, with the total so far and the total expected from `Content-Length`
+    /// (nil if unknown, as for a body that is decoded).
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
-    /// A redirect is followed now. Its response's head and body are not reported.
+    /// Called when a redirect is about to be followed. The head and body of its response are not reported.
     func exchangeWillFollow(_ redirect: Redirect)
-    /// A response asked for credentials, and the request is sent again with them now. The rest of that response is not
-    /// reported.
+    /// Called when a response requested credentials, and the request is about to be sent again with them. The rest of that
+    /// response is not reported.
     func exchangeWillAnswerChallenge(in head: ResponseHead)
-    /// There is no network, and the exchange waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
-    /// each wait.
+    /// Called when there is no network and the exchange waits for one (``SessionConfiguration/waitsForConnectivity``). Called
+    /// once for each wait.
     func exchangeIsWaitingForConnectivity()
 }
 

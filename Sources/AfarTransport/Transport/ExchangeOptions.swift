@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The rules for one exchange. A session makes these once, as a template, and adjusts a copy for each request.
+/// The settings for one exchange. A session creates them once, as a template, and adjusts a copy for each request.
 public struct ExchangeOptions: Sendable {
-    /// A version of TLS.
+    /// A TLS version.
     public enum TLSVersion: Int, Sendable, Comparable {
         /// TLS 1.2 (RFC 5246).
         case v12 = 12
@@ -13,86 +13,88 @@ public struct ExchangeOptions: Sendable {
         public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// A version of HTTP that a request may take.
+    /// The HTTP version of a request.
     public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
-        /// As ``http2`` where the transport's HTTP/2 is fit for everything, otherwise as ``http1``. Over libcurl it is so from 8.17 on.
+        /// Like ``http2`` if the transport's HTTP/2 is suitable for all requests, otherwise like ``http1``. With libcurl, that
+        /// requires version 8.17 or later.
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1
-        /// HTTP/2 (RFC 9113) over TLS where the server agrees to that (ALPN, RFC 7301), HTTP/1.1 otherwise, and for requests that the
-        /// transport's HTTP/2 is not fit for.
+        /// HTTP/2 (RFC 9113) over TLS if the server agrees (ALPN, RFC 7301). Otherwise, and for requests for which the
+        /// transport's HTTP/2 is unsuitable, HTTP/1.1.
         ///
-        /// The HTTP/2 of libcurl below 8.1 has faults that Afar can't correct. For example, a body without a length that is broken off
-        /// can be a success. The guide to networking lists them.
+        /// In libcurl before 8.1, HTTP/2 has bugs that Afar can't work around. For example, a truncated body without a length can
+        /// be treated as complete. The networking guide lists these bugs.
         case http2
-        /// HTTP/2 and nothing else, without TLS too, for servers that are known to speak it.
+        /// HTTP/2 only, even without TLS, for servers that are known to support it.
         case http2PriorKnowledge
-        /// HTTP/3 (RFC 9114), and nothing else.
+        /// HTTP/3 (RFC 9114) only.
         case http3
     }
 
-    /// The version of HTTP. The default is ``HTTPVersion/automatic``.
+    /// The HTTP version. The default is ``HTTPVersion/automatic``.
     public var httpVersion = HTTPVersion.automatic
-    /// How long finding the host, connecting and securing the connection may take together, in seconds.
-    /// The default is 30.
+    /// The maximum time for resolving the host, connecting and securing the connection together, in seconds. The default is 30.
     public var connectTimeout: TimeInterval = 30
-    /// How long nothing may arrive or leave, in seconds, before the exchange fails. It does not run while the exchange
-    /// waits for a connection or is suspended. The default is 60.
+    /// The maximum time without data in either direction, in seconds. After that, the exchange fails. The timer doesn't run while
+    /// the exchange waits for a connection or is suspended. The default is 60.
     public var idleTimeout: TimeInterval = 60
-    /// The rate, in bytes a second over the length of ``idleTimeout``, up to which an exchange counts as idle: a server that
-    /// sends no more only keeps the exchange alive. It does not hold for a body that is streamed, which somebody watches
-    /// while it comes. The default is 1; 0 means that any byte keeps the exchange alive.
+    /// The transfer rate up to which an exchange counts as idle, in bytes per second, averaged over ``idleTimeout``. The default
+    /// is 1; 0 means that any byte keeps the exchange alive.
+    ///
+    /// It prevents a server from keeping an exchange alive by sending next to nothing. It doesn't apply to streamed bodies,
+    /// because their reader can observe the progress.
     public var minimumTransferRate: Double = 1
-    /// How long the exchange may take in all, in seconds, waiting and suspension included. The default is seven days.
+    /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
 
     /// Header fields that are sent unless the request has a field of the same name.
     public var defaultFields: DefaultFields = .none
     /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true. See ``ContentDecoder``.
     public var decodesContent = true
-    /// When a body that is decoded has grown so much that the exchange fails, with
-    /// ``TransportError/Code-swift.struct/responseTooLarge``. The default is more than 1 GiB that is more than 1,000 times
-    /// what was received; nil means never.
+    /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By
+    /// default, a body fails if it has more than 1 GiB decoded and more than 1,000 times as many bytes as were received.
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
-    /// The bytes that the response's head, trailers and informational heads may have in all. The default is 256 KiB.
+    /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB.
     public var maximumHeadBytes = 256 * 1024
-    /// The number of fields that a response's head may have. The default is 1,000.
+    /// The maximum number of fields in a response's head. The default is 1,000.
     public var maximumFieldCount = 1_000
-    /// The number of informational (1xx) responses accepted before the final one. The default is 20.
+    /// The maximum number of informational (1xx) responses before the final one. The default is 20.
     public var maximumInformationalResponses = 20
 
     /// The lowest TLS version accepted. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
 
     /// Whether a body without a length is complete when the server closes the TCP connection without a TLS alert (`close_notify`,
-    /// RFC 9112, section 9.8). Some servers close so, but anyone on the network can cut off a body like that.
+    /// RFC 9112, section 9.8). Some servers do that, but anyone on the network can truncate such a body.
     ///
     /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
-    /// `Content-Length` or are chunked need no such alert.
+    /// `Content-Length` or are chunked don't need the alert.
     public var acceptsBodiesWithoutTLSCloseNotify = false
 
-    /// What the connection has to be beyond that; nil where nothing is asked for.
+    /// The client identity and the evaluation of server certificates; nil for the transport's defaults.
     package var security: ConnectionSecurity?
-    /// How a transport with ``TransportCapabilities/Features/connectionAuthentication`` authenticates; nil if it doesn't.
+    /// The credentials and protocol for a transport with ``TransportCapabilities/Features/connectionAuthentication``; nil for no
+    /// such authentication.
     package var connectionAuthentication: ConnectionAuthentication?
 
-    /// How the request reaches its host. The default leaves that to the transport.
+    /// The way in which the request reaches its host. The default leaves that to the transport.
     public var network: NetworkSettings {
         get { networkBox?.settings ?? .none }
         set { networkBox = newValue.isDefault ? nil : NetworkBox(newValue) }
     }
-    /// Apart, since options are copied often, and most have none.
+    /// Boxed, because options are copied often and most have no network settings.
     package private(set) var networkBox: NetworkBox?
 
-    /// How long the exchange may wait for a turn of this process's own before anything is sent: the shortest timeout.
+    /// The longest time to wait for other work of this process before anything is sent: the shortest timeout.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
 
-    /// The subclasses of `URLProtocol` that are asked, in this order, whether they answer a request, Foundation's own
-    /// among them if they are to be asked too. The default is nil: nobody is asked.
+    /// The `URLProtocol` subclasses that can handle the request, in order of precedence. Foundation's own classes must be
+    /// included to be used. The default is nil: no class is used.
     public var protocolClasses: [AnyClass]?
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 }
 
@@ -104,12 +106,12 @@ package final class NetworkBox: Sendable {
 }
 
 extension Duration {
-    /// A timeout in seconds, within what a clock can add up: from none at all to some thirty years, which is also what
-    /// stands for no number.
+    /// Creates a duration from a timeout in seconds, limited to what clocks can add: from zero to 1e9 seconds (about 30 years).
+    /// NaN becomes the upper limit.
     package init(timeout seconds: TimeInterval) {
         self = .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
 
-    /// This duration within the same bounds. Beyond them `Task.sleep` traps.
+    /// This duration within the same limits. Beyond them `Task.sleep` traps.
     package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
 }

@@ -1,29 +1,29 @@
-/// The decision on a response, made when its head has arrived.
+/// A decision about a response, made when its head has arrived.
 public enum HeadDecision: Sendable {
-    /// The body is taken, to where the delivery says; nil stands for ``Exchange/delivery``. Another delivery has to be of
-    /// the same kind as that.
+    /// Accepts the body and sends it to this delivery, which must be of the same kind as ``Exchange/delivery``. Nil means
+    /// ``Exchange/delivery`` itself.
     case take(ResponseDelivery? = nil)
-    /// Nobody wants the body. Up to so many bytes of it are read, so that the connection can serve again. The response is
-    /// returned with an empty body, however the body ends, but for a cancel.
+    /// Discards the body. Up to this many bytes of it are read, so that the connection can be reused. The response is returned
+    /// with an empty body, however the body ends, unless the exchange is cancelled.
     case discard(upTo: Int64)
-    /// The exchange fails with ``TransportError/Code-swift.struct/cancelled``, and this as the cause.
+    /// Fails the exchange with ``TransportError/Code-swift.struct/cancelled`` and this error as the cause.
     case refuse(any Error)
-    /// The decision is pending, because code outside of the transport makes it.
+    /// Leaves the decision to code outside of the transport, which makes it later.
     case ask(PendingHeadDecision)
 }
 
 extension TransportError {
-    /// The error of an exchange whose response is refused.
+    /// Creates the error of an exchange whose response is refused.
     package init(refused url: String?, because error: any Error) {
         self.init(
             .cancelled, phase: .receiving, url: url, message: "the response's head was refused", underlying: error)
     }
 }
 
-/// A decision that is given later. When it is dropped instead, the response is refused.
+/// A decision that is made later. If it is released without a decision, the response is refused.
 public final class PendingHeadDecision: Sendable {
     private struct State {
-        /// Whether it was given, be it that somebody else is to give it.
+        /// Whether the decision has been made or delegated.
         var isGiven = false
         var decision: HeadDecision?
         var receivers: [@Sendable (HeadDecision) -> Void] = []
@@ -31,12 +31,12 @@ public final class PendingHeadDecision: Sendable {
 
     private let state = Locked(State())
 
-    /// Makes a decision that is still open.
+    /// Creates a pending decision.
     public init() {}
 
     deinit { give(.refuse(CancellationError())) }
 
-    /// Gives the decision, from any thread. Only the first one counts.
+    /// Makes the decision, from any thread. Only the first call has an effect.
     public func give(_ decision: HeadDecision) {
         guard !state.withLock({ Swift.exchange(&$0.isGiven, with: true) }) else { return }
         guard case .ask(let other) = decision else { return settle(decision) }
@@ -51,7 +51,8 @@ public final class PendingHeadDecision: Sendable {
         for receive in receivers { receive(decision) }
     }
 
-    /// For transports: calls a closure with the decision, immediately if it was given already, otherwise on the thread that gives it.
+    /// For transports: calls a closure with the decision, either immediately if it has been made, or later on the thread that
+    /// makes it.
     ///
     /// - Parameter receive: Called once, with a decision other than ``HeadDecision/ask(_:)``.
     public func whenGiven(_ receive: @escaping @Sendable (HeadDecision) -> Void) {
@@ -64,8 +65,10 @@ public final class PendingHeadDecision: Sendable {
 }
 
 extension HeadDecision {
-    /// For transports: the decision that is given in the end, which is not ``ask(_:)``; a refusal when the task is cancelled
-    /// before. Nobody here keeps one that is pending: when its owner drops it, that is a refusal too.
+    /// For transports: waits for the final decision, which is never ``ask(_:)``. Returns a refusal if the task is cancelled
+    /// first.
+    ///
+    /// Nothing here retains a pending decision: if its owner releases it, the result is a refusal too.
     public consuming func settled() async -> HeadDecision {
         let deferred = Deferred<HeadDecision>()
         pass(to: deferred)

@@ -1,7 +1,7 @@
 import Foundation
 package import HTTPTypes
 
-/// The lines of a head as they came: a status line, then `name: value` lines, each ended by LF or CRLF.
+/// The raw lines of a response's head: a status line, then `name: value` lines, each ended by LF or CRLF.
 package struct RawHead: Sendable {
     private let bytes: [UInt8]
 
@@ -18,14 +18,14 @@ package struct RawHead: Sendable {
         return fields
     }
 
-    /// The values of the lines with this name, given in lower case.
+    /// Returns the values of the lines with a name, which must be in lower case.
     package func values(for lowercasedName: String) -> [String] {
         var values: [String] = []
         forEachValue(of: lowercasedName) { values.append(Self.text($0, of: lowercasedName)) }
         return values
     }
 
-    /// The same with how they were encoded.
+    /// Returns the same values together with their encoding.
     func texts(for lowercasedName: String) -> [FieldText] {
         var texts: [FieldText] = []
         forEachValue(of: lowercasedName) { texts.append(Self.text($0)) }
@@ -41,7 +41,7 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Whether there is a line with this name, given in lower case. Nothing is allocated.
+    /// Whether there is a line with a name, which must be in lower case. Doesn't allocate.
     func contains(_ lowercasedName: String) -> Bool {
         let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
         return bytes.withUnsafeBytes { buffer in
@@ -57,7 +57,7 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Calls `body` for each field line with its name and its value, both trimmed, obsolete folds still inside.
+    /// Calls `body` with the name and value of each field line. Values are trimmed and still contain obsolete folds.
     private func forEachLine(_ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var isStatusLine = true

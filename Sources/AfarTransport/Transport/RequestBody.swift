@@ -1,17 +1,17 @@
 public import Foundation
 
-/// A request's body: where its bytes come from, how many they are, and whether they can be sent again.
+/// A request's body: its content, its length, and whether it can be sent again.
 public enum RequestBody: Sendable {
     /// No body.
     case none
     /// Bytes in memory.
     case data(Data)
-    /// A whole file, read while it is sent. Its length is taken when the exchange begins.
+    /// A whole file, read while it is sent. Its length is determined when the exchange begins.
     case file(URL)
-    /// Chunks made while they are sent.
+    /// Chunks that are produced while they are sent.
     case stream(RequestBodyStream)
 
-    /// The length in bytes, or nil when it is not known before the end (the body then goes out chunked).
+    /// The length in bytes, or nil if it is unknown. A body of unknown length is sent chunked.
     public var length: Int64? {
         switch self {
         case .none: 0
@@ -22,7 +22,7 @@ public enum RequestBody: Sendable {
         }
     }
 
-    /// Whether the same bytes can be sent a second time, after a redirect or for a retry.
+    /// Whether the same bytes can be sent again, after a redirect or for a retry.
     public var isReplayable: Bool {
         switch self {
         case .none, .data, .file: true
@@ -30,48 +30,50 @@ public enum RequestBody: Sendable {
         }
     }
 
-    /// Whether there is no body at all. An empty `.data` is a body (of no bytes).
+    /// Whether there is no body. An empty `.data` is a body of no bytes.
     public var isNone: Bool {
         if case .none = self { true } else { false }
     }
 }
 
-/// Chunks of a request's body, pulled one at a time: the next is asked for when the transport has sent the one before.
+/// A request's body as a stream of chunks. The transport requests each chunk when it has sent the previous one.
 public struct RequestBodyStream: Sendable {
-    /// The number of bytes that the chunks add up to, if known. A stream that yields fewer or more fails the exchange.
+    /// The total number of bytes, if known. A stream that yields fewer or more fails the exchange.
     public let length: Int64?
-    /// Whether the chunks can be made a second time.
+    /// Whether the chunks can be produced again.
     public let isReplayable: Bool
     private let makeReader: @Sendable () -> Reader
     private let wasRead = Locked(false)
 
-    /// The next chunk at each call, nil at the end. An error ends the exchange and becomes its error's cause.
+    /// Returns the next chunk on each call, and nil at the end. An error ends the exchange and becomes the cause of its error.
     public typealias Reader = @Sendable () async throws -> Data?
 
-    /// Makes a body from a function that gives a reader for each time the body is sent.
+    /// Creates a body from a function that returns a new reader each time the body is sent.
     ///
     /// - Parameters:
-    ///   - length: The total number of bytes; nil, or a negative number, when it is unknown.
-    ///   - isReplayable: Whether `makeReader` gives the same bytes again when called again.
-    ///   - makeReader: Called once for each sending. The reader is called by one task at a time.
+    ///   - length: The total number of bytes; nil, or a negative number, if it is unknown.
+    ///   - isReplayable: Whether `makeReader` returns the same bytes when called again.
+    ///   - makeReader: Called once each time the body is sent. The reader is called by one task at a time.
     public init(length: Int64? = nil, isReplayable: Bool, makeReader: @escaping @Sendable () -> Reader) {
         self.length = length.flatMap { $0 >= 0 ? $0 : nil }
         self.isReplayable = isReplayable
         self.makeReader = makeReader
     }
 
-    /// A reader that starts at the first chunk. If the chunks cannot be made a second time, a second reader throws.
+    /// Returns a reader that starts at the first chunk. If the chunks can't be produced again, a second reader throws.
     public func reader() -> Reader { claim()() }
 
-    /// Takes the stream for a sending, and returns what makes its reader. That calls the owner's function, which may take
-    /// as long as it likes; the claim itself calls nobody, so it may be made under a lock.
+    /// Claims the stream for sending and returns a function that creates its reader.
+    ///
+    /// That function calls the owner's code, which can take any amount of time. The claim itself calls no other code, so it can
+    /// be made under a lock.
     package func claim() -> @Sendable () -> Reader {
         let wasRead = wasRead.withLock { Swift.exchange(&$0, with: true) }
         guard wasRead, !isReplayable else { return makeReader }
         return { { throw TransportError.bodyIsSpent } }
     }
 
-    /// Whether it was read before, and cannot be read again.
+    /// Whether the stream has been read and can't be read again.
     package var isSpent: Bool { !isReplayable && wasRead.withLock { $0 } }
 }
 
@@ -82,16 +84,16 @@ extension TransportError {
 }
 
 extension RequestBodyStream {
-    /// Makes a body of an input stream, which is opened at the first chunk and closed after the last, or when the sending
-    /// ends before. It can be sent once.
+    /// Creates a body from an input stream. It can be sent once.
     ///
-    /// Reading may block, so it happens on a queue of its own, never in the threads that tasks share.
+    /// The stream is opened for the first chunk, and closed after the last one or when sending ends early. Reads can block, so
+    /// they run on a separate queue, never on the threads that tasks share.
     ///
     /// - Parameters:
-    ///   - stream: The stream; hand it over, nobody else may read it.
-    ///   - length: The number of bytes that it holds; nil, or a negative number, when it is unknown.
+    ///   - stream: The stream. Don't read from it elsewhere.
+    ///   - length: The number of bytes in the stream; nil, or a negative number, if it is unknown.
     public init(_ stream: InputStream, length: Int64? = nil) {
-        // Handed over, never shared: one reader is made.
+        // Safe because the caller gives up the stream and only one reader is created.
         nonisolated(unsafe) let stream = stream
         self.init(length: length, isReplayable: false) {
             let source = InputStreamSource(stream)
@@ -99,12 +101,12 @@ extension RequestBodyStream {
         }
     }
 
-    /// Makes a body of a sequence of chunks; the next is asked for when the one before has been sent.
+    /// Creates a body from a sequence of chunks. Each chunk is requested when the previous one has been sent.
     ///
     /// - Parameters:
     ///   - chunks: The sequence. An error that it throws ends the request.
-    ///   - length: The number of bytes in all; nil, or a negative number, when it is unknown.
-    ///   - isReplayable: Whether iterating the sequence again gives the same bytes. The default is false.
+    ///   - length: The total number of bytes; nil, or a negative number, if it is unknown.
+    ///   - isReplayable: Whether iterating the sequence again produces the same bytes. The default is false.
     public init<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int64? = nil, isReplayable: Bool = false
     ) where Chunks.Element == Data {
@@ -115,7 +117,7 @@ extension RequestBodyStream {
     }
 }
 
-/// An iterator that is asked for one chunk at a time.
+/// An iterator that is used by one task at a time.
 private final class SequenceSource<Iterator: AsyncIteratorProtocol>: @unchecked Sendable {
     // Sendable because a reader is called by one task at a time.
     var iterator: Iterator
@@ -123,9 +125,9 @@ private final class SequenceSource<Iterator: AsyncIteratorProtocol>: @unchecked 
     init(_ iterator: Iterator) { self.iterator = iterator }
 }
 
-/// An input stream that is read on a queue of its own.
+/// An input stream that is read on a separate queue.
 private final class InputStreamSource: @unchecked Sendable {
-    // Sendable because the stream is touched on the queue only.
+    // Sendable because the stream is used only on the queue.
     private static let chunkSize = 256 * 1024
 
     private let stream: InputStream
@@ -142,7 +144,7 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     private func readChunk() throws -> Data? {
-        // One that is closed was sent before, with another request.
+        // A closed stream has already been sent with another request.
         guard stream.streamStatus != .closed else { throw TransportError.bodyIsSpent }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = Data(count: Self.chunkSize)
@@ -159,21 +161,21 @@ private final class InputStreamSource: @unchecked Sendable {
 }
 
 extension InputStream {
-    /// Fills a buffer. Returns how many bytes it put there, 0 at the end.
+    /// Fills a buffer. Returns the number of bytes read, 0 at the end.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let start = buffer.baseAddress else { return 0 }
         let count = read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
-        // A stream of somebody's own may say anything.
+        // A custom stream can return anything.
         guard (0...buffer.count).contains(count) else { throw readFailure }
         return count
     }
 
-    /// Why reading failed.
+    /// The reason why reading failed.
     private var readFailure: any Error {
         #if canImport(Darwin)
             return streamError ?? CocoaError(.fileReadUnknown)
         #else
-            // Foundation's own streams end the process here when they are asked for their error.
+            // Reading `streamError` of Foundation's own streams crashes the process here.
             let mayTell = type(of: self) != InputStream.self
             return (mayTell ? streamError : nil) ?? CocoaError(.fileReadUnknown)
         #endif

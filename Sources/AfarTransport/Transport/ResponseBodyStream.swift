@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A response's body while it arrives: chunks of decoded bytes, for one reader.
+/// A response's body that is read while it arrives, as chunks of decoded bytes, by one reader.
 ///
-/// When the reader is slow the transport stops reading from the network, as far as its capabilities say so. Cancelling
-/// the reading task, calling ``cancel()`` or dropping the stream ends the exchange.
+/// If the reader is slow, the transport stops reading from the network, as far as its capabilities permit. Cancelling the reading
+/// task, calling ``cancel()`` or releasing the stream ends the exchange.
 public final class ResponseBodyStream: AsyncSequence, Sendable {
-    /// A chunk; never empty.
+    /// A chunk. It is never empty.
     public typealias Element = Data
 
     private let channel: Channel
@@ -17,10 +17,10 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
 
     deinit { channel.cancel() }
 
-    /// Ends the exchange; the reader gets ``TransportError/Code-swift.struct/cancelled``.
+    /// Ends the exchange. The reader receives ``TransportError/Code-swift.struct/cancelled``.
     public func cancel() { channel.cancel() }
 
-    /// Waits until the exchange has ended, and tells how it went.
+    /// Waits until the exchange has ended, and returns its report.
     public func report() async -> TransportReport {
         let report = await channel.report()
         guard var whole = before.withLock({ $0 }) else { return report }
@@ -28,7 +28,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
         return whole
     }
 
-    /// Adds what happened before the exchange that the body comes from.
+    /// Prepends a report of what happened before the exchange that produced this body.
     package func precede(by report: TransportReport) {
         before.withLock { before in
             var whole = report
@@ -37,25 +37,25 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Has the whole body copied for somebody else while it is read. To be called before anybody reads.
+    /// Copies the whole body while it is read. Call this before reading begins.
     ///
     /// - Parameters:
-    ///   - limit: How many bytes are copied at most: a body of more is not.
-    ///   - receive: Called once, when the body has come whole; never when it breaks off.
+    ///   - limit: The maximum number of bytes. A longer body isn't copied.
+    ///   - receive: Called once, when the whole body has arrived, and never if it is cut off.
     package func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
         channel.copy(upTo: limit, to: receive)
     }
 
-    /// Reads the stream. Only one iterator may read at a time.
+    /// Returns an iterator that reads the stream. Only one iterator can read at a time.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
 
-    /// The reader of a stream.
+    /// The iterator of a response's body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let stream: ResponseBodyStream
 
-        /// The next chunk, nil at the end of the body.
+        /// Returns the next chunk, or nil at the end of the body.
         ///
-        /// - Throws: A ``TransportError`` when the body breaks off or the exchange is cancelled.
+        /// - Throws: A ``TransportError`` if the body is cut off or the exchange is cancelled.
         public mutating func next() async throws -> Data? {
             try await stream.channel.next()
         }
@@ -67,24 +67,24 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     public struct Source: Sendable {
         fileprivate let channel: Channel
 
-        /// Whether the reader has enough to do: stop reading from the network until `onDemand` is called.
+        /// Whether the stream is full. If it is, stop reading from the network until `onDemand` is called.
         public var isFull: Bool { channel.isFull }
 
-        /// Adds a chunk. It is taken even when the stream is full.
+        /// Adds a chunk, even if the stream is full.
         public func yield(_ chunk: Data) { channel.yield(chunk) }
 
-        /// Ends the body. Only the first call counts.
+        /// Ends the body. Only the first call has an effect.
         public func finish(throwing error: TransportError?, report: TransportReport) {
             channel.finish(throwing: error, report: report)
         }
     }
 
-    /// Makes a stream and its writing side.
+    /// Creates a stream and its writing side.
     ///
     /// - Parameters:
-    ///   - highWaterMark: The number of waiting bytes from which the stream is full.
-    ///   - onDemand: Called when a stream that was found full has been read down to half of `highWaterMark`.
-    ///   - onCancel: Called, at most once, when the reader wants no more. Call `finish` soon after.
+    ///   - highWaterMark: The number of unread bytes at which the stream is full.
+    ///   - onDemand: Called when a stream that reported being full has been read down to half of `highWaterMark`.
+    ///   - onCancel: Called at most once, when the reader cancels the stream. Call `finish` soon after.
     public static func make(
         highWaterMark: Int,
         onDemand: @escaping @Sendable () -> Void,
@@ -96,7 +96,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
 }
 
 extension ResponseBodyStream {
-    /// What reader and writer share.
+    /// The state that the reader and the writer share.
     fileprivate final class Channel: Sendable {
         private struct State {
             var chunks: [Data] = []
@@ -104,7 +104,7 @@ extension ResponseBodyStream {
             var waitingBytes = 0
             var wasFull = false
             var isCancelled = false
-            /// Whether the whole body has arrived. Readers see the end after it has been copied.
+            /// Whether the whole body has arrived. The reader receives the end only after the body has been copied.
             var isWhole = false
             var end: Result<Void, TransportError>?
             var report: TransportReport?
@@ -117,7 +117,7 @@ extension ResponseBodyStream {
                 let chunk = chunks[firstChunk]
                 chunks[firstChunk] = Data()
                 firstChunk += 1
-                // Also when the reader never catches up, the places of what it has read must not pile up.
+                // Free the slots of chunks that were read, even if the reader never catches up.
                 if firstChunk > chunks.count / 2 {
                     chunks.removeFirst(firstChunk)
                     firstChunk = 0
@@ -163,7 +163,7 @@ extension ResponseBodyStream {
         }
 
         func finish(throwing error: TransportError?, report: TransportReport) {
-            // Who has read the body to its end finds it copied.
+            // The copy must be complete before the reader receives the end.
             let copy = state.withLock { state -> BodyCopy? in
                 guard state.end == nil else { return nil }
                 state.isWhole = error == nil
@@ -247,11 +247,11 @@ extension ResponseBodyStream {
     }
 }
 
-/// A copy of a body, as far as that has come.
+/// A copy of the part of a body that has arrived.
 private struct BodyCopy {
     let limit: Int
     let receive: @Sendable (Data) -> Void
-    /// Nil when there was too much.
+    /// Nil if the body exceeds the limit.
     private var data: Data? = Data()
 
     init(limit: Int, receive: @escaping @Sendable (Data) -> Void) {

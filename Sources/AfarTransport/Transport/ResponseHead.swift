@@ -9,8 +9,7 @@ public import HTTPTypes
 
 /// A response's status line and header fields.
 ///
-/// A head that came from the network stays raw bytes: the parsed fields and Foundation's `HTTPURLResponse` are made
-/// when somebody asks for them, once.
+/// A head from the network is stored as raw bytes. The parsed fields and Foundation's `HTTPURLResponse` are created on first use.
 public final class ResponseHead: Sendable {
     private enum Storage {
         case raw(RawHead)
@@ -24,23 +23,23 @@ public final class ResponseHead: Sendable {
 
     /// The status code (RFC 9110, section 15).
     public let status: Int
-    /// The version as it stands in the status line, "HTTP/1.1" say.
+    /// The version in the status line, such as "HTTP/1.1".
     public let httpVersion: String
-    /// The URL that was asked, as text, with its fragment.
+    /// The requested URL as text, with its fragment.
     public let url: String
-    /// Whether it comes from a cache, and not from the server that was asked. Such a response sets no cookies.
+    /// Whether the response comes from a cache instead of the server. Such a response sets no cookies.
     public let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
 
-    /// Makes a head from parsed fields, for transports and stages that have no raw bytes.
+    /// Creates a head from parsed fields, for transports and stages that have no raw bytes.
     ///
     /// - Parameters:
     ///   - status: The status code.
     ///   - httpVersion: The version. The default is "HTTP/1.1".
     ///   - fields: The header fields. The default is none.
-    ///   - url: The URL that was asked.
-    ///   - isStored: Whether it comes from a cache. The default is false.
+    ///   - url: The requested URL.
+    ///   - isStored: Whether the response comes from a cache. The default is false.
     public init(
         status: Int, httpVersion: String = "HTTP/1.1", fields: HTTPFields = HTTPFields(), url: String,
         isStored: Bool = false
@@ -52,9 +51,9 @@ public final class ResponseHead: Sendable {
         storage = .fields(fields)
     }
 
-    /// Makes a head from raw bytes that have been checked.
+    /// Creates a head from raw bytes that have been validated.
     ///
-    /// - Parameter isStored: Whether it comes from a cache. The default is false.
+    /// - Parameter isStored: Whether the response comes from a cache. The default is false.
     package init(status: Int, httpVersion: String, raw: RawHead, url: String, isStored: Bool = false) {
         self.status = status
         self.httpVersion = httpVersion
@@ -63,10 +62,10 @@ public final class ResponseHead: Sendable {
         storage = .raw(raw)
     }
 
-    /// The header fields. A line whose name is no token (RFC 9110, section 5.6.2) is left out.
+    /// The header fields. Lines whose name isn't a token (RFC 9110, section 5.6.2) are omitted.
     ///
-    /// A value that isn't valid UTF-8 is read as ISO-8859-1 (section 5.5). In a URL (`Location`, `Content-Location`), the bytes of
-    /// such a value that aren't ASCII are percent-encoded.
+    /// A value that isn't valid UTF-8 is read as ISO-8859-1 (section 5.5). In fields that contain a URL (`Location`,
+    /// `Content-Location`), the non-ASCII bytes of such a value are percent-encoded.
     public var fields: HTTPFields {
         switch storage {
         case .fields(let fields): return fields
@@ -78,7 +77,7 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// The values under a name, in order of arrival, without making all fields.
+    /// Returns the values of a field, in order of arrival, without parsing the other fields.
     public func values(for name: HTTPField.Name) -> [String] {
         switch storage {
         case .fields(let fields): fields[values: name]
@@ -86,7 +85,7 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// The same with how they were encoded.
+    /// Returns the values of a field together with their encoding.
     package func texts(for name: HTTPField.Name) -> [FieldText] {
         switch storage {
         case .fields(let fields): fields[fields: name].map { field in field.withUnsafeBytesOfValue { FieldText($0) } }
@@ -94,7 +93,7 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// Whether there is a field of a name.
+    /// Whether there is a field with a name.
     package func contains(_ name: HTTPField.Name) -> Bool {
         switch storage {
         case .fields(let fields): fields.contains(name)
@@ -102,25 +101,26 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// The value under a name, several joined by a comma (RFC 9110, section 5.3), nil when there is none.
+    /// Returns the value of a field, or several values joined by commas (RFC 9110, section 5.3). Returns nil if there is no such
+    /// field.
     public func value(for name: HTTPField.Name) -> String? {
         let values = values(for: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// The body's declared length in bytes, nil when there is no usable Content-Length.
+    /// The declared length of the body in bytes; nil without a valid `Content-Length`.
     public var contentLength: Int64? {
         values(for: .contentLength).first.flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// Foundation's form of this head, nil when the URL cannot be read.
+    /// The head as a Foundation `HTTPURLResponse`; nil if the URL is invalid.
     public var httpURLResponse: HTTPURLResponse? {
         if let response = made.withLock({ $0.httpURLResponse }) { return response }
         guard let url = URL(keepingEscapesOf: url) else { return nil }
         var names: [String: String] = [:]
         var joined: [String: String] = [:]
         for field in fields {
-            // Foundation would keep one at random of names that differ in case only.
+            // If names differ only in case, Foundation would keep a random one of them.
             let name = names[field.name.canonicalName, default: field.name.rawName]
             names[field.name.canonicalName] = name
             joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value

@@ -1,11 +1,10 @@
-/// What carries one HTTP request to a server and brings its response back.
+/// A type that sends an HTTP request to a server and returns its response.
 ///
-/// A transport is the bottom of a session: below it are sockets (or nothing, in a test), above it everything that makes
-/// HTTP pleasant. It performs **one exchange**: one request out, one final response in. It follows no redirects, answers
-/// no authentication challenges on its own, keeps no cookies and no cache; those are written once, above the transports,
-/// so that every transport behaves alike.
+/// A transport is the lowest layer of a session, directly above the sockets (or above nothing, in a test). It performs **one
+/// exchange**: one request, one final response. It doesn't follow redirects, answer authentication challenges on its own, or keep
+/// cookies or a cache. The layers above the transports implement those once, so that all transports behave alike.
 ///
-/// Write a transport to replace how bytes travel, or, by wrapping another transport, to see or change every exchange:
+/// Write a transport to replace how bytes are sent. Wrap another transport to observe or change every exchange:
 ///
 /// ```swift
 /// import AfarTransport
@@ -23,31 +22,31 @@
 /// }
 /// ```
 ///
-/// To change a request with knowledge of the session (a token, say), write a ``RequestInterceptor`` instead.
+/// If a change needs information from the session, such as a token, write a ``RequestInterceptor`` instead.
 public protocol Transport: Sendable {
-    /// What this transport can do.
+    /// The features of this transport.
     ///
-    /// A request that requires more fails with a typed error before a byte is sent.
+    /// A request that requires other features fails with a typed error before a byte is sent.
     var capabilities: TransportCapabilities { get }
 
     /// Performs one exchange.
     ///
-    /// It may be called from any task, many times at once. Cancelling the calling task ends the exchange promptly, at
-    /// whatever stage it is, with ``TransportError/Code-swift.struct/cancelled``.
+    /// This method can be called from any task, and concurrently. Cancelling the calling task ends the exchange promptly, in any
+    /// phase, with ``TransportError/Code-swift.struct/cancelled``.
     ///
-    /// - Parameter exchange: What to send, where the body goes, and the rules for it. It holds the request, so do not keep
-    ///   it after the end.
-    /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and
-    ///   ``ResponseDelivery/file(descriptor:limit:)`` the body is complete; with
-    ///   ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection`` the response is returned at its head.
-    /// - Throws: A ``TransportError``. Any other error is treated as one of unknown code.
+    /// - Parameter exchange: The request, the destination of the response's body, and the settings. It retains the request, so
+    ///   don't keep it after the exchange has ended.
+    /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and ``ResponseDelivery/file(descriptor:limit:)``,
+    ///   the body is complete. With ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection``, the response
+    ///   is returned as soon as its head has arrived.
+    /// - Throws: A ``TransportError``. Any other error is treated as one with an unknown code.
     func send(_ exchange: Exchange) async throws -> TransportResponse
 
-    /// Closes connections that no exchange uses; running exchanges go on. The default does nothing.
+    /// Closes connections that no exchange uses. Running exchanges continue. The default implementation does nothing.
     func closeIdleConnections()
 
-    /// The connections at this moment; nil if the transport does not know, which is the default. A transport around another
-    /// forwards this, as it does ``closeIdleConnections()``.
+    /// The current connections; nil, which is the default, if the transport doesn't track them. A transport that wraps another
+    /// forwards this property and ``closeIdleConnections()``.
     var connectionStatistics: ConnectionStatistics? { get async }
 }
 

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// Why an exchange failed: what, in which phase, at which URL and peer, and because of what.
+/// The reason why an exchange failed: the problem, the phase, the URL, the peer and the cause.
 ///
-/// A session surfaces it as ``AFError/sessionTaskFailed(error:)`` around a `URLError` of the fitting code, whose
-/// `NSUnderlyingErrorKey` holds this error.
+/// A session reports it as ``AFError/sessionTaskFailed(error:)`` with a `URLError` of the corresponding code, whose
+/// `NSUnderlyingErrorKey` contains this error.
 public struct TransportError: Error, Sendable {
-    /// How far an exchange had come. The raw values are the words that messages use.
+    /// The phase of an exchange. Messages use the raw values.
     public enum Phase: String, Sendable, Hashable {
-        /// Nothing was sent; the exchange waits for a connection, or was refused.
+        /// Nothing has been sent. The exchange is waiting for a connection, or was rejected.
         case queued
         /// Looking up the host's addresses.
         case resolving
@@ -25,26 +25,27 @@ public struct TransportError: Error, Sendable {
 
     /// What went wrong.
     public var code: Code
-    /// How far the exchange had come.
+    /// The phase in which the exchange failed.
     public var phase: Phase
-    /// The URL asked, without userinfo.
+    /// The requested URL, without user information.
     public var url: String?
-    /// The address and port of the peer, when one was reached or tried: "192.0.2.7:443", "[2001:db8::1]:443".
+    /// The address and port of the peer that was reached or tried, if any: "192.0.2.7:443", "[2001:db8::1]:443".
     public var peer: String?
-    /// What happened, in one line of words. Credentials in URLs are hidden, and control characters from a server visible.
+    /// A description of the problem on one line. Credentials in URLs are hidden, and control characters from a server are made
+    /// visible.
     public var message: String
-    /// The transport's own number for the failure (libcurl's CURLcode, say).
+    /// The transport's own error number, such as libcurl's CURLcode.
     public var transportCode: Int?
-    /// The operating system's `errno`, when it said one.
+    /// The operating system's `errno`, if there is one.
     public var systemError: Int32?
-    /// What caused the failure: an error of a body's reader, of a hook, of another transport.
+    /// The error that caused the failure: from a body's reader, a hook, or another transport.
     public var underlying: (any Error)?
     /// Metrics and byte counts up to the failure.
     public var report = TransportReport()
-    /// What had come of a body that was to be collected in memory; nil when its head had not come.
+    /// The part that has arrived of a body to be collected in memory; nil if the head hasn't arrived.
     public var partialBody: Data?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ code: Code,
         phase: Phase,
@@ -67,7 +68,7 @@ public struct TransportError: Error, Sendable {
 }
 
 extension TransportError.Phase {
-    /// What stands between the phase and the URL in a sentence.
+    /// The words between the phase and the URL in a sentence.
     fileprivate var preposition: String {
         switch self {
         case .queued, .awaitingResponse: "for "
@@ -80,7 +81,7 @@ extension TransportError.Phase {
 }
 
 extension TransportError: CustomStringConvertible, LocalizedError {
-    /// The error in one line.
+    /// The error on one line.
     public var description: String {
         let redaction = Redaction.standard
         var line = "\(code) while \(phase.rawValue)"
@@ -92,12 +93,12 @@ extension TransportError: CustomStringConvertible, LocalizedError {
         return redaction.line(line)
     }
 
-    /// The same line.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 }
 
 extension TransportError {
-    /// What went wrong. More codes may come; compare with those you handle.
+    /// The kind of a failure. Later versions can add codes, so compare with those that you handle.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case cancelled, timedOut, invalidURL, unsupportedURL, cannotFindHost, cannotConnect, notConnected
@@ -110,7 +111,7 @@ extension TransportError {
         }
 
         private let name: Name
-        /// The code that Foundation's users know for this failure.
+        /// The corresponding code in Foundation.
         public let urlErrorCode: URLError.Code
 
         private init(_ name: Name, _ urlErrorCode: URLError.Code) {
@@ -121,25 +122,25 @@ extension TransportError {
         /// The code's name.
         public var description: String { name.rawValue }
 
-        /// The caller wanted no more.
+        /// The exchange was cancelled.
         public static let cancelled = Code(.cancelled, .cancelled)
-        /// The connect, idle or total timeout passed; the message says which.
+        /// The connect, idle or total timeout passed. The message names it.
         public static let timedOut = Code(.timedOut, .timedOut)
-        /// The URL cannot be used.
+        /// The URL is invalid or unusable.
         public static let invalidURL = Code(.invalidURL, .badURL)
-        /// The URL's scheme is not one that the transport speaks.
+        /// The transport doesn't support the URL's scheme.
         public static let unsupportedURL = Code(.unsupportedURL, .unsupportedURL)
-        /// The host's name has no address.
+        /// The host's name can't be resolved.
         public static let cannotFindHost = Code(.cannotFindHost, .cannotFindHost)
         /// The host refused the connection, or could not be reached.
         public static let cannotConnect = Code(.cannotConnect, .cannotConnectToHost)
-        /// A proxy could not be reached, or did not open a way to the host; the message says which and why.
+        /// A proxy could not be reached, or did not connect to the host. The message names the proxy and the reason.
         public static let proxyFailed = Code(.proxyFailed, .cannotConnectToHost)
         /// This machine has no route to the host.
         public static let notConnected = Code(.notConnected, .notConnectedToInternet)
         /// The connection broke.
         public static let connectionLost = Code(.connectionLost, .networkConnectionLost)
-        /// TLS could not be agreed on.
+        /// A secure connection could not be negotiated.
         public static let secureConnectionFailed = Code(.secureConnectionFailed, .secureConnectionFailed)
         /// The server's certificate is not trusted, or is for another host.
         public static let certificateUntrusted = Code(.certificateUntrusted, .serverCertificateUntrusted)
@@ -147,14 +148,14 @@ extension TransportError {
         public static let certificateHasBadDate = Code(.certificateHasBadDate, .serverCertificateHasBadDate)
         /// The server's certificate is not valid yet.
         public static let certificateNotYetValid = Code(.certificateNotYetValid, .serverCertificateNotYetValid)
-        /// The server's certificate chain ends in a root that is not known here.
+        /// The server's certificate chain ends in an unknown root.
         public static let certificateHasUnknownRoot = Code(
             .certificateHasUnknownRoot, .serverCertificateHasUnknownRoot)
-        /// The server refused the client's certificate, or it could not be used.
+        /// The server rejected the client's certificate, or the certificate could not be used.
         public static let clientCertificateRejected = Code(.clientCertificateRejected, .clientCertificateRejected)
-        /// The server wants a client certificate.
+        /// The server requires a client certificate.
         public static let clientCertificateRequired = Code(.clientCertificateRequired, .clientCertificateRequired)
-        /// The server's answer is not HTTP, or breaks its rules.
+        /// The response is not valid HTTP.
         public static let malformedResponse = Code(.malformedResponse, .badServerResponse)
         /// The response's head exceeds the limits.
         public static let headTooLarge = Code(.headTooLarge, .badServerResponse)
@@ -164,35 +165,37 @@ extension TransportError {
         public static let bodyIncomplete = Code(.bodyIncomplete, .networkConnectionLost)
         /// The body's content coding is unknown or broken.
         public static let undecodableContent = Code(.undecodableContent, .cannotDecodeContentData)
-        /// The request's body could not be read, or has another length than it said.
+        /// The request's body could not be read, or its length differs from the declared one.
         public static let requestBodyFailed = Code(.requestBodyFailed, .requestBodyStreamExhausted)
-        /// The response's body could not be written where it should go.
+        /// The response's body could not be written to its destination.
         public static let deliveryFailed = Code(.deliveryFailed, .cannotWriteToFile)
         /// The exchange requires a feature that this transport does not support.
         public static let unsupportedByTransport = Code(.unsupportedByTransport, .resourceUnavailable)
-        /// The transport, or what it returned, was used in a way that its documentation excludes.
+        /// The transport, or a value that it returned, was used in a way that its documentation forbids.
         public static let invalidUse = Code(.invalidUse, .unknown)
-        /// More redirects than allowed.
+        /// The number of redirects exceeds the limit.
         public static let tooManyRedirects = Code(.tooManyRedirects, .httpTooManyRedirects)
-        /// A redirect leads to where no request can be sent.
+        /// A redirect leads to a URL to which no request can be sent.
         public static let invalidRedirect = Code(.invalidRedirect, .redirectToNonExistentLocation)
-        /// The request wants nothing from the network, and the cache has no response.
+        /// The request permits only a cached response, and the cache has none.
         public static let notCached = Code(.notCached, .resourceUnavailable)
-        /// A redirect leads from a secure connection to one that is not, which is not allowed.
+        /// A redirect leads from a secure connection to an insecure one, which isn't permitted.
         public static let insecureRedirect = Code(.insecureRedirect, .appTransportSecurityRequiresSecureConnection)
-        /// The user name or password cannot be sent in the way in which the server wants it.
+        /// The user name or password can't be sent in the form that the server requires.
         public static let invalidCredential = Code(.invalidCredential, .userAuthenticationRequired)
-        /// Memory or descriptors ran out.
+        /// The process ran out of memory or file descriptors.
         public static let outOfResources = Code(.outOfResources, .resourceUnavailable)
-        /// None of the above.
+        /// None of the other codes applies.
         public static let unknown = Code(.unknown, .unknown)
     }
 
-    /// This error as Foundation's users know it, with itself beneath. In its `failingURL` the values of parameters whose
-    /// names tell of credentials are `***`, as it is printed with the error; the request has its URL as it is.
+    /// This error as a `URLError`, with the original as its underlying error.
+    ///
+    /// In its `failingURL`, the values of parameters with sensitive names are replaced by `***`, because the URL is printed with
+    /// the error. The request keeps the original URL.
     public var urlError: URLError {
         var underlying = self
-        // The request has it, or nobody is to have it; and errors are kept.
+        // Errors are often stored, so drop the body: the request has it if it is available at all.
         underlying.partialBody = nil
         var userInfo: [String: Any] = [
             NSUnderlyingErrorKey: underlying,
@@ -201,7 +204,7 @@ extension TransportError {
         if let url {
             let shown = Redaction.standard.url(url)
             userInfo[NSURLErrorFailingURLErrorKey] = URL(keepingEscapesOf: shown)
-            // What `failureURLString` reads; Foundation's constant for it is deprecated on Linux.
+            // `failureURLString` reads this key. Foundation's constant for it is deprecated on Linux.
             userInfo["NSErrorFailingURLStringKey"] = shown
         }
         return URLError(code.urlErrorCode, userInfo: userInfo)
@@ -220,7 +223,7 @@ extension TransportError.Code {
         .unknown,
     ]
 
-    /// The code of a name; nil when there is none.
+    /// Creates the code with a name. Returns nil if there is no such code.
     package init?(named name: String) {
         guard let code = Self.all.first(where: { $0.description == name }) else { return nil }
         self = code
@@ -228,7 +231,7 @@ extension TransportError.Code {
 }
 
 extension TransportError.Code {
-    /// What an error of Foundation's means, in a transport's terms.
+    /// Creates the code that corresponds to a Foundation error code.
     package init(_ code: URLError.Code) {
         switch code {
         case .cancelled: self = .cancelled

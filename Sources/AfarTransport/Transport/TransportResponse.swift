@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A final response: its head, its body, and a report of how it came.
+/// A final response with its head, its body, and a report on the exchange.
 public struct TransportResponse: Sendable {
-    /// Where the body is.
+    /// The location of the body.
     public enum Body: Sendable {
         /// In memory, complete.
         case data(Data)
-        /// In the file descriptor given, complete: so many bytes were written.
+        /// Complete, in the given file descriptor. The value is the number of bytes that were written.
         case file(byteCount: Int64)
         /// Still arriving.
         case stream(ResponseBodyStream)
-        /// There is none: the connection is the receiver's, who closes it. It closes when it is released.
+        /// No body. The receiver owns the connection and closes it. Releasing the connection closes it too.
         case connection(any Connection)
     }
 
@@ -18,11 +18,11 @@ public struct TransportResponse: Sendable {
     public var head: ResponseHead
     /// The body.
     public var body: Body
-    /// Metrics, trailers and byte counts. For a body that is still arriving, what was known at the head; the whole is
-    /// in ``ResponseBodyStream/report()``.
+    /// Metrics, trailers and byte counts. If the body is still arriving, this is what was known when the head arrived, and
+    /// ``ResponseBodyStream/report()`` returns the complete report.
     public var report: TransportReport
 
-    /// Makes a response.
+    /// Creates a response.
     public init(head: ResponseHead, body: Body, report: TransportReport = TransportReport()) {
         self.head = head
         self.body = body
@@ -31,7 +31,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse.Body {
-    /// Cancels a stream and closes a connection.
+    /// Cancels the stream or closes the connection.
     package func abandon() {
         switch self {
         case .data, .file: break
@@ -42,9 +42,9 @@ extension TransportResponse.Body {
 }
 
 extension TransportResponse {
-    /// This response, as a transport returns one that was judged at its head.
+    /// Returns this response after applying a decision about its head.
     ///
-    /// - Parameter delivery: Where the body goes unless the decision names another place.
+    /// - Parameter delivery: The destination of the body, unless the decision contains another one.
     package func applying(_ decision: HeadDecision, instead delivery: ResponseDelivery) -> Result<
         TransportResponse, any Error
     > {
@@ -61,7 +61,7 @@ extension TransportResponse {
         }
     }
 
-    /// Puts a body that is in memory where it belongs.
+    /// Moves a body in memory to its destination.
     private func delivered(to delivery: ResponseDelivery) -> Result<TransportResponse, any Error> {
         guard case .data(let data) = body else { return .success(self) }
         var response = self

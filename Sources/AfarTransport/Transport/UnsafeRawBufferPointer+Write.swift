@@ -3,7 +3,7 @@ import Foundation
 extension UnsafeRawBufferPointer {
     /// Writes all bytes to an open file, at its current position.
     ///
-    /// - Returns: The `errno` of a failure, nil when all is written.
+    /// - Returns: The `errno` if writing failed; nil if all bytes were written.
     package func write(to descriptor: Int32) -> Int32? {
         var rest = self
         while !rest.isEmpty {

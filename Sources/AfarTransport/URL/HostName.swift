@@ -1,15 +1,15 @@
 import Foundation
 
-/// A host's name or address in the one spelling that policies are found by: lower case, without a dot at the end, an
-/// address of IPv6 without brackets.
+/// A host's name or address in normalized form, used to look up policies: in lower case, without a trailing dot, and without
+/// brackets around an IPv6 address.
 package struct HostName: Hashable, Sendable {
-    /// The spelling.
+    /// The normalized form.
     package let text: String
 
     /// The host of `host:port`.
     package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
 
-    /// The port of `host:port`; nil when there is none.
+    /// The port of `host:port`; nil if it is missing.
     package static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
 
     private static func split(_ authority: String) -> (name: String, port: Int?) {
@@ -19,13 +19,13 @@ package struct HostName: Hashable, Sendable {
         return (String(decoding: name.dropLast(), as: UTF8.self), Int(String(decoding: digits, as: UTF8.self)))
     }
 
-    /// A host and a port as they stand in a URL, an address of IPv6 in brackets.
+    /// Returns a host and port as they appear in a URL, with an IPv6 address in brackets.
     package static func authority(_ host: String, port: Int) -> String {
         "\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port)"
     }
 
-    /// A host as somebody wrote it, a port after it included, a name beyond ASCII in the form that is dialled (RFC 5891): a
-    /// policy that never fits would be none.
+    /// Creates a host name from user input. A port is removed, and a non-ASCII name is converted to the form that is used to
+    /// connect (RFC 5891). Otherwise a policy for it would never match.
     package init(_ host: String) {
         if !host.utf8.allSatisfy({ $0 < 0x80 }), let url = URL(string: "https://\(host)/"),
             let target = try? RequestTarget(url)

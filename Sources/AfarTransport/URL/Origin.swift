@@ -1,9 +1,9 @@
 package import Foundation
 package import HTTPTypes
 
-/// Scheme, host and port: whom a secret is meant for (RFC 6454, section 4).
+/// A scheme, host and port (RFC 6454, section 4). Credentials are meant for one origin.
 package struct Origin: Hashable, Sendable {
-    /// "https://example.com:8443", say; the scheme's own port is left out.
+    /// The origin as text, such as "https://example.com:8443". The scheme's default port is omitted.
     package let text: String
 
     /// The origin that a request is sent to.
@@ -11,7 +11,7 @@ package struct Origin: Hashable, Sendable {
         self.init(scheme: request.scheme ?? "", authority: request.authority ?? "")
     }
 
-    /// The origin of a URL; nil when no request can be sent there.
+    /// The origin of a URL; nil if the URL isn't valid for a request.
     package init?(_ url: URL) {
         guard let target = try? RequestTarget(url) else { return nil }
         self.init(scheme: target.scheme, authority: target.authority)

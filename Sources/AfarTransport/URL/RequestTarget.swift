@@ -1,15 +1,15 @@
 package import Foundation
 
-/// A URL as the transport dials it: scheme, authority and path, read in the one way in which Foundation, libcurl and a
-/// server cannot disagree. Whatever leaves room for two readings is refused.
+/// The scheme, authority and path of a URL, parsed so strictly that Foundation, libcurl and servers can't disagree about them.
+/// Ambiguous URLs are rejected.
 package struct RequestTarget: Sendable, Hashable {
     /// "http" or "https".
     package let scheme: String
-    /// Host and, unless it was left out, port. No userinfo.
+    /// The host and, if the URL has one, the port. Contains no user information.
     package let authority: String
-    /// Path and query; never empty, without the fragment.
+    /// The path and query, without the fragment. Never empty.
     package private(set) var path: String
-    /// The percent-decoded user and password that the URL carried.
+    /// The percent-decoded user name and password in the URL.
     package let userinfo: (user: String, password: String)?
 
     package static func == (lhs: Self, rhs: Self) -> Bool {
@@ -22,15 +22,15 @@ package struct RequestTarget: Sendable, Hashable {
         hasher.combine(path)
     }
 
-    /// Why a URL cannot be dialled.
+    /// The reason why a URL can't be used for a request.
     package enum Fault: Error, CustomStringConvertible {
-        /// It has no scheme or no host.
+        /// The URL has no scheme or no host.
         case incomplete
-        /// Its scheme is another one than HTTP's.
+        /// The scheme isn't `http` or `https`.
         case unsupportedScheme(String)
-        /// It breaks the rules of URLs. The text names the rule.
+        /// The URL violates the rules for URLs. The text names the rule.
         case malformed(String)
-        /// It can be read in several ways; the text says why.
+        /// The URL can be read in several ways. The text explains why.
         case ambiguous(String)
 
         package var description: String {
@@ -42,7 +42,8 @@ package struct RequestTarget: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with a text of which Foundation makes no URL; nil when there is more than one way to say it.
+    /// Returns what is wrong with text that Foundation can't parse as a URL. Returns nil if it isn't a violation of one specific
+    /// rule.
     package static func problem(with text: String) -> String? {
         if let first = text.utf8.first, let last = text.utf8.last, first <= 0x20 || last <= 0x20 {
             return "it begins or ends with white space"
@@ -67,11 +68,11 @@ package struct RequestTarget: Sendable, Hashable {
         self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
     }
 
-    /// Reads a URL that was made of a text. Path and query are as the text has them, as far as the URL still begins with
-    /// what became of them.
+    /// Parses a URL that was created from text. The path and query keep the spelling of that text as long as the URL still begins
+    /// with its encoded form.
     package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
         try self.init(url)
-        // What had to be encoded has a percent sign now.
+        // Only text that had to be percent-encoded can differ, and it contains a percent sign now.
         guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
         let encoded = written[...].encodedForURL
         if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }
@@ -114,7 +115,7 @@ package struct RequestTarget: Sendable, Hashable {
         return (user, password)
     }
 
-    /// Checks host and port, and gives them back in one spelling.
+    /// Checks the host and port, and returns them in normalized form.
     private static func authority(_ text: Bytes) throws(Fault) -> String {
         if text.first == UInt8(ascii: "[") {
             guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
@@ -135,7 +136,7 @@ package struct RequestTarget: Sendable, Hashable {
         return lowercased(host) + (try port(text[colon...]))
     }
 
-    /// The colon and the port, as they are written shortest; nothing for an empty port.
+    /// Returns the colon and the port without leading zeros. Returns an empty string for an empty port.
     private static func port(_ text: Bytes) throws(Fault) -> String {
         guard let first = text.first else { return "" }
         guard first == UInt8(ascii: ":") else { throw .malformed("something other than a port follows its host") }
@@ -147,7 +148,7 @@ package struct RequestTarget: Sendable, Hashable {
         return ":" + String(number)
     }
 
-    /// "0x7f.1", "2130706433" and "127.1" are addresses to some and names to others.
+    /// Rejects hosts such as "0x7f.1", "2130706433" and "127.1", which some parsers read as addresses and others as names.
     private static func checkNumericHost(_ host: Bytes) throws(Fault) {
         let dot = UInt8(ascii: ".")
         guard let end = host.lastIndex(where: { $0 != dot }) else { return }
@@ -161,7 +162,7 @@ package struct RequestTarget: Sendable, Hashable {
         guard isQuad(host) else { throw .ambiguous("its host is a number that can be read as several addresses") }
     }
 
-    /// Whether this is four numbers from 0 to 255, each written shortest.
+    /// Whether this is four numbers from 0 to 255, each without leading zeros.
     private static func isQuad(_ host: Bytes) -> Bool {
         var rest = host
         for part in 1...4 {
@@ -182,7 +183,7 @@ package struct RequestTarget: Sendable, Hashable {
         return String(decoding: text.map(\.asciiLowercased), as: UTF8.self)
     }
 
-    /// The number that decimal digits stand for, nil when they are none or it is too large.
+    /// Parses a decimal number. Returns nil if the text isn't a number or the number exceeds the limit.
     private static func number<Number: FixedWidthInteger>(_ digits: Bytes, upTo limit: Number) -> Number? {
         guard !digits.isEmpty else { return nil }
         var number: UInt32 = 0

@@ -1,18 +1,19 @@
 package import Foundation
 
 extension URL {
-    /// The fragment, percent-encoded, without `#`; nil for a URL without one.
+    /// The percent-encoded fragment, without `#`; nil if the URL has no fragment.
     package var fragmentAsWritten: String? {
         let text = absoluteString
         return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[text.utf8.index(after: $0)...]) }
     }
 }
 
-/// A URL, or a part of one that is to be completed, taken to pieces (RFC 3986, section 4.1 and appendix B).
+/// A URL or a relative reference, split into its components (RFC 3986, section 4.1 and appendix B).
 ///
-/// Between a text and a `URL` there are two steps. Blanks, control characters, backslashes and characters beyond ASCII can be
-/// in no request and are percent-encoded here. Servers take the others of RFC 3986's forbidden characters (`[`, `|`, `"` …)
-/// as they are, and some compare or sign them that way. Only Foundation's `URL` cannot hold them.
+/// Turning text into a `URL` takes two steps. Spaces, control characters, backslashes and non-ASCII characters are invalid in any
+/// request, so they are percent-encoded here. The other characters that RFC 3986 forbids (`[`, `|`, `"` …) are different: servers
+/// accept them unencoded, and some compare or sign them in that form. They are encoded only for Foundation's `URL`, which can't
+/// hold them.
 package struct URLReference: Sendable {
     package var scheme: Substring?
     package var authority: Substring?
@@ -20,8 +21,8 @@ package struct URLReference: Sendable {
     package var query: Substring?
     package var fragment: Substring?
 
-    /// Takes a text to pieces. What can be in no request is percent-encoded in them. The authority stays as it is: it says
-    /// itself which host it names, or none.
+    /// Splits text into its components, and percent-encodes the characters that are invalid in any request. The authority stays
+    /// unchanged: as written, it names a host or is invalid.
     package init(_ text: String) {
         self.init(asWritten: text)
         path = Self.escaped(path)
@@ -29,7 +30,7 @@ package struct URLReference: Sendable {
         fragment = fragment.map(Self.escaped)
     }
 
-    /// Takes a text to pieces as it is written.
+    /// Splits text into its components without encoding anything.
     package init(asWritten text: String) {
         var rest = text[...]
         if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
@@ -55,7 +56,7 @@ package struct URLReference: Sendable {
         path = rest
     }
 
-    /// The URL that this means at a place (RFC 3986, section 5.2.2).
+    /// Resolves this reference against a base URL (RFC 3986, section 5.2.2).
     package func resolved(against base: URLReference) -> URLReference {
         var target = self
         if scheme != nil {
@@ -80,7 +81,7 @@ package struct URLReference: Sendable {
         return target
     }
 
-    /// The pieces put together again (RFC 3986, section 5.3).
+    /// The components joined into text (RFC 3986, section 5.3).
     package var text: String {
         var text = ""
         if let scheme { text += "\(scheme):" }
@@ -91,17 +92,17 @@ package struct URLReference: Sendable {
         return text
     }
 
-    /// Path and query as a request has them (RFC 9112, section 3.2.1).
+    /// The path and query in the form that a request uses (RFC 9112, section 3.2.1).
     var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
 
-    /// RFC 3986, section 5.2.4.
+    /// Removes dot segments (RFC 3986, section 5.2.4).
     private static func withoutDots(_ path: Substring) -> Substring {
         guard path.contains(".") else { return path }
         var kept: [Substring] = []
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         for (number, segment) in segments.enumerated() {
             let isLast = number == segments.count - 1
-            // The first is what stands before the slash that the path begins with.
+            // The first segment is the empty one before the leading slash. It is never removed.
             if segment == "..", kept.count > 1 { kept.removeLast() }
             if segment != ".", segment != ".." { kept.append(segment) } else if isLast { kept.append("") }
         }
@@ -116,12 +117,13 @@ package struct URLReference: Sendable {
         }
     }
 
-    /// ASCII without spaces, control characters and backslashes, and with no `%` that begins nothing.
+    /// Percent-encodes non-ASCII characters, spaces, control characters and backslashes, and each `%` that doesn't begin an
+    /// escape.
     private static func escaped(_ text: Substring) -> Substring {
         percentEncoded(text) { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
     }
 
-    /// A text with all bytes percent-encoded that may not stay, and each `%` that begins no escape.
+    /// Percent-encodes all bytes for which the predicate returns false, and each `%` that doesn't begin an escape.
     fileprivate static func percentEncoded(_ text: Substring, except mayStay: (UInt8) -> Bool) -> Substring {
         let bytes = text.utf8
         guard !bytes.allSatisfy({ mayStay($0) && $0 != UInt8(ascii: "%") }) else { return text }
@@ -142,10 +144,10 @@ package struct URLReference: Sendable {
 }
 
 extension URL {
-    /// The `URL` of a text in which the escapes stay as they are.
+    /// Creates a `URL` from text and keeps the text's escapes.
     ///
-    /// As soon as `URL(string:)` finds a character that it has to percent-encode, it encodes the `%` of each escape again.
-    /// Here such characters are encoded before.
+    /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. This initializer
+    /// encodes such characters first.
     package init?(keepingEscapesOf text: String) {
         if let url = URL(string: text, encodingInvalidCharacters: false) {
             self = url
@@ -154,7 +156,7 @@ extension URL {
         }
     }
 
-    /// The `URL` of a reference; nil when its authority is invalid.
+    /// Creates a `URL` from a reference. Returns nil if its authority is invalid.
     package init?(_ reference: URLReference) {
         var reference = reference
         if let authority = reference.authority, let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
@@ -168,12 +170,12 @@ extension URL {
 }
 
 extension Substring {
-    /// With all characters percent-encoded that a component of a `URL` cannot hold.
+    /// The text with all characters percent-encoded that a component of a `URL` can't hold.
     var encodedForURL: Substring { URLReference.percentEncoded(self) { $0.mayStandInURL } }
 }
 
 extension UInt8 {
-    /// Whether this may stand in a path, a query or a fragment (RFC 3986, appendix A), without `#`.
+    /// Whether the byte is valid in a path, query or fragment (RFC 3986, appendix A).
     fileprivate var mayStandInURL: Bool {
         isLetter || isDigit || "-._~!$&'()*+,;=:@/?%".utf8.contains(self)
     }
