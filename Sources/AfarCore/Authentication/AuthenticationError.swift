@@ -1,16 +1,16 @@
 public import Foundation
 
-/// Why an ``AuthenticationInterceptor`` failed a request. It comes inside ``AFError/requestAdaptationFailed(error:)`` or
+/// The reason an ``AuthenticationInterceptor`` failed a request, wrapped in ``AFError/requestAdaptationFailed(error:)`` or
 /// ``AFError/requestRetryFailed(retryError:originalError:)``.
 public enum AuthenticationError: Error {
     /// The interceptor has no credential.
     case missingCredential
-    /// The credential has been refreshed so often of late that refreshing it again is of no use.
+    /// The credential was refreshed too often within the interceptor's refresh window.
     case excessiveRefresh
 }
 
 extension AuthenticationError: LocalizedError {
-    /// What was wrong, for a person.
+    /// A human-readable description of the error.
     public var errorDescription: String? {
         switch self {
         case .missingCredential:

@@ -4,32 +4,32 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Authenticates requests, and refreshes the credential when it has to be: once for all requests that need it.
+/// An interceptor that authenticates requests and refreshes an expired or refused credential once for all requests that need it.
 ///
-/// A request is sent with the credential that is there. When that requires a refresh, or a server has refused it, one
-/// refresh is made; the requests that need it wait, those that were refused are retried, and when it fails, they all fail
-/// with its error: those too that were under way by then. A request that was refused with a credential that has been
-/// replaced meanwhile is retried at once.
+/// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
+/// interceptor refreshes it once. Requests that need the new credential wait for it, and refused requests are retried. If the
+/// refresh fails, the waiting requests fail with its error, and so do requests that were already in flight and are then refused.
+/// A request that was refused with a credential that has since been replaced is retried immediately.
 ///
-/// Cancelling a request that waits ends it at once and leaves the refresh to the others. One interceptor may serve several
-/// sessions and requests; all its methods may be called from any thread.
+/// Cancelling a waiting request ends only that request; the refresh continues for the others. One interceptor can serve several
+/// sessions and requests. All its methods can be called from any thread.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
-    /// What requests are authenticated with.
+    /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
 
     private let authenticator: AuthenticatorType
     private let state: Locked<CredentialState<Credential>>
     private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Makes an interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - authenticator: Knows how to authenticate a request, and how to refresh a credential.
-    ///   - credential: What requests are authenticated with. Without one they fail with
-    ///     ``AuthenticationError/missingCredential``, until it is set.
-    ///   - refreshWindow: How many refreshes are allowed in how much time; more fail with
-    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds, nil means no limit: then a service that
-    ///     refuses each fresh credential is asked for ever.
+    ///   - authenticator: Authenticates requests and refreshes credentials.
+    ///   - credential: The initial credential. Without one, requests fail with ``AuthenticationError/missingCredential`` until it
+    ///     is set.
+    ///   - refreshWindow: The maximum number of refreshes in a period of time; any further refresh fails with
+    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds. Nil means no limit, so a service that
+    ///     refuses every fresh credential is retried forever.
     public init(
         authenticator: AuthenticatorType,
         credential: Credential? = nil,
@@ -42,10 +42,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
                 maximumAttempts: refreshWindow?.maximumAttempts ?? .max))
     }
 
-    /// What requests are authenticated with.
+    /// The credential that authenticates requests.
     ///
-    /// Setting it ends the waiting of those that wait for a refresh: they go on with it, or fail when it is nil. What the
-    /// refresh brings then is ignored.
+    /// Setting it completes the requests that wait for a refresh: they continue with the new credential, or fail if it is nil.
+    /// The result of the refresh in progress is then ignored.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -59,7 +59,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// Puts the credential into a request, after a refresh if it requires one.
+    /// Adds the credential to a request, refreshing it first if required.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -69,7 +69,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         adapt(urlRequest, for: session, of: nil, completion: completion)
     }
 
-    /// Puts the credential into a request, after a refresh if it requires one.
+    /// Adds the credential to a request, refreshing it first if required.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -95,7 +95,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// Retries a request whose credential was refused, with a fresh one.
+    /// Retries a request whose credential was refused, using a fresh credential.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -107,7 +107,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // Once for each credential: an authenticator that does not know its own shall not retry for ever.
+        // Only once per credential, so that an authenticator that doesn't recognize its own credential doesn't cause endless
+        // retries.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
             request.mayRetry(with: version, as: id)
         {
@@ -116,7 +117,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         obtain(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
             switch result {
             case .success:
-                // Weak, as the state keeps this while it waits, for ever if nobody answers.
+                // Weak: the state retains this closure while it waits, which is forever if the refresh never completes.
                 if let self { _ = request?.mayRetry(with: state.withLock { $0.version }, as: id) }
                 completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
@@ -124,7 +125,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// Hands a credential to somebody, after a refresh if what is there will not do.
+    /// Passes a usable credential to `waiter`, refreshing it first if the current one is stale.
     private func obtain(
         insteadOf stale: Int?, for session: Session, of request: Request?,
         _ waiter: @escaping CredentialState<Credential>.Waiter
@@ -142,7 +143,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
-            // Elsewhere: one that waits for its answer would hold up all adapters of the session, and so itself.
+            // On another queue: a `refresh` that blocks until its response arrives would block all adapters of the session, and
+            // deadlock.
             DispatchQueue(label: "afar.authentication.refresh").asyncWithTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
                     let (last, waiters) = state.withLock {
@@ -157,18 +159,18 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 }
 
 extension AuthenticationInterceptor {
-    /// How many refreshes are allowed in how much time.
+    /// The maximum number of refreshes in a period of time.
     public struct RefreshWindow: Sendable {
-        /// How far the window reaches back from now, in seconds.
+        /// The length of the window before now, in seconds.
         public let interval: TimeInterval
-        /// How often a credential may be refreshed in that time.
+        /// The maximum number of refreshes in the window.
         public let maximumAttempts: Int
 
-        /// Makes a window.
+        /// Creates a window.
         ///
         /// - Parameters:
-        ///   - interval: How far it reaches back, in seconds. The default is 30.
-        ///   - maximumAttempts: How often a credential may be refreshed in that time. The default is 5.
+        ///   - interval: The length of the window, in seconds. The default is 30.
+        ///   - maximumAttempts: The maximum number of refreshes in the window. The default is 5.
         public init(interval: TimeInterval = 30, maximumAttempts: Int = 5) {
             self.interval = interval
             self.maximumAttempts = maximumAttempts
@@ -177,20 +179,20 @@ extension AuthenticationInterceptor {
 }
 
 extension Request {
-    /// - Parameter id: Which interceptor.
+    /// - Parameter id: The interceptor.
     func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
         mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime ?? 0) }
     }
 
-    /// The request learns what a refresh came to. Only a later one can be its failure again.
+    /// Records that the request received the result of a refresh. From now on, only a later failed refresh fails the request.
     func noteAnswer(by id: ObjectIdentifier) {
         let now = Date.timeIntervalSinceReferenceDate.nextUp
         changeAuthentication(by: id) { $0.began = now }
     }
 
-    /// Notes that the request is retried with this version of the credential.
+    /// Records that the request is retried with this version of the credential.
     ///
-    /// - Returns: Whether it was not retried with it before.
+    /// - Returns: Whether it hasn't been retried with this version before.
     func mayRetry(with version: Int, as id: ObjectIdentifier) -> Bool {
         changeAuthentication(by: id) { record in
             Swift.exchange(&record.version, with: version).map { $0 < version } ?? true

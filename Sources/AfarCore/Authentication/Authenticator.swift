@@ -5,34 +5,35 @@
     public import Foundation
 #endif
 
-/// What requests are authenticated with: an access token with its refresh token, say.
+/// A credential that authenticates requests, such as an access token with its refresh token.
 public protocol AuthenticationCredential {
-    /// Whether the credential is to be refreshed before another request is sent with it: it has expired, or is about to.
+    /// A Boolean value that indicates whether the credential must be refreshed before it is sent again, because it has expired or
+    /// soon will.
     ///
-    /// False for one whose end cannot be foreseen: that is found out when a server refuses it.
+    /// Return false if the expiry is unknown; the credential is then refreshed after a server has refused it.
     var requiresRefresh: Bool { get }
 }
 
-/// Knows a service's way of authentication: how a request carries a credential, how a refusal looks, and where to get a
-/// fresh credential. An ``AuthenticationInterceptor`` knows when to do it.
+/// A type that implements a service's authentication: how a request carries a credential, how to recognize a refusal, and how to
+/// refresh the credential. An ``AuthenticationInterceptor`` decides when to do each.
 ///
-/// The methods are called on an unspecified thread, any but ``refresh(_:for:completion:)`` also by several at once.
+/// The methods are called on an unspecified thread. All except ``refresh(_:for:completion:)`` can be called concurrently.
 public protocol Authenticator: AnyObject, Sendable {
-    /// What requests are authenticated with.
+    /// The type of the credential.
     associatedtype Credential: AuthenticationCredential & Sendable
 
-    /// Puts a credential into a request: as a bearer token in its `Authorization`, say.
+    /// Adds a credential to a request, for example as a bearer token in the `Authorization` header.
     func apply(_ credential: Credential, to urlRequest: inout URLRequest)
 
-    /// Gets a fresh credential. It is called once for all requests that wait for it.
+    /// Refreshes a credential. Called once for all requests that wait for the new one.
     ///
-    /// Send no request for this through a session with the same interceptor: it would wait for itself.
+    /// Don't send the refresh request through a session with the same interceptor: it would wait for itself.
     ///
     /// - Parameters:
     ///   - credential: The credential to refresh.
     ///   - session: The session of the request that needs it.
-    ///   - completion: Takes the new credential, or the error that fails the waiting requests. It may be called from any
-    ///     thread; a second call does nothing. Until it is called, requests wait; those that are cancelled do not.
+    ///   - completion: Receives the new credential, or the error that fails the waiting requests. It can be called from any
+    ///     thread; a second call has no effect. Requests wait until it is called or they are cancelled.
     @preconcurrency
     func refresh(
         _ credential: Credential,
@@ -40,17 +41,17 @@ public protocol Authenticator: AnyObject, Sendable {
         completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
     )
 
-    /// Whether a request failed because its credential was refused, so that a fresh one would help.
+    /// Returns whether a request failed because its credential was refused, so that a fresh one would help.
     ///
     /// - Parameters:
     ///   - urlRequest: The request as it was sent.
-    ///   - response: The response to it.
-    ///   - error: Why it failed. A status code fails a request only when it is validated.
+    ///   - response: The response.
+    ///   - error: The error that failed the request. A status code fails a request only if it is validated.
     func didRequest(
         _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
     ) -> Bool
 
-    /// Whether a request carries this credential. One that carries another was sent before the credential was replaced, and
-    /// is retried with the new one at once.
+    /// Returns whether a request carries this credential. A request with another credential was sent before the credential was
+    /// replaced, and is retried immediately with the new one.
     func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }

@@ -1,49 +1,50 @@
 import Foundation
 
-/// The credential of an ``AuthenticationInterceptor``, who waits for a new one, and what became of earlier refreshes: a pure
-/// value.
+/// The state of an ``AuthenticationInterceptor``: its credential, the callers that wait for a new one, and the recent refreshes.
+/// It performs no I/O.
 struct CredentialState<Credential: Sendable> {
     /// Called with the result of a refresh.
     typealias Waiter = @Sendable (Result<Credential, any Error>) -> Void
 
-    /// What somebody is to do who needs a credential.
+    /// The next step for a caller that needs a credential.
     enum Next {
         case use(Credential)
         case fail(any Error)
-        /// Wait: the waiter was kept, and somebody is refreshing.
+        /// A refresh is in progress. The waiter was added to its waiters.
         case wait
-        /// Refresh this credential, and hand in the result under this number. The waiter was kept.
+        /// Refresh this credential and report the result with this number. The waiter was added to its waiters.
         case refresh(Credential, number: Int)
     }
 
     private(set) var credential: Credential?
-    /// How often the credential was replaced.
+    /// The number of times the credential was replaced.
     private(set) var version = 0
-    /// Those who wait for the refresh that is under way; nil when none is.
+    /// The callers that wait for the refresh in progress; nil if none is in progress.
     private var waiters: [Waiter]?
-    /// How many refreshes were begun.
+    /// The number of refreshes started so far.
     private var number = 0
-    /// When the refreshes of late began.
+    /// The start times of recent refreshes.
     private var refreshes: [TimeInterval] = []
-    /// What the last refresh of this credential failed with, and when.
+    /// The error of the last failed refresh of this credential, and its time.
     private var failure: (error: any Error, time: TimeInterval)?
     private let interval: TimeInterval
     private let maximumAttempts: Int
 
     /// - Parameters:
-    ///   - interval: How long a refresh counts, in seconds.
-    ///   - maximumAttempts: How many may count at once.
+    ///   - interval: The length of the refresh window, in seconds.
+    ///   - maximumAttempts: The maximum number of refreshes in the window.
     init(credential: Credential?, interval: TimeInterval, maximumAttempts: Int) {
         self.credential = credential
         self.interval = interval
         self.maximumAttempts = maximumAttempts
     }
 
-    /// Somebody needs a credential.
+    /// Returns the next step for a caller that needs a credential.
     ///
     /// - Parameters:
-    ///   - stale: The version of the credential that will not do; nil if none is known.
-    ///   - began: When the work began that needs it. What a refresh after that failed with is its failure too.
+    ///   - stale: The version of the credential that is no longer usable; nil if none is known to be.
+    ///   - began: The time at which the caller's work began. If a refresh failed after that, the caller fails with the same
+    ///     error.
     mutating func next(
         insteadOf stale: Int?, began: TimeInterval?, now: TimeInterval, _ waiter: @escaping Waiter
     ) -> Next {
@@ -63,8 +64,8 @@ struct CredentialState<Credential: Sendable> {
         return .refresh(credential, number: number)
     }
 
-    /// A refresh is over. Returns those to be called; nobody when the credential was replaced meanwhile, or when this
-    /// refresh was over before.
+    /// Ends a refresh and returns the waiters to call. Returns none if the credential was replaced in the meantime, or if this
+    /// refresh has already ended.
     mutating func finishRefresh(
         _ number: Int, with result: Result<Credential, any Error>, now: TimeInterval
     ) -> [Waiter] {
@@ -77,7 +78,7 @@ struct CredentialState<Credential: Sendable> {
         }
     }
 
-    /// Sets another credential, which those that wait are to be called with.
+    /// Replaces the credential and returns the waiters to call with it.
     mutating func replace(with credential: Credential?) -> [Waiter] {
         self.credential = credential
         version += 1
@@ -88,10 +89,10 @@ struct CredentialState<Credential: Sendable> {
     private mutating func takeWaiters() -> [Waiter] { waiters.take() ?? [] }
 }
 
-/// What an ``AuthenticationInterceptor`` has done for a request. The retries that others ask for leave no trace here.
+/// An ``AuthenticationInterceptor``'s record for one request. It doesn't include retries by other interceptors.
 struct AuthenticationRecord {
-    /// When the request began, or last got the result of a refresh.
+    /// The time at which the request began, or last received the result of a refresh.
     var began: TimeInterval
-    /// The latest version of the credential with which the interceptor had the request retried.
+    /// The latest version of the credential with which the interceptor retried the request.
     var version: Int?
 }

@@ -8,26 +8,26 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Gives the user name and password with which a challenge (401) to this request is answered, once in each attempt.
+    /// Sets the user name and password that answer a challenge (401) to this request, once per attempt.
     ///
-    /// They are for the scheme, host and port of the request's own URL. A redirect that leads elsewhere leaves them
-    /// behind, even if another leads back. Nothing is sent before the server asks; a header made by
-    /// ``HTTPHeader/authorization(username:password:)`` goes with the first request already.
+    /// They apply to the scheme, host and port of the request's own URL. A redirect to another origin drops them, even if a later
+    /// redirect leads back. Nothing is sent until the server sends a challenge; to send credentials with the first request, use
+    /// ``HTTPHeader/authorization(username:password:)``.
     ///
-    /// Of the schemes that the server offers the strongest is taken: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
-    /// Basic (RFC 4559, RFC 7616, RFC 7617). Negotiate takes the Kerberos ticket that the process has, and is for an empty user
-    /// name with an empty password only; it and NTLM need a transport with
-    /// ``TransportCapabilities/Features/connectionAuthentication``. Basic sends the password readably, so use it over https.
-    /// A request whose body is a stream that can be read once is not sent again: the 401 is its final response.
+    /// The strongest scheme that the server offers is used: Negotiate, Digest with SHA-256, Digest with MD5, NTLM, Basic (RFC
+    /// 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an empty
+    /// password. Negotiate and NTLM require a transport with ``TransportCapabilities/Features/connectionAuthentication``. Basic
+    /// doesn't encrypt the password, so use it over https. If the request's body is a stream that can be read only once, the
+    /// request isn't sent again and the 401 is its final response.
     ///
-    /// Call it before the request starts. Only the last credential given counts.
+    /// Call this before the request starts. A later call replaces the credential.
     ///
     /// - Parameters:
-    ///   - username: The user's name. Basic cannot carry one with a colon, and no scheme control characters: these fail the
-    ///     request when the server asks.
+    ///   - username: The user name. Basic can't carry a name with a colon, and no scheme can carry control characters: these fail
+    ///     the request when the server sends a challenge.
     ///   - password: The password.
-    ///   - persistence: Has no effect: the credential is this request's and nobody else's, and is stored nowhere. For a whole
-    ///     session there is ``SessionConfiguration/credentialProvider``.
+    ///   - persistence: Has no effect: the credential is used only for this request and isn't stored. To set credentials for a
+    ///     whole session, use ``SessionConfiguration/credentialProvider``.
     @discardableResult
     public func authenticate(
         username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -35,17 +35,17 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Gives the credential with which a challenge (401) to this request is answered, as
-    /// ``authenticate(username:password:persistence:)`` does.
+    /// Sets the credential that answers a challenge (401) to this request, as ``authenticate(username:password:persistence:)``
+    /// does.
     ///
-    /// - Parameter credential: A user name and a password. One of another kind answers nothing.
+    /// - Parameter credential: A user name and a password. Other kinds of credentials are ignored.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
         mutable.withLock { $0.settings.credential = credential }
         return self
     }
 
-    /// Does what ``authenticate(username:password:persistence:)`` does.
+    /// Calls ``authenticate(username:password:persistence:)``.
     @discardableResult
     public func authenticate(
         user: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -53,18 +53,18 @@ extension Request {
         authenticate(username: user, password: password, persistence: persistence)
     }
 
-    /// Does what ``authenticate(with:)`` does.
+    /// Calls ``authenticate(with:)``.
     @discardableResult
     public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
 
-    /// What a challenge to this request is answered with; nil when it is not.
+    /// The credential that answers a challenge to this request, if one is set.
     public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 
-    /// Who is asked about challenges; nil when the credential decides alone.
+    /// The handler for challenges; nil if the session's delegate has no closure for them and the credential alone decides.
     var challengeHandler: ChallengeHandler? {
         guard session.delegate.decidesAboutChallenges else { return nil }
         return { [self] head, challenge, own in
-            // After a redirect elsewhere there is nothing to propose.
+            // After a redirect to another origin, no credential is proposed.
             let proposed = own == nil ? nil : credential
             let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
             guard let known, let (disposition, answer) = await session.delegate.answer(to: known, of: self) else {
@@ -91,7 +91,7 @@ extension ChallengeAnswer {
 }
 
 extension Credential {
-    /// A credential for the origin of a request; nil when it is none of user name and password.
+    /// Creates a credential for the origin of a request. Returns nil if it isn't a user name and password.
     init?(_ credential: URLCredential, for request: HTTPRequest) {
         guard let user = credential.user, let password = credential.password else { return nil }
         self.init(user: user, password: password, origin: Origin(request))
@@ -99,7 +99,7 @@ extension Credential {
 }
 
 extension AuthenticationStage {
-    /// The stage of a session, which asks its provider.
+    /// Creates the stage for a session, which uses the session's credential provider.
     init(_ configuration: SessionConfiguration, over transport: any Transport) {
         let features = transport.capabilities.features
         guard let provider = configuration.credentialProvider else {

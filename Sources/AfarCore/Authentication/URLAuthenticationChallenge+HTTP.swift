@@ -5,11 +5,11 @@ import Foundation
 #endif
 
 extension URLAuthenticationChallenge {
-    /// A server's challenge in Foundation's shape.
+    /// Creates Foundation's form of a server's challenge.
     ///
     /// - Parameters:
-    ///   - credential: What is there to answer it with.
-    ///   - failures: How many answers were given before in vain.
+    ///   - credential: The proposed credential.
+    ///   - failures: The number of previous failed answers.
     convenience init?(
         _ challenge: AuthenticationChallenge, in head: ResponseHead, proposing credential: URLCredential?, failures: Int
     ) {
@@ -23,7 +23,7 @@ extension URLAuthenticationChallenge {
 }
 
 extension URLProtectionSpace {
-    /// What a challenge is about that a server has answered a request for this URL with; nil when the URL has no host.
+    /// Creates the protection space of a challenge to a request for this URL. Returns nil if the URL has no host.
     convenience init?(_ challenge: AuthenticationChallenge, of url: URL) {
         guard let host = url.host() else { return nil }
         self.init(
@@ -33,7 +33,7 @@ extension URLProtectionSpace {
 }
 
 extension AuthenticationChallenge {
-    /// What Foundation calls the scheme.
+    /// Foundation's constant for the scheme.
     fileprivate var foundationMethod: String {
         switch scheme {
         case "basic": NSURLAuthenticationMethodHTTPBasic
@@ -45,7 +45,7 @@ extension AuthenticationChallenge {
     }
 }
 
-/// Stands where a challenge has its sender. Answers go to whoever asks, not to it.
+/// A placeholder for a challenge's required sender. It does nothing, because answers are returned from the handler.
 final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

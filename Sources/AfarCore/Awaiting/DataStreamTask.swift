@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A ``DataStreamRequest`` whose chunks are awaited.
+/// A handle for reading the chunks of a ``DataStreamRequest`` with `for await`.
 ///
 /// ```swift
 /// for await stream in AF.streamRequest("https://example.com/feed").streamTask().streamingData() {
@@ -11,24 +11,23 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The last element of each sequence is the completion. Without a buffering policy the next chunk is read when the loop
-/// asks for it, so a slow loop holds the server back, where the transport can do that; with one, chunks are kept as it
-/// says.
+/// The last element of each sequence is the completion. Without a buffering policy, the next chunk is read when the loop requests
+/// it, so a slow loop slows the server down if the transport supports backpressure. With a buffering policy, chunks are buffered
+/// accordingly.
 public struct DataStreamTask: Sendable {
-    /// What happens on a stream, as a sequence.
+    /// A sequence of the events of a stream.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
     package let request: DataStreamRequest
 
     init(request: DataStreamRequest) { self.request = request }
 
-    /// The chunks as they come. The request starts with the iteration, if handlers start requests here.
+    /// Returns a sequence of the chunks as they arrive. Iterating starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - bufferingPolicy: Which chunks are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How chunks are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Data, Never>.BufferingPolicy? = nil
@@ -38,14 +37,13 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// A value for each chunk. The request starts with the iteration, if handlers start requests here.
+    /// Returns a sequence with one value per chunk. Iterating starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - serializer: Makes a value of each chunk by itself.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - bufferingPolicy: Which values are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - serializer: Converts each chunk to a value independently.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -56,14 +54,14 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Values of the body wherever its chunks end. The request starts with the iteration, if handlers start requests here.
+    /// Returns a sequence of values parsed from the body, regardless of chunk boundaries. Iterating starts the request, unless
+    /// requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - parser: Makes values of chunks. Each body is read by a copy of it.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - bufferingPolicy: Which values are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - parser: Parses values from chunks. Each body is parsed by its own copy.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingResponses<Parser: DataStreamParser>(
         parsedUsing parser: Parser,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -74,7 +72,7 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// - Parameter makeParser: Called once in each iteration.
+    /// - Parameter makeParser: Called once per iteration.
     package func stream<Success: Sendable, Failure: Error>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
         bufferingPolicy: Stream<Success, Failure>.BufferingPolicy?,
@@ -105,6 +103,6 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-    /// The request's chunks, to await.
+    /// Returns a handle for reading the request's chunks with `for await`.
     public func streamTask() -> DataStreamTask { DataStreamTask(request: self) }
 }

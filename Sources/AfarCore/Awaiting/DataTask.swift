@@ -1,4 +1,4 @@
-/// A ``DataRequest`` whose response is awaited.
+/// A handle for awaiting the response of a ``DataRequest``.
 ///
 /// ```swift
 /// let text = try await AF.request("https://example.com").serializingString().value
@@ -14,10 +14,10 @@ public struct DataTask<Value: Sendable>: Sendable {
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
     }
 
-    /// The response, once it is there. May be asked for several times.
+    /// The response. You can await it several times.
     ///
-    /// When the task that waits is cancelled, the request is cancelled too, unless automatic cancelling was switched
-    /// off; the response then has ``AFError/explicitlyCancelled`` as its error.
+    /// Cancelling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
+    /// ``AFError/explicitlyCancelled`` as its error.
     nonisolated(nonsending) public var response: AFDataResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
@@ -29,12 +29,12 @@ public struct DataTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value or the error, once it is there.
+    /// The result of the response: the value or the error.
     nonisolated(nonsending) public var result: AFResult<Value> {
         get async { await response.result }
     }
 
-    /// The value, once it is there.
+    /// The value of the response.
     ///
     /// - Throws: The ``AFError`` that ended the request.
     nonisolated(nonsending) public var value: Value {
@@ -50,11 +50,12 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-    /// Adds a serializer whose result is awaited. The request starts at once if handlers start requests here.
+    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
+    /// explicitly.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    ///   - serializer: Produces the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -62,12 +63,12 @@ extension DataRequest {
         dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
     }
 
-    /// Adds a serializer whose result is awaited; this form knows the serializers' factories, as in
+    /// Adds a serializer and returns a handle for awaiting its result. This overload accepts the serializers' factories, as in
     /// `serializingResponse(using: .string)`.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
+    ///   - serializer: Produces the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
     public func serializingResponse<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true

@@ -1,4 +1,4 @@
-/// A ``DownloadRequest`` whose response is awaited.
+/// A handle for awaiting the response of a ``DownloadRequest``.
 ///
 /// ```swift
 /// let file = try await AF.download("https://example.com/map.png").serializingDownloadedFileURL().value
@@ -14,10 +14,10 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
     }
 
-    /// The response, once it is there. May be asked for several times.
+    /// The response. You can await it several times.
     ///
-    /// When the task that waits is cancelled, the request is cancelled too, unless automatic cancelling was switched
-    /// off; the response then has ``AFError/explicitlyCancelled`` as its error.
+    /// Cancelling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
+    /// ``AFError/explicitlyCancelled`` as its error.
     nonisolated(nonsending) public var response: AFDownloadResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
@@ -29,12 +29,12 @@ public struct DownloadTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value or the error, once it is there.
+    /// The result of the response: the value or the error.
     nonisolated(nonsending) public var result: AFResult<Value> {
         get async { await response.result }
     }
 
-    /// The value, once it is there.
+    /// The value of the response.
     ///
     /// - Throws: The ``AFError`` that ended the request.
     nonisolated(nonsending) public var value: Value {

@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A ``WebSocketRequest`` whose messages are awaited.
+/// A handle for sending and receiving the messages of a ``WebSocketRequest`` with `await`.
 ///
 /// ```swift
 /// let socket = AF.webSocketRequest(to: "wss://example.com/chat").webSocketTask()
@@ -14,11 +14,12 @@ public import Foundation
 /// }
 /// ```
 ///
-/// What comes before anybody listens is kept. Without a buffering policy the next message is read when the loop asks for it, so
-/// a slow loop holds the server back; with one, messages are kept as it says. A loop that is left early cancels the request,
-/// and the server is told nothing; unless ``close(sending:reason:)-(WebSocketCloseCode,_)`` was called before.
+/// Events that occur before the first iteration are buffered. Without a buffering policy, the next message is read when the loop
+/// requests it, so a slow loop slows the server down. With a buffering policy, messages are buffered accordingly. Leaving a loop
+/// early cancels the request without a close message to the server, unless ``close(sending:reason:)-(WebSocketCloseCode,_)`` was
+/// called before.
 public struct WebSocketTask: Sendable {
-    /// What happens on a WebSocket, as a sequence.
+    /// A sequence of the events of a WebSocket.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
         WebSocketRequest.Event<Success, Failure>
     >
@@ -30,18 +31,17 @@ public struct WebSocketTask: Sendable {
         request.messages.bufferEarlyEvents()
     }
 
-    /// The messages, up to the close. The request starts with the iteration, or with a send, if handlers start requests here;
-    /// it is cancelled when the loop is left early. A connection that breaks, or is never made, throws the request's
+    /// The messages until the WebSocket closes. Iterating starts the request, unless requests must be started explicitly. Leaving
+    /// the loop early cancels the request. If the connection can't be established or breaks, the iteration throws the request's
     /// ``AFError``.
     public var messages: WebSocketMessages { WebSocketMessages(streamingMessageEvents()) }
 
-    /// All that happens, messages as they are.
+    /// Returns a sequence of all events, with the messages unchanged.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - bufferingPolicy: Which events are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingMessageEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: EventStreamOf<URLSessionWebSocketTask.Message, Never>.BufferingPolicy? = nil
@@ -49,15 +49,14 @@ public struct WebSocketTask: Sendable {
         streamingEvents(.passthrough, shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// All that happens, messages decoded.
+    /// Returns a sequence of all events, with decoded messages.
     ///
     /// - Parameters:
-    ///   - type: What is decoded.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - decoder: What decodes. The default is a `JSONDecoder`.
-    ///   - bufferingPolicy: Which events are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - type: The type to decode.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -67,12 +66,12 @@ public struct WebSocketTask: Sendable {
             DecodableWebSocketMessageDecoder<Value>(decoder: decoder), shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// The messages alone, as they are. The sequence ends with the request, whatever it has come to.
+    /// Returns a sequence of the messages only, unchanged. The sequence ends with the request, whether it succeeds or fails.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - bufferingPolicy: Which messages are kept for a loop that falls behind. The default is all.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How messages are buffered for a slow loop. The default buffers all.
     public func streamingMessages(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: StreamOf<URLSessionWebSocketTask.Message>.BufferingPolicy = .unbounded
@@ -80,15 +79,15 @@ public struct WebSocketTask: Sendable {
         streamingValues(.passthrough, shouldAutomaticallyCancel, bufferingPolicy)
     }
 
-    /// Values decoded from the messages alone. The sequence ends with the request, whatever it has come to; what cannot be
-    /// decoded is left out.
+    /// Returns a sequence of the values decoded from the messages. The sequence ends with the request, whether it succeeds or
+    /// fails. Messages that can't be decoded are skipped.
     ///
     /// - Parameters:
-    ///   - type: What is decoded.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - decoder: What decodes. The default is a `JSONDecoder`.
-    ///   - bufferingPolicy: Which values are kept for a loop that falls behind. The default is all.
+    ///   - type: The type to decode.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default buffers all.
     public func streamingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -134,27 +133,27 @@ public struct WebSocketTask: Sendable {
         { [request] in if cancels { request.cancel() } }
     }
 
-    /// Sends a message, and waits until the system has taken it, so that a slow server holds the sender back. Starts the
-    /// request if handlers start requests here, and waits until the WebSocket is open.
+    /// Sends a message and waits until the system has accepted it, so that a slow server slows the sender down. Waits until the
+    /// WebSocket is open. This starts the request, unless requests must be started explicitly.
     ///
-    /// - Throws: The request's ``AFError`` when the WebSocket is not opened; a `TransportError` when it is closed.
+    /// - Throws: The request's ``AFError`` if the WebSocket can't be opened; a `TransportError` if it is closed.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         request.startIfHandlersDo()
         try await request.send(message)
     }
 
-    /// Closes the WebSocket: see ``WebSocketRequest/close(sending:reason:)-(WebSocketCloseCode,_)``.
+    /// Closes the WebSocket. See ``WebSocketRequest/close(sending:reason:)-(WebSocketCloseCode,_)``.
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) {
         request.close(sending: closeCode, reason: reason)
     }
 
-    /// The same with Foundation's type.
+    /// Closes the WebSocket with Foundation's type of close code.
     @_disfavoredOverload
     public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) {
         request.close(sending: closeCode, reason: reason)
     }
 
-    /// Cancels the request: see ``WebSocketRequest/cancel()``.
+    /// Cancels the request. See ``WebSocketRequest/cancel()``.
     public func cancel() { request.cancel() }
     /// Resumes the request.
     public func resume() { request.resume() }
@@ -163,27 +162,27 @@ public struct WebSocketTask: Sendable {
 }
 
 extension WebSocketRequest {
-    /// The WebSocket's messages, to await.
+    /// Returns a handle for sending and receiving the WebSocket's messages with `await`.
     public func webSocketTask() -> WebSocketTask { WebSocketTask(self) }
 }
 
-/// The messages of a WebSocket, to await; ``WebSocketTask/messages``.
+/// The messages of a WebSocket as an asynchronous sequence. See ``WebSocketTask/messages``.
 public struct WebSocketMessages: AsyncSequence, Sendable {
-    /// A text, or bytes.
+    /// A text or binary message.
     public typealias Element = URLSessionWebSocketTask.Message
 
     private let events: StreamOf<WebSocketRequest.Event<Element, Never>>
 
     init(_ events: StreamOf<WebSocketRequest.Event<Element, Never>>) { self.events = events }
 
-    /// Begins an iteration.
+    /// Starts an iteration.
     public func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator()) }
 
     /// One iteration.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: StreamOf<WebSocketRequest.Event<Element, Never>>.Iterator
 
-        /// The next message; nil when the WebSocket is closed.
+        /// Returns the next message, or nil after the WebSocket has closed.
         ///
         /// - Throws: The request's ``AFError``.
         public mutating func next() async throws -> Element? {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Broadcasts the values of one kind of event of a request, to one handler and any number of streams.
+/// Sends the values of one kind of request event to one handler and any number of streams.
 ///
-/// One thread sends at a time. While the lock is held no user code runs, and nothing is released whose deinit may run
-/// some: at most something is put into a queue, or into a stream that nobody reads yet.
+/// Only one thread sends at a time. While the lock is held, no user code runs and nothing is released whose deinit could run user
+/// code: at most, a value is added to a queue or to a stream that isn't being read yet.
 final class Broadcast<Value: Sendable>: Sendable {
-    /// Receives values until there will be no more.
+    /// Receives the values until the broadcast ends.
     struct Listener: Sendable {
         var receive: @Sendable (Value) -> Void
         var finish: @Sendable () -> Void = {}
@@ -13,11 +13,11 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     private struct State {
         var last: Value?
-        /// How often `last` was set.
+        /// The number of times `last` was set.
         var count: Int
         var isOver: Bool
         var handler: Listener?
-        /// In the order in which they came.
+        /// In the order in which they were added.
         var others: [(id: Int, listener: Listener)] = []
         var lastID = 0
 
@@ -26,17 +26,17 @@ final class Broadcast<Value: Sendable>: Sendable {
             return listeners
         }
 
-        // No key path: that of a generic type is looked up by name at each turn.
+        // Not a key path: a key path of a generic type is looked up by name on each use.
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map { $0.listener } }
 
-        /// Returns the replaced listener, to be released without the lock.
+        /// Returns the replaced listener, which must be released outside the lock.
         mutating func replaceHandler(with listener: Listener) -> Listener? {
             guard !isOver else { return listener }
             return Swift.exchange(&handler, with: listener)
         }
 
-        /// What happened last, if that is newer than the first value prepared for a listener; else adds the listener,
-        /// unless all is over.
+        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise adds the listener, unless
+        /// the broadcast has ended.
         mutating func news(
             since prepared: inout Int, orAdd listener: Listener, telling tellFirst: () -> Void, _ id: inout Int?
         ) -> Value? {
@@ -63,13 +63,13 @@ final class Broadcast<Value: Sendable>: Sendable {
     private let state: InlineLocked<State>
 
     /// - Parameters:
-    ///   - last: What happened before anybody asked.
-    ///   - isOver: Whether nothing more will happen.
+    ///   - last: The last value before the broadcast was created.
+    ///   - isOver: Whether no more values will follow.
     init(last: Value? = nil, isOver: Bool = false) {
         state = InlineLocked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
     }
 
-    /// What happened last.
+    /// The last value.
     var last: Value? { state.withLock { $0.last } }
 
     func send(_ value: Value) {
@@ -86,7 +86,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         state.withLock { $0.last = nil }
     }
 
-    /// Nothing more will happen.
+    /// Ends the broadcast.
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true
@@ -95,7 +95,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// Sets the handler, in place of the one before; the last value is delivered to it at once.
+    /// Sets the handler, replacing the previous one. The last value is delivered to it immediately.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
         let listener = Listener { value in queue.async { handler(value) } }
         state.release { state in
@@ -104,17 +104,17 @@ final class Broadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds a listener that only puts values into a queue. The last value is delivered to it at once.
+    /// Adds a listener that only adds values to a queue. The last value is delivered to it immediately.
     ///
-    /// - Returns: What takes it away again.
+    /// - Returns: A closure that removes the listener.
     @discardableResult
     func add(_ listener: Listener) -> @Sendable () -> Void {
         add(listener) { value in { listener.receive(value) } }
     }
 
-    /// Adds a stream that nothing reads yet. The last value is delivered to it at once.
+    /// Adds a stream that isn't being read yet. The last value is delivered to it immediately.
     ///
-    /// - Parameter transform: Makes an element of a value.
+    /// - Parameter transform: Converts a value to an element.
     func add<Element: Sendable>(
         _ continuation: AsyncStream<Element>.Continuation, _ transform: @escaping @Sendable (Value) -> Element
     ) {
@@ -128,12 +128,12 @@ final class Broadcast<Value: Sendable>: Sendable {
         continuation.onTermination = { _ in remove() }
     }
 
-    /// - Parameter prepare: Gives what tells the listener the first value; it runs nobody's code.
+    /// - Parameter prepare: Returns a closure that delivers the first value to the listener. The closure must not run user code.
     private func add(_ listener: Listener, prepare: (Value) -> () -> Void) -> @Sendable () -> Void {
         var prepared = 0
         var tellFirst = {}
         var id: Int?
-        // From the first value on nothing is missed, and nothing comes twice.
+        // After the first value, no value is missed or delivered twice.
         while let news = state.withLock({ $0.news(since: &prepared, orAdd: listener, telling: tellFirst, &id) }) {
             tellFirst = prepare(news)
         }

@@ -5,9 +5,9 @@ public import Foundation
 #endif
 
 extension Request {
-    /// The broadcast of one kind of event, made on first use. It ends with the request.
+    /// Returns the broadcast of one kind of event, creating it on first use. It ends with the request.
     ///
-    /// - Parameter last: What happened before.
+    /// - Parameter last: Returns the last value before the broadcast was created.
     func broadcast<Value>(
         _ kind: ReferenceWritableKeyPath<Observers, Broadcast<Value>?>,
         after last: (inout RequestState) -> Value? = { _ in nil }
@@ -21,9 +21,9 @@ extension Request {
         }
     }
 
-    /// A broadcast as a sequence, which retains the request; an iteration does not.
+    /// Returns a broadcast as a sequence. The sequence retains the request; its iterators don't.
     ///
-    /// - Parameter transform: Makes the sequence's elements.
+    /// - Parameter transform: Converts a value to an element.
     func stream<Value, Element>(
         of broadcast: Broadcast<Value>,
         bufferingPolicy: StreamOf<Element>.BufferingPolicy,
@@ -34,7 +34,7 @@ extension Request {
         }
     }
 
-    /// Broadcasts the last `URLRequest`. Its adapters are done, and its body has been made.
+    /// Broadcasts the last `URLRequest`, after its adapters have run and its body has been created.
     func broadcastLastRequest() {
         let (broadcast, urlRequest) = mutable.withLock { state in
             state.history.finalRequestCount = state.history.requests.count
@@ -45,7 +45,7 @@ extension Request {
 }
 
 extension RequestState {
-    /// Makes a broadcast that ends with the request.
+    /// Creates a broadcast that ends with the request.
     mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
         let broadcast = Broadcast(last: last, isOver: handlers.isOver)
         handlers.append(onFinish: broadcast.finish)
@@ -54,14 +54,14 @@ extension RequestState {
 }
 
 extension Request {
-    /// Sets a closure that is called with each `URLRequest` made for sending: one for each attempt, as the adapters
-    /// left it, after the body of an upload has been made. Only the last closure set is called.
+    /// Sets a closure that is called with each `URLRequest` created for sending: one per attempt, after the adapters have run and
+    /// the body of an upload has been created. A later call replaces the closure.
     ///
-    /// Set later, it is called with the last of these at once.
+    /// A closure set later is called immediately with the last such request.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue.
-    ///   - handler: Called once for each attempt.
+    ///   - queue: The queue on which the closure is called. The default is the main queue.
+    ///   - handler: Called once per attempt.
     @preconcurrency
     @discardableResult
     public func onURLRequestCreation(
@@ -71,13 +71,13 @@ extension Request {
         return self
     }
 
-    /// The `URLRequest`s made for sending, to await: one for each attempt, as the adapters left it, after the body of an
-    /// upload has been made.
+    /// Returns a sequence of the `URLRequest`s created for sending: one per attempt, after the adapters have run and the body of
+    /// an upload has been created.
     ///
-    /// An iteration that begins late gets the last of these first. It ends when the request is finished,
-    /// cancelled too; ending the iteration leaves the request alone.
+    /// An iteration that starts late first receives the last such request. It ends when the request finishes or is cancelled.
+    /// Ending the iteration doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    /// - Parameter bufferingPolicy: How elements are buffered for a slow loop. The default is `.unbounded`.
     public func urlRequests(
         bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLRequest> {

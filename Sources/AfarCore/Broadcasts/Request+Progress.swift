@@ -1,27 +1,26 @@
 public import Foundation
 
 extension Request {
-    /// Called with the progress of a transfer.
+    /// A closure that is called with the progress of a transfer.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
-    /// The progress of the upload, in bytes: one object, which moves with the transfer and begins again with
-    /// each attempt.
+    /// The progress of the upload, in bytes. This is always the same object; it starts over with each attempt.
     public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().makeSending() }.progress }
 
-    /// The progress of the download, in decoded bytes: one object, which moves with the transfer and begins
-    /// again with each attempt. The total is −1 when the server has not said it.
+    /// The progress of the download, in decoded bytes. This is always the same object; it starts over with each attempt. The
+    /// total is −1 if the server didn't send it.
     public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().makeReceiving() }.progress }
 
-    /// Sets a closure that is called with the progress of the upload. Only the last one set is called.
+    /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
     ///
-    /// On a plain ``DataRequest``, set it before the request starts; other kinds always count.
+    /// For a plain ``DataRequest``, set it before the request starts; other kinds of requests always count bytes.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips values,
-    ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
-    ///     request was cancelled; on a queue that does not come to it, like the main queue of a blocked main thread, the
-    ///     request waits 5 seconds.
-    ///   - closure: Called each time that more has been sent.
+    ///   - queue: The queue on which the closure is called. The default is the main queue. A slow queue skips values, but never
+    ///     the last ones. The request's handlers are called after the last of these calls has returned, unless the request was
+    ///     cancelled. If the queue is blocked, such as the main queue of a blocked main thread, the request waits up to 5
+    ///     seconds.
+    ///   - closure: Called each time more bytes have been sent.
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -29,16 +28,16 @@ extension Request {
         return self
     }
 
-    /// Sets a closure that is called with the progress of the download. Only the last one set is called.
+    /// Sets a closure that is called with the progress of the download. A later call replaces the closure.
     ///
-    /// On a plain ``DataRequest``, set it before the request starts; other kinds always count.
+    /// For a plain ``DataRequest``, set it before the request starts; other kinds of requests always count bytes.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called. The default is the main queue. A queue that falls behind skips values,
-    ///     never the last ones. The request's handlers are called after the last of these calls has returned, unless the
-    ///     request was cancelled; on a queue that does not come to it, like the main queue of a blocked main thread, the
-    ///     request waits 5 seconds.
-    ///   - closure: Called each time that more has arrived.
+    ///   - queue: The queue on which the closure is called. The default is the main queue. A slow queue skips values, but never
+    ///     the last ones. The request's handlers are called after the last of these calls has returned, unless the request was
+    ///     cancelled. If the queue is blocked, such as the main queue of a blocked main thread, the request waits up to 5
+    ///     seconds.
+    ///   - closure: Called each time more bytes have arrived.
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -46,28 +45,28 @@ extension Request {
         return self
     }
 
-    /// The progress of the upload, to await; the closure, if there is one, is called as well.
+    /// Returns a sequence of the progress of the upload. A closure set for it is called as well.
     ///
-    /// On a plain ``DataRequest``, call this before the request starts; other kinds always count. An iteration that
-    /// begins late gets the last values first. It ends when the request is finished, cancelled too; ending the
-    /// iteration leaves the request alone.
+    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An iteration
+    /// that starts late first receives the last values. It ends when the request finishes or is cancelled. Ending the iteration
+    /// doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: Which values are kept for a loop that falls behind. The default is `.unbounded`;
-    ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
+    /// - Parameter bufferingPolicy: How values are buffered for a slow loop. The default is `.unbounded`; `.bufferingNewest(1)`
+    ///   keeps only the newest and suits long transfers.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
         stream(of: broadcast { $0.makeSending() }, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    /// The progress of the download, to await; the closure, if there is one, is called as well.
+    /// Returns a sequence of the progress of the download. A closure set for it is called as well.
     ///
-    /// On a plain ``DataRequest``, call this before the request starts; other kinds always count. An iteration that
-    /// begins late gets the last values first. It ends when the request is finished, cancelled too; ending the
-    /// iteration leaves the request alone.
+    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An iteration
+    /// that starts late first receives the last values. It ends when the request finishes or is cancelled. Ending the iteration
+    /// doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: Which values are kept for a loop that falls behind. The default is `.unbounded`;
-    ///   `.bufferingNewest(1)` keeps the newest only, and suits long transfers.
+    /// - Parameter bufferingPolicy: How values are buffered for a slow loop. The default is `.unbounded`; `.bufferingNewest(1)`
+    ///   keeps only the newest and suits long transfers.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -86,7 +85,7 @@ extension Request {
         mutable.withLock { state in make(state.makeObservers()).broadcast { state.makeBroadcast(after: $0) } }
     }
 
-    /// Has the bytes counted of an exchange that begins after this.
+    /// Enables byte counting for exchanges that begin later.
     func countBytes() {
         mutable.withLock { state in
             let observers = state.makeObservers()
@@ -94,12 +93,12 @@ extension Request {
         }
     }
 
-    /// Whether an exchange of this request has to tell how far it is.
+    /// Whether the request's exchanges must report their progress.
     var showsProgress: Bool {
         mutable.withLock { $0.observers?.sending != nil || $0.observers?.receiving != nil }
     }
 
-    /// How many bytes of the whole were there before the body that the attempt brings.
+    /// The number of bytes received before the current attempt's body.
     package var bytesBefore: Int64 { mutable.withLock { $0.attempt.bytesBefore } }
 
     func didSend(bytes: Int64, expected: Int64?) {
@@ -111,13 +110,13 @@ extension Request {
         receiving?.update(completed: before + bytes, total: expected.map { before + $0 })
     }
 
-    /// Whether a progress handler is still to be called, or runs.
+    /// Whether a call of a progress handler is pending or running.
     var owesProgress: Bool {
         let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         return sending?.owesCalls == true || receiving?.owesCalls == true
     }
 
-    /// Waits until the progress handlers have been called for all that happened; not when the task is cancelled.
+    /// Waits until the progress handlers have been called for all changes, or the task is cancelled.
     func waitForProgress() async {
         let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         await sending?.waitForCalls()

@@ -1,4 +1,4 @@
-/// What happens to a request, as a sequence to await: its progress, its `URLRequest`s, its bytes.
+/// An asynchronous sequence of a request's events, such as its progress, its `URLRequest`s or its bytes.
 ///
 /// ```swift
 /// for await progress in request.downloadProgress() {
@@ -6,25 +6,25 @@
 /// }
 /// ```
 ///
-/// Each iteration is a stream of its own, which begins with the loop and ends with the request. It also ends when its
-/// iterator is released, or when the task that waits is cancelled.
+/// Each iteration is a separate stream that starts with the loop and ends with the request. It also ends when its iterator is
+/// released or the awaiting task is cancelled.
 public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
-    /// How many elements are kept for an iteration that falls behind.
+    /// How elements are buffered for a slow iteration.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
     /// The iterator.
     public typealias AsyncIterator = Iterator
-    /// A stream does not fail.
+    /// The stream never fails.
     public typealias Failure = Never
     typealias Continuation = AsyncStream<Element>.Continuation
 
     private let makeIterator: @Sendable () -> Iterator
 
-    /// Makes a stream that keeps elements for an iteration that falls behind.
+    /// Creates a stream that buffers elements for a slow iteration.
     ///
     /// - Parameters:
-    ///   - onTermination: Called when whoever iterates leaves before the end. A builder that sets the continuation's
-    ///     `onTermination` itself does without.
-    ///   - builder: Called at the begin of each iteration with where its elements go.
+    ///   - onTermination: Called when the iteration ends early. Omit it if the builder sets the continuation's `onTermination`
+    ///     itself.
+    ///   - builder: Called at the start of each iteration with the continuation that receives its elements.
     init(
         bufferingPolicy: BufferingPolicy = .unbounded,
         onTermination: (@Sendable () -> Void)? = nil,
@@ -41,11 +41,11 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Makes a stream that keeps nothing: who gives elements waits until they are taken.
+    /// Creates a stream without a buffer: the producer waits until each element is taken.
     ///
     /// - Parameters:
-    ///   - onTermination: Called when whoever iterates leaves before the end.
-    ///   - builder: Called at the begin of each iteration with where its elements go.
+    ///   - onTermination: Called when the iteration ends early.
+    ///   - builder: Called at the start of each iteration with the handoff that receives its elements.
     init(onTermination: @escaping @Sendable () -> Void, builder: @escaping @Sendable (Handoff<Element>) -> Void) {
         makeIterator = {
             let handoff = Handoff<Element>()
@@ -54,7 +54,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins an iteration.
+    /// Starts an iteration.
     public func makeAsyncIterator() -> Iterator { makeIterator() }
 
     /// One iteration.
@@ -66,10 +66,10 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
 
         fileprivate var base: Base
 
-        /// The next element, or nil at the end.
+        /// Returns the next element, or nil at the end.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
-        /// The next element, or nil at the end.
+        /// Returns the next element, or nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             switch base {
             case .handedOver(let taker): return await taker.next()
@@ -80,7 +80,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes elements, and notices when its iterator is released.
+    /// Takes elements, and ends the iteration when its iterator is released.
     fileprivate final class Taker: Sendable {
         private let handoff: Handoff<Element>
         private let onTermination: @Sendable () -> Void

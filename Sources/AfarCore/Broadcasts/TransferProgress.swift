@@ -1,9 +1,9 @@
 import Foundation
 
-/// The progress of one direction of a request's transfer: the figures, Foundation's object that shows them, and those who
-/// want to know of each change.
+/// The progress of one direction of a request's transfer: the byte counts, the `Progress` object that shows them, and the handler
+/// and streams to notify.
 final class TransferProgress: Sendable {
-    /// Who is called with the progress.
+    /// A progress handler.
     struct Handler {
         fileprivate let number: Int
         fileprivate let queue: DispatchQueue
@@ -11,21 +11,21 @@ final class TransferProgress: Sendable {
     }
 
     private struct State {
-        /// Nil as long as nothing has moved in this attempt.
+        /// Nil until bytes have moved in this attempt.
         var figures: ByteProgress?
         var progress: Progress?
-        /// Nil as long as nobody iterates.
+        /// Nil until an iteration starts.
         var broadcast: Broadcast<ByteProgress>?
         var handler: Handler?
         var handlerCount = 0
-        /// Whether a call of the handler waits in its queue.
+        /// Whether a call of the handler is pending in its queue.
         var isCallDue = false
-        /// Calls that wait or run, also of handlers before.
+        /// The number of pending and running calls, including those of previous handlers.
         var callCount = 0
-        /// Who is to be told when there are no calls.
+        /// Fulfilled when no calls are left.
         var waiting: [Deferred<Void>] = []
 
-        /// The handler, if it is to be called, which has to be done.
+        /// Returns the handler if it must be called, and counts the call. The caller must make the call.
         mutating func beginCall() -> Handler? {
             guard let handler, !isCallDue else { return nil }
             isCallDue = true
@@ -34,14 +34,14 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// For a queue that never comes to its calls, like the main queue of a blocked main thread.
+    /// For queues that never run the calls, such as the main queue of a blocked main thread.
     private static let longestWait = Duration.seconds(5)
 
     private let state = InlineLocked(State())
 
     var last: ByteProgress? { state.withLock { $0.figures } }
 
-    /// Foundation's object, the same one each time.
+    /// Foundation's object, always the same one.
     var progress: Progress {
         state.withLock { state in
             let progress = state.progress ?? (state.figures ?? ByteProgress()).progress
@@ -50,9 +50,9 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// The figures as they are broadcast.
+    /// Returns the broadcast of the byte counts.
     ///
-    /// - Parameter make: Makes a broadcast that begins with what happened last.
+    /// - Parameter make: Creates a broadcast that begins with the last value.
     func broadcast(make: (_ last: ByteProgress?) -> Broadcast<ByteProgress>) -> Broadcast<ByteProgress> {
         state.withLock { state in
             let broadcast = state.broadcast ?? make(state.figures)
@@ -68,13 +68,13 @@ final class TransferProgress: Sendable {
             state.figures = newest
             return (state.progress, state.broadcast, state.beginCall())
         }
-        // First, since a handler may look at once. Without the lock: on Apple's platforms somebody may observe it.
+        // First, because a handler may read it. Outside the lock, because on Apple platforms it may have observers.
         progress?.show(newest)
         broadcast?.send(newest)
         if let handler { call(handler) }
     }
 
-    /// Another attempt begins at nothing.
+    /// Resets the progress for a new attempt.
     func forget() {
         let (progress, broadcast) = state.withLock { state in
             state.figures = nil
@@ -84,11 +84,11 @@ final class TransferProgress: Sendable {
         broadcast?.forget()
     }
 
-    // MARK: The handler
+    // MARK: Handler
 
-    /// Sets the handler. Calls that a slow queue has not made yet are not piled up.
+    /// Sets the handler. At most one call of it is pending at a time, even if its queue is slow.
     ///
-    /// - Returns: The handler before, to be released when no lock is held.
+    /// - Returns: The previous handler, which must be released outside all locks.
     func setHandler(on queue: DispatchQueue, _ call: @escaping @Sendable (Progress) -> Void) -> Handler? {
         state.withLock { state in
             state.handlerCount += 1
@@ -98,9 +98,9 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// Calls no handler any more, but for what is due already.
+    /// Removes the handler. Pending calls are still made.
     ///
-    /// - Returns: The handler, to be released when no lock is held.
+    /// - Returns: The handler, which must be released outside all locks.
     func takeHandler() -> Handler? { state.withLock { $0.handler.take() } }
 
     private func call(_ handler: Handler) {
@@ -116,11 +116,10 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// Whether a handler is still to be called, or runs.
+    /// Whether a call of a handler is pending or running.
     var owesCalls: Bool { state.withLock { $0.callCount > 0 } }
 
-    /// Returns when the handler has been called for all that happened; when the task is cancelled, at once; after 5 seconds
-    /// in any case.
+    /// Waits until the handler has been called for all changes, the task is cancelled, or 5 seconds have passed.
     func waitForCalls() async {
         guard owesCalls else { return }
         let deferred = Deferred<Void>()
@@ -141,9 +140,9 @@ final class TransferProgress: Sendable {
 extension Progress {
     fileprivate func show(_ figures: ByteProgress) {
         if figures.total == 0 {
-            // More than nothing of nothing would be the end.
+            // A completed count above a total of 0 would mean finished.
             completedUnitCount = figures.completed
-            // On Linux, a total that is known traps when it becomes nothing.
+            // On Linux, changing a known total to 0 traps.
             if totalUnitCount > 0 { totalUnitCount = -1 }
         }
         if totalUnitCount != figures.total { totalUnitCount = figures.total }
@@ -151,10 +150,10 @@ extension Progress {
     }
 }
 
-/// How far one direction of a transfer has come, in bytes.
+/// The progress of one direction of a transfer, in bytes.
 struct ByteProgress: Sendable {
     var completed: Int64
-    /// −1 when it is not known.
+    /// −1 if unknown.
     var total: Int64
 
     init(completed: Int64 = 0, total: Int64? = 0) {
@@ -162,9 +161,9 @@ struct ByteProgress: Sendable {
         self.total = total ?? -1
     }
 
-    /// Foundation's form, in an object of its own.
+    /// A new Foundation object with these values.
     var progress: Progress {
-        // Unlike `init(totalUnitCount:)`, this does not make it a part of whatever the thread's current progress is.
+        // Unlike `init(totalUnitCount:)`, this doesn't attach it to the thread's current progress.
         let progress = Progress.discreteProgress(totalUnitCount: total)
         progress.completedUnitCount = completed
         return progress

@@ -4,22 +4,23 @@
     public import Foundation
 #endif
 
-/// Decides what a session's cache keeps. Give one to a session, or to a request by ``Request/cacheResponse(using:)``.
+/// A type that decides what a session's cache stores. Pass one to a session, or to a request with
+/// ``Request/cacheResponse(using:)``.
 ///
-/// It is asked about what the rules of HTTP allow to be kept, when the whole of it is there; without one, all of that is
-/// kept. It may be asked for several requests at once. Of downloads, which are no data tasks, nothing is kept where there is one
-/// other than ``ResponseCacher/cache``. A 304 renews what is kept without a question. A session without
-/// ``SessionConfiguration/cacheStore`` asks nobody. ``ResponseCacher`` is one for the common cases.
+/// The handler is called for complete responses that HTTP's rules allow to be stored; without a handler, all of them are stored.
+/// It can be called for several requests at once. Downloads aren't data tasks, so a handler isn't called for them: they are
+/// stored only without a handler or with ``ResponseCacher/cache``. A 304 response renews the stored response without calling the
+/// handler. Without ``SessionConfiguration/cacheStore``, the handler isn't called. ``ResponseCacher`` covers the common cases.
 public protocol CachedResponseHandler: Sendable {
-    /// Decides about one response.
+    /// Called when a response can be stored.
     ///
-    /// It is called on an unspecified thread. The completion may be called from any thread; a second call does nothing, and
-    /// if it is never called, nothing is kept.
+    /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
+    /// If it is never called, nothing is stored.
     ///
     /// - Parameters:
-    ///   - task: The request's attempt; see ``Request/tasks``.
-    ///   - response: What would be kept.
-    ///   - completion: Takes what is to be kept, or nil for nothing.
+    ///   - task: The request's attempt. See ``Request/tasks``.
+    ///   - response: The response to store.
+    ///   - completion: Receives the response to store, or nil to store nothing.
     @preconcurrency
     func dataTask(
         _ task: URLSessionDataTask,
@@ -28,35 +29,35 @@ public protocol CachedResponseHandler: Sendable {
     )
 }
 
-/// A ``CachedResponseHandler`` that keeps responses, keeps none, or changes what is kept.
+/// A ``CachedResponseHandler`` that stores responses, stores none, or modifies what is stored.
 public struct ResponseCacher: Sendable {
-    /// What is kept of a response.
+    /// What a ``ResponseCacher`` does with a response.
     public enum Behavior: Sendable {
-        /// All of it.
+        /// Stores the response.
         case cache
-        /// Nothing.
+        /// Stores nothing.
         case doNotCache
-        /// What the closure makes of it; with nil nothing.
+        /// Stores the response that the closure returns; nothing if it returns nil.
         @preconcurrency case modify(
             @Sendable (_ task: URLSessionDataTask, _ response: CachedURLResponse) -> CachedURLResponse?)
     }
 
-    /// Keeps responses.
+    /// Stores responses.
     public static let cache = ResponseCacher(behavior: .cache)
-    /// Keeps no response.
+    /// Stores no responses.
     public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
-    /// What is kept.
+    /// What the cacher does with a response.
     public let behavior: Behavior
 
-    /// Makes a cacher.
+    /// Creates a cacher.
     public init(behavior: Behavior) {
         self.behavior = behavior
     }
 }
 
 extension ResponseCacher: CachedResponseHandler {
-    /// Does what the behaviour says.
+    /// Applies the behavior to a response.
     @preconcurrency
     public func dataTask(
         _ task: URLSessionDataTask,
@@ -72,12 +73,12 @@ extension ResponseCacher: CachedResponseHandler {
 }
 
 extension CachedResponseHandler where Self == ResponseCacher {
-    /// Keeps responses.
+    /// Stores responses.
     public static var cache: ResponseCacher { .init(behavior: .cache) }
-    /// Keeps no response.
+    /// Stores no responses.
     public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
 
-    /// Keeps what a closure makes of a response; with nil nothing.
+    /// Stores the response that a closure returns; nothing if it returns nil.
     @preconcurrency
     public static func modify(
         using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?

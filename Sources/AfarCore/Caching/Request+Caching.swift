@@ -6,22 +6,22 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Sets who decides what a cache keeps of this request's response, in place of the session's handler. Only the last one
-    /// set counts. Set it before the response is there.
+    /// Sets the handler that decides whether this request's response is cached, in place of the session's handler. A later call
+    /// replaces it. Set it before the response arrives.
     ///
-    /// - Parameter handler: Asked when the response is there; see ``CachedResponseHandler``.
+    /// - Parameter handler: Called when the response is complete. See ``CachedResponseHandler``.
     @discardableResult
     public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
         mutable.release { Swift.exchange(&$0.settings.cachedResponseHandler, with: handler) }
         return self
     }
 
-    /// Who was set to decide what a cache keeps of this request's response; nil when that is left to the session.
+    /// The request's own handler for caching decisions; nil if the session's handler decides.
     public var cachedResponseHandler: (any CachedResponseHandler)? {
         mutable.withLock { $0.settings.cachedResponseHandler }
     }
 
-    /// Tells an exchange how it uses the session's cache.
+    /// Configures how an exchange uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {
         let own = urlRequest.cachePolicy
         let policy = own == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : own
@@ -39,11 +39,11 @@ extension Request {
             )
         }
         if policy != .useProtocolCachePolicy { exchange.policies.cache = CachePolicy(policy) }
-        // A handler may be set until the response is there.
+        // Read late, because a handler can be set until the response arrives.
         exchange.policies.cacheHandler = { [self] response in keepable(response) }
     }
 
-    /// What is kept of a response, nil for nothing.
+    /// Returns what to store of a response; nil to store nothing.
     private func keepable(_ response: CachedResponse) -> Reply<CachedResponse?> {
         let handler = cachedResponseHandler ?? session.cachedResponseHandler
         let task = lastTask as? URLSessionDataTask
@@ -55,7 +55,7 @@ extension Request {
         case .modify, nil: break
         }
         guard let handler else { return .now(response) }
-        // Who cannot be asked, about a download say, has not agreed.
+        // A handler that can't be called, for example for a download, hasn't agreed.
         guard let task, let proposal else { return .now(nil) }
         return .wait {
             let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in

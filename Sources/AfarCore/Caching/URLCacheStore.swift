@@ -7,50 +7,50 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// Keeps responses in the memory of a `URLCache`: one for each URL, and on Linux one for all URLs that differ in scheme and query
-/// only, since Foundation tells those not apart.
+/// A cache store that keeps responses in the memory of a `URLCache`, one per URL. On Linux, URLs that differ only in scheme or
+/// query share one entry, because Foundation doesn't distinguish them.
 public final class URLCacheStore: CacheStore, @unchecked Sendable {
-    // Sendable because the cache may be used from any thread.
+    // Sendable because the cache can be used from any thread.
 
     private let storing = Locked(())
 
-    /// Where the responses are.
+    /// The cache that holds the responses.
     public let cache: URLCache
 
-    /// Makes a store on top of a cache.
+    /// Creates a store on top of a cache.
     public init(_ cache: URLCache) {
         self.cache = cache
     }
 
     private static let key = "afar.response"
 
-    /// The responses to a URL, the newest first.
+    /// Returns the responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
-        // Others may put theirs into the same cache, and know nothing of who may see what.
+        // Ignores entries of other code that uses the same cache: they don't record which requests may receive them.
         guard let response = entry.userInfo?[Self.key] as? CachedResponse, response.url == url else { return [] }
         return [response]
     }
 
-    /// Keeps a response in the place of the one of its variant.
+    /// Stores a response, replacing the one of its variant.
     public func store(_ response: CachedResponse) {
         guard let request = Self.request(for: response.url), let entry = response.cachedURLResponse else { return }
         let keyed = CachedURLResponse(
             response: entry.response, data: entry.data, userInfo: [Self.key: response],
             storagePolicy: .allowedInMemoryOnly)
         storing.withLock { [cache] _ in
-            // On Linux one that takes another's place would be counted twice, and end the process when it is evicted.
+            // On Linux, a replaced entry is counted twice, which crashes the process when it is evicted.
             cache.removeCachedResponse(for: request)
             cache.storeCachedResponse(keyed, for: request)
         }
     }
 
-    /// Forgets the responses to a URL.
+    /// Removes the responses to a URL.
     public func removeResponses(for url: String) {
         if let request = Self.request(for: url) { cache.removeCachedResponse(for: request) }
     }
 
-    /// Forgets all responses.
+    /// Removes all responses.
     public func removeAll() { cache.removeAllCachedResponses() }
 
     private static func request(for url: String) -> URLRequest? {
@@ -59,13 +59,13 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
 }
 
 extension CachedResponse {
-    /// Foundation's form of it; nil when the URL cannot be read.
+    /// Foundation's form of the response; nil if the URL is invalid.
     var cachedURLResponse: CachedURLResponse? {
         let head = ResponseHead(status: status, fields: fields, url: url)
         return head.httpURLResponse.map { CachedURLResponse(response: $0, data: body) }
     }
 
-    /// The response with what somebody has made of Foundation's form of it; nil when that is not to be kept.
+    /// Returns the response as a handler modified it in Foundation's form; nil if the handler doesn't allow it to be stored.
     func changed(to other: CachedURLResponse) -> CachedResponse? {
         guard other.storagePolicy != .notAllowed else { return nil }
         var (status, fields) = (status, fields)
@@ -80,7 +80,7 @@ extension CachedResponse {
 }
 
 extension HTTPFields {
-    /// The fields of Foundation's form of a head. Those that are as before stay apart as they were.
+    /// Creates the fields of Foundation's form of a head. Unchanged fields with several values stay separate.
     fileprivate init(_ head: HTTPURLResponse, inPlaceOf old: HTTPFields) {
         self.init()
         for case (let text as String, let value as String) in head.allHeaderFields {

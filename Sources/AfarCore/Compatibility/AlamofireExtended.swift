@@ -1,5 +1,5 @@
-/// What stands behind a type's `af`: the place where Afar, and libraries that were written for Alamofire, put members that
-/// would else stand in the type itself.
+/// The namespace behind a type's `af` property. Afar, and libraries written for Alamofire, extend it with members that would
+/// otherwise be added to the type itself.
 ///
 /// ```swift
 /// extension Color: AlamofireExtended {}
@@ -11,34 +11,34 @@
 /// color.af.hex
 /// ```
 public struct AlamofireExtension<ExtendedType> {
-    /// The value that is extended.
+    /// The extended value.
     public private(set) var type: ExtendedType
 
-    /// Makes the extension of a value.
+    /// Creates the extension of a value.
     public init(_ type: ExtendedType) { self.type = type }
 }
 
 extension AlamofireExtension: Sendable where ExtendedType: Sendable {}
 
-/// A type that has members behind `af`, see ``AlamofireExtension``.
+/// A type that has members in its `af` namespace. See ``AlamofireExtension``.
 public protocol AlamofireExtended {
-    /// The type that is extended.
+    /// The extended type.
     associatedtype ExtendedType
 
-    /// The members of the type.
+    /// The namespace of the type.
     static var af: AlamofireExtension<ExtendedType>.Type { get set }
-    /// The members of a value.
+    /// The namespace of a value.
     var af: AlamofireExtension<ExtendedType> { get set }
 }
 
 extension AlamofireExtended {
-    /// The members of the type. What is set is not kept: the setter is for members that change something.
+    /// The namespace of the type. A value that is set is discarded; the setter exists for mutating members.
     public static var af: AlamofireExtension<Self>.Type {
         get { AlamofireExtension<Self>.self }
         set {}
     }
 
-    /// The members of a value. What is set is not kept: the setter is for members that change something.
+    /// The namespace of a value. A value that is set is discarded; the setter exists for mutating members.
     public var af: AlamofireExtension<Self> {
         get { AlamofireExtension(self) }
         set {}

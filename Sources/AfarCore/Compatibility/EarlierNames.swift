@@ -1,38 +1,38 @@
-/// What the 4.x generation called a ``Session``.
+/// The 4.x name of ``Session``.
 public typealias SessionManager = Session
 
 /// The earlier name of ``DisabledTrustEvaluator``.
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// What Alamofire 5 calls the monitor that posts notifications, which it has among a session's monitors by default.
+/// The Alamofire 5 name of the monitor that posts notifications, one of a session's default monitors there.
 public typealias AlamofireNotifications = RequestNotifications
 
-/// What the 4.x generation called the completion of a retrier. It takes a ``RetryResult`` in the place of a boolean and a delay:
+/// The 4.x name of a retrier's completion. It takes a ``RetryResult`` instead of a Boolean and a delay:
 /// `completion(.retryWithDelay(1))`.
 public typealias RequestRetryCompletion = @Sendable (RetryResult) -> Void
 
 extension DataRequest {
-    /// What the 4.x generation called that which a data request is made from.
+    /// The 4.x name of the type a data request is created from.
     public typealias Requestable = any URLRequestConvertible
 }
 
 extension DownloadRequest {
-    /// What the 4.x generation called ``Destination``.
+    /// The 4.x name of ``Destination``.
     public typealias DownloadFileDestination = Destination
 
-    /// What the 4.x generation called ``Options``.
+    /// The 4.x name of ``Options``.
     public typealias DownloadOptions = Options
 }
 
 extension Session {
-    /// What the 4.x generation called ``HTTPHeaders/default``.
+    /// The 4.x name of ``HTTPHeaders/default``.
     public static var defaultHTTPHeaders: HTTPHeaders { .default }
 }
 
 extension Session {
-    /// The monitors that Alamofire 5 gives a session by default: the one that posts notifications.
+    /// The default monitors of an Alamofire 5 session: the one that posts notifications.
     ///
-    /// A session posts them without being given it, too.
+    /// A session posts notifications even without this monitor.
     public var defaultEventMonitors: [any EventMonitor] { [RequestNotifications.automatic] }
 }

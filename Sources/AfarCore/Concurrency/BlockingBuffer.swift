@@ -1,6 +1,6 @@
 import Foundation
 
-/// Carries bytes from a task, which waits while there are too many, to a thread, which blocks while there are none.
+/// Passes bytes from a task to a thread. The task waits while the buffer is full; the thread blocks while it is empty.
 final class BlockingBuffer: Sendable {
     private struct State {
         var chunks: [Data] = []
@@ -34,17 +34,17 @@ final class BlockingBuffer: Sendable {
     private let onClose: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - highWaterMark: The bytes that may wait before the writer has to.
-    ///   - onClose: Called when the reader wants no more before the end.
+    ///   - highWaterMark: The number of buffered bytes at which the writer waits.
+    ///   - onClose: Called when the reader closes the buffer before the end.
     init(highWaterMark: Int, onClose: @escaping @Sendable () -> Void) {
         self.highWaterMark = max(1, highWaterMark)
         self.onClose = onClose
     }
 
-    /// What the writer failed with.
+    /// The error that the writer ended with.
     var error: (any Error)? { state.withLock { $0.error } }
 
-    /// Adds bytes, and waits until few enough are left. Cancelling the task ends the waiting.
+    /// Adds bytes and waits until the buffer is below the high-water mark or the task is cancelled.
     func put(_ chunk: Data) async {
         let mustSignal = state.withLock { state in
             guard !state.isClosed, !chunk.isEmpty else { return false }
@@ -67,7 +67,7 @@ final class BlockingBuffer: Sendable {
         }
     }
 
-    /// The writer is done.
+    /// Called by the writer at the end of the data, with its error if it failed.
     func finish(_ error: (any Error)?) {
         let mustSignal = state.withLock { state in
             state.isAtEnd = true
@@ -77,7 +77,7 @@ final class BlockingBuffer: Sendable {
         if mustSignal { arrival.signal() }
     }
 
-    /// Blocks until there are bytes. Returns their number; 0 at the end, −1 after an error.
+    /// Blocks until bytes are available. Returns their number, 0 at the end, or −1 after an error.
     func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let (chunks, count, writer) = state.withLock { state -> ([Data], Int?, UnsafeContinuation<Void, Never>?) in
@@ -97,7 +97,7 @@ final class BlockingBuffer: Sendable {
         }
     }
 
-    /// The reader wants no more.
+    /// Called by the reader when it stops reading.
     func close() {
         let (isEarly, dropped, mustSignal, writer) = state.withLock { state in
             let isEarly = !state.isClosed && !state.isAtEnd

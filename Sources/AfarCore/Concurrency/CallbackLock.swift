@@ -1,11 +1,11 @@
-/// A lock that calls back in place of blocking: first come, first served, and waiting holds no thread.
+/// A lock that calls a closure instead of blocking: first come, first served. Waiting doesn't occupy a thread.
 final class CallbackLock: Sendable {
     private typealias Waiting = @Sendable () -> Void
 
     private struct State {
         var isLocked = false
         var waiting: [Waiting] = []
-        /// Those that came before the ones in `waiting`, in reverse order: the last one is next.
+        /// The closures that came before those in `waiting`, in reverse order: the last one is next.
         var first: [Waiting] = []
 
         mutating func next() -> Waiting? {
@@ -17,7 +17,7 @@ final class CallbackLock: Sendable {
 
     private let state = Locked(State())
 
-    /// Calls a closure when the lock has been acquired: at once, or from the call to ``unlock()`` that releases it.
+    /// Calls a closure once the lock is acquired: immediately, or from the call to ``unlock()`` that releases it.
     func lock(_ proceed: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
             if state.isLocked { state.waiting.append(proceed) }
@@ -26,7 +26,7 @@ final class CallbackLock: Sendable {
         if !mustWait { proceed() }
     }
 
-    /// Returns when the lock has been acquired.
+    /// Waits until the lock is acquired.
     func acquire() async { await withUnsafeContinuation { acquired in lock { acquired.resume() } } }
 
     func unlock() { state.withLock { $0.next() }?() }

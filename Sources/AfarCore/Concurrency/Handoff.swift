@@ -1,4 +1,4 @@
-/// Hands elements from one task to another, one at a time: the giver waits until each has been taken.
+/// Passes elements from one task to another, one at a time: the giver waits until each has been taken.
 final class Handoff<Element: Sendable>: Sendable {
     private typealias Waiting = UnsafeContinuation<Void, Never>
 
@@ -11,7 +11,7 @@ final class Handoff<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Offers an element, and waits until it has been taken, until nobody takes any more, or until the task is cancelled.
+    /// Offers an element and waits until it has been taken, the handoff is closed, or the task is cancelled.
     func give(_ element: Element) async {
         let taker = state.withLock { state in
             if !state.isClosed { state.offered.append(element) }
@@ -32,7 +32,7 @@ final class Handoff<Element: Sendable>: Sendable {
         }
     }
 
-    /// Offers the last elements, without waiting.
+    /// Offers the last elements without waiting.
     func finish(with elements: [Element]) {
         let taker = state.withLock { state in
             if !state.isClosed { state.offered += elements }
@@ -42,7 +42,7 @@ final class Handoff<Element: Sendable>: Sendable {
         taker?.resume()
     }
 
-    /// Takes the next element; nil when there will be no more. One task may take, and its cancelling changes nothing.
+    /// Returns the next element, or nil after the last one. Only one task may take elements. Cancelling it has no effect here.
     func take() async -> Element? {
         while true {
             let (element, isOver, giver) = state.withLock { state -> (Element?, Bool, Waiting?) in
@@ -62,7 +62,7 @@ final class Handoff<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nobody takes any more. Returns whether there was more to come.
+    /// Ends the taking of elements. Returns whether the giver hadn't finished.
     @discardableResult
     func close() -> Bool {
         let (wasOpen, dropped, giver, taker) = state.withLock { state in

@@ -1,15 +1,15 @@
 import CStack
 
-/// How much of a thread's stack is left for values that lie in each other: their own code is on it too, so that only
-/// looking tells.
+/// Checks whether a thread's stack has room for more deeply nested values. Their own code uses the stack too, so a fixed depth
+/// isn't enough.
 package struct StackSpace {
-    /// How deep values lie in each other by now.
+    /// The current nesting depth.
     @usableFromInline package internal(set) var depth = 0
     private var lowest: UInt?
 
     package init() {}
 
-    /// Goes one level deeper; false where there is no room for that.
+    /// Enters one more level. Returns false if the stack has no room for it.
     @inlinable
     package mutating func enter() -> Bool {
         depth += 1
@@ -19,9 +19,9 @@ package struct StackSpace {
     @inlinable
     package mutating func leave() { depth -= 1 }
 
-    /// What fits on any stack; asking the system is dear.
+    /// A depth that fits on any stack, which avoids the expensive system call.
     @inlinable static var safeDepth: Int { 24 }
-    /// What must be left, for the code of a value between two looks.
+    /// The number of bytes to leave for a value's own code between two checks.
     private static let reserve: UInt = 64 << 10
 
     @inline(never)

@@ -5,32 +5,33 @@
     public import Foundation
 #endif
 
-/// Keeps cookies in Foundation's storage, for all who use that. The rules are Afar's, not the storage's: it only keeps what
-/// they let in.
+/// A cookie store that keeps cookies in Foundation's storage, shared with all code that uses it. Afar's cookie rules decide which
+/// cookies are stored; the storage only holds them.
 ///
-/// All cookies of the storage are looked through for each request, so it is for few.
+/// Each request reads all cookies of the storage, so use it only for few cookies.
 public struct FoundationCookieStore: CookieStore {
-    /// Where the cookies are.
+    /// The storage of the cookies.
     public let storage: HTTPCookieStorage
 
-    /// Makes a store.
+    /// Creates a store.
     ///
-    /// - Parameter storage: Where the cookies are. The default is the one that all of the process shares.
+    /// - Parameter storage: The storage of the cookies. The default is the shared storage.
     public init(_ storage: HTTPCookieStorage = .shared) { self.storage = storage }
 
-    /// Whether there are no cookies.
+    /// A Boolean value that indicates whether there are no cookies.
     public var isEmpty: Bool { storage.cookies?.isEmpty ?? true }
 
-    /// All cookies whose time is not over, in no particular order.
+    /// All unexpired cookies, in no particular order.
     public var all: [Cookie] { jar.all() }
 
-    /// The cookies for a request, in the order in which they are sent.
+    /// Returns the cookies for a request, in the order in which they are sent.
     public func cookies(for url: CookieURL) -> [Cookie] {
         var jar = jar
         return jar.cookies(for: url)
     }
 
-    /// Takes cookies; one whose time is over removes the one that is there. A domain that has 50 loses another for each new one.
+    /// Stores cookies. An expired cookie removes the existing one. If a domain already has 50 cookies, each new one replaces the
+    /// oldest.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
         var jar = jar
         for cookie in cookies where jar.store(cookie, from: url) {
@@ -63,7 +64,7 @@ public struct FoundationCookieStore: CookieStore {
     public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
 
     private var jar: CookieJar {
-        // What others have put into the storage is not limited.
+        // Not limited, because other code may have stored more cookies.
         var jar = CookieJar(limits: .init(perDomain: .max, total: .max))
         for cookie in storage.cookies ?? [] {
             if let cookie = Cookie(cookie) { jar.store(cookie) }
@@ -76,8 +77,8 @@ extension HTTPCookie {
     private static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
     private static let sameSite = HTTPCookiePropertyKey("SameSite")
 
-    /// Foundation's form of a cookie; nil where Foundation cannot have it. It is for all hosts below its domain when that begins
-    /// with a dot.
+    /// Creates Foundation's form of a cookie. Returns nil if Foundation can't represent it. If the domain begins with a dot, the
+    /// cookie applies to all of its subdomains.
     public convenience init?(_ cookie: Cookie) {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: cookie.name, .value: cookie.value, .domain: (cookie.isHostOnly ? "" : ".") + cookie.domain,
@@ -92,7 +93,7 @@ extension HTTPCookie {
 }
 
 extension Cookie {
-    /// The form of Foundation's cookie; nil for one that cannot be sent.
+    /// Creates a cookie from Foundation's form. Returns nil if it can't be sent.
     public init?(_ cookie: HTTPCookie) {
         let isHostOnly = !cookie.domain.hasPrefix(".")
         let properties = cookie.properties ?? [:]

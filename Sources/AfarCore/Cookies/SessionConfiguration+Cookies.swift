@@ -6,28 +6,28 @@
 #endif
 
 extension SessionConfiguration {
-    /// The session's cookies as Foundation's storage has them; nil when the session keeps none.
+    /// The session's cookies as a Foundation storage; nil if the session has no cookie store.
     ///
-    /// A storage that is set becomes the session's ``cookieStore``, shared with all who use it; on Linux
-    /// `HTTPCookieStorage.shared` writes a file with each cookie. What is read is that storage again, if there is one, and else a
-    /// copy of the cookies of the store: what is changed in it changes nothing in the session.
+    /// Setting a storage makes it the session's ``cookieStore``, shared with all code that uses the storage. On Linux,
+    /// `HTTPCookieStorage.shared` writes a file for each cookie. Reading returns that storage if one was set. Otherwise it
+    /// returns a copy of the store's cookies; changes to the copy don't affect the session.
     public var httpCookieStorage: HTTPCookieStorage? {
         get { cookieStore.flatMap { ($0 as? FoundationCookieStore)?.storage ?? Self.storage(copying: $0) } }
         set { cookieStore = newValue.map(FoundationCookieStore.init) }
     }
 
-    /// A storage in memory. Foundation has no other way to make one.
+    /// Returns an in-memory storage. Foundation has no other way to create one.
     private static func storage(copying store: any CookieStore) -> HTTPCookieStorage? {
         let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
         for cookie in store.all { HTTPCookie(cookie).map { storage?.setCookie($0) } }
         return storage
     }
 
-    /// What is done about the cookies of each exchange; nil when nothing is.
+    /// Returns the stage that handles the cookies of each exchange; nil if cookies are neither sent nor stored.
     ///
     /// - Parameters:
-    ///   - sends: Whether cookies may be sent.
-    ///   - accepts: Whether cookies may be stored.
+    ///   - sends: Whether cookies can be sent.
+    ///   - accepts: Whether cookies can be stored.
     func cookieStage(sends: Bool = true, accepts: Bool = true) -> CookieStage? {
         let sends = sends && httpShouldSetCookies
         let policy = accepts ? httpCookieAcceptPolicy : .never
@@ -51,7 +51,7 @@ extension CookieStage.AcceptPolicy {
 }
 
 extension CookieHandling {
-    /// What a request says about cookies; nil when it says nothing.
+    /// Creates the cookie handling that a request specifies. Returns nil if it uses the default.
     init?(_ urlRequest: URLRequest) {
         let document = urlRequest.mainDocumentURL
         guard !urlRequest.httpShouldHandleCookies || document != nil else { return nil }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The beginning of a body for a person, or its length where nobody could read it.
+/// A readable excerpt of a body, or only its length if it isn't text.
 struct BodyExcerpt {
-    /// The length, "23 bytes".
+    /// The length, such as "23 bytes".
     let size: String
-    /// As much text as is shown; nil when the bytes are no text, or none.
+    /// The excerpt; nil if the body is empty or isn't text.
     let text: String?
 
     private static let longestText = 1000
 
     init(_ body: Data) {
         size = Quantity.bytes(Int64(body.count))
-        // A character that the cut goes through is left out, and is no sign of a binary body.
+        // A character that the limit splits is dropped, so that it doesn't make the body look binary.
         let cut = body.prefix(Self.longestText)
         var start = String(decoding: cut, as: UTF8.self)
         if cut.count < body.count, start.last == "\u{FFFD}" { start.removeLast() }

@@ -1,36 +1,36 @@
 package import Foundation
 
-/// A command line that makes curl send a request.
+/// A curl command line that sends a request.
 package struct CurlCommand {
-    /// Where the body comes from.
+    /// The source of the body.
     package enum Body {
         case data(Data)
         case file(path: String)
-        /// Whoever runs the command gives it.
+        /// The user who runs the command provides the body.
         case standardInput
-        /// A form of several parts, each as curl's options for them have it.
+        /// A multipart form, as curl's options for its parts.
         case form(words: [String])
     }
 
     /// The method's name.
     package var method: String
-    /// The URL, in the form in which it is sent.
+    /// The URL as it is sent.
     package var url: String
     /// The headers, in the order in which they are sent.
     package var headers: HTTPHeaders
-    /// The headers that curl must not add by itself.
+    /// The headers that curl must not add.
     package var suppressedHeaders: [String] = []
-    /// The body; nil when there is none.
+    /// The body, if there is one.
     package var body: Body?
-    /// Whether curl decodes compressed responses, and asks for them unless the headers do that.
+    /// Whether curl decodes compressed responses. It requests compression unless the headers do.
     package var isDecoding = true
-    /// The user and the password with which curl answers when it is asked for them; nil when it does not.
+    /// The user and password with which curl answers an authentication challenge, if any.
     package var credential: (user: String, password: String)?
-    /// The value of a `Cookie` header that curl sends beside the headers; nil for none.
+    /// The value of a `Cookie` header that curl sends in addition to the headers, if any.
     package var cookies: String?
-    /// How many redirects curl follows; nil when it follows none.
+    /// The maximum number of redirects that curl follows; nil if it follows none.
     package var maximumRedirects: Int?
-    /// What curl is to do beside sending.
+    /// Additional curl options.
     package var options: [String] = []
 
     package init(method: String, url: String, headers: HTTPHeaders, body: Body?) {
@@ -40,15 +40,15 @@ package struct CurlCommand {
         self.body = body
     }
 
-    /// Linux takes no argument of more than 128 KiB; quoting may lengthen a text, too.
+    /// Linux limits an argument to 128 KiB; quoting can lengthen the text.
     private static let longestArgument = 100_000
 
-    /// The command line, for a POSIX shell.
+    /// Returns the command line for a POSIX shell.
     package func text(_ redaction: Redaction) -> String {
         let body = BodyArgument(body, longest: Self.longestArgument)
         var words = ["curl"]
         words += methodWords
-        // curl counts for itself, too.
+        // curl computes Content-Length itself.
         for header in headers where header.name.lowercased() != "content-length" {
             let value = redaction.value(header.value, of: header.name)
             words += ["-H", value.allSatisfy(\.isWhitespace) ? "\(header.name);" : "\(header.name): \(value)"]
@@ -58,7 +58,7 @@ package struct CurlCommand {
         if let credential { words += ["-u", redaction.credential("\(credential.user):\(credential.password)")] }
         if let cookies {
             let value = redaction.value(cookies, of: "Cookie")
-            // Without a "=" curl would read it from a file.
+            // Without a "=", curl treats the value as a file name.
             words += cookies.contains("=") ? ["-b", value] : ["-H", "Cookie: \(value)"]
         }
         words += body.words
@@ -73,7 +73,7 @@ package struct CurlCommand {
         case "GET" where body == nil: []
         case "HEAD": ["--head"]
         case "POST" where body != nil: []
-        // Without a body curl would not say that there is none (RFC 9110, section 8.6).
+        // Without a body, curl omits Content-Length (RFC 9110, section 8.6).
         case "POST", "PUT", "PATCH": ["-X", method] + (body == nil ? ["-H", "Content-Length: 0"] : [])
         default: ["-X", method]
         }
@@ -93,7 +93,7 @@ package struct CurlCommand {
     }
 }
 
-/// How a body gets to curl: as an argument, from its file, or through a pipe when it is too long or no text.
+/// How curl receives a body: as an argument, from its file, or through a pipe if it is too long or isn't text.
 private struct BodyArgument {
     var pipe = ""
     var words: [String] = []
@@ -122,19 +122,19 @@ private struct BodyArgument {
         words = ["--data-raw", text]
     }
 
-    /// Whether nothing is in the text that has no business in a command line; the shell would even stop at a NUL.
+    /// Whether the text can be an argument. Control characters can't; a NUL would even end it.
     private static func isPlain(_ text: String) -> Bool { TerminalText.isSafe(text.replacing("\r\n", with: "\n")) }
 }
 
-/// Text as a word of a POSIX shell's command line.
+/// Text as a word of a POSIX shell command line.
 package enum ShellWord {
     private static let plain = Set<Unicode.Scalar>(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
 
-    /// The word, in single quotes where it needs any.
+    /// Returns the word, in single quotes if needed.
     package static func quoted(_ text: String) -> String {
         if !text.isEmpty, text.unicodeScalars.allSatisfy(plain.contains) { return text }
-        // By scalars: to a shell a quote is one whatever combines with it.
+        // By Unicode scalars: the shell recognizes a quote even if a combining character follows it.
         var quoted = "'"
         for scalar in text.unicodeScalars {
             if scalar == "'" { quoted += #"'\''"# } else { quoted.unicodeScalars.append(scalar) }

@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A text of several lines about a request and what came of it, for a person who looks for a fault. Secrets are hidden,
-/// bodies are shown as they are, up to a readable length.
+/// A multi-line description of a request and its outcome, for debugging. Secrets are redacted. Bodies are shown unchanged, up to
+/// a readable length.
 struct Report {
     private(set) var lines: [String] = []
     private let redaction: Redaction
@@ -13,14 +13,14 @@ struct Report {
     private static let longestValue = 2000
     private static let indentation = "  "
 
-    /// - Parameter sensitiveHeaders: The names of headers that are sensitive beside those that are so by their names.
+    /// - Parameter sensitiveHeaders: The names of further headers to redact, in addition to the known ones.
     init(sensitiveHeaders: Set<String> = []) {
         redaction = Redaction(sensitiveHeaders: sensitiveHeaders)
     }
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// A name and what there is to say; what has several lines is indented.
+    /// Adds a name and a value. The further lines of the value are indented.
     mutating func add(_ name: String, _ value: String) {
         let shown = value.count > Self.longestValue ? "\(value.prefix(Self.longestValue))…" : value
         let valueLines = TerminalText.safe(shown).split(separator: "\n", omittingEmptySubsequences: false)
@@ -65,7 +65,7 @@ struct Report {
 }
 
 extension URLRequest {
-    /// Method and URL, without a password.
+    /// The method and the URL, without a password.
     var line: String {
         let url = url.map { Redaction.standard.url($0.absoluteString) }
         return TerminalText.line("\(httpMethod ?? "GET") \(url ?? "without a URL")")

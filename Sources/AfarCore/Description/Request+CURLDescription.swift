@@ -6,43 +6,42 @@ import HTTPTypes
 #endif
 
 extension Request {
-    // Methods without `redactingSecrets:` stand for themselves: a default argument satisfies no protocol's requirement.
+    // The methods without `redactingSecrets:` are separate because a default argument doesn't satisfy a protocol requirement.
 
-    /// The command line that makes curl send ``lastRequest``, for a POSIX shell: complete, with what the session adds to
-    /// each request, and with all secrets.
+    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. It is complete: it includes what the session
+    /// adds to each request, and all secrets.
     ///
-    /// A body from a file is read from there, a body from a stream from the command's standard input. Where there is
-    /// nothing to send, the text is a comment, which a shell ignores.
+    /// curl reads a body from a file from that file, and a body from a stream from standard input. If there is nothing to send,
+    /// the text is a shell comment.
     public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
 
-    /// The command line that makes curl send ``lastRequest``, for a POSIX shell: complete, with what the session adds to
-    /// each request.
+    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``, including what the session adds to each request.
     ///
-    /// A body from a file is read from there, a body from a stream from the command's standard input. Where there is
-    /// nothing to send, the text is a comment, which a shell ignores.
+    /// curl reads a body from a file from that file, and a body from a stream from standard input. If there is nothing to send,
+    /// the text is a shell comment.
     ///
-    /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`; the command is then not
-    ///   complete.
+    /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`, which makes the command
+    ///   incomplete.
     public func cURLDescription(redactingSecrets: Bool) -> String {
         cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
     }
 
-    /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
-    /// `URLRequest` has been made for sending, or when the request has ended without one. All closures are called.
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``: as soon as a `URLRequest` has
+    /// been created for sending, or when the request has ended without one. You can add several closures; each is called.
     ///
-    /// - Parameter handler: Called with what ``cURLDescription()`` returns.
+    /// - Parameter handler: Called with the result of ``cURLDescription()``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
         cURLDescription(on: session.queues.root, redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure with the command line for curl on the session's ``Session/rootQueue``, once: as soon as a
-    /// `URLRequest` has been made for sending, or when the request has ended without one. All closures are called.
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``: as soon as a `URLRequest` has
+    /// been created for sending, or when the request has ended without one. You can add several closures; each is called.
     ///
     /// - Parameters:
-    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`.
-    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` returns.
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
+    ///   - handler: Called with the result of ``cURLDescription(redactingSecrets:)``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(
@@ -51,12 +50,12 @@ extension Request {
         cURLDescription(on: session.queues.root, redactingSecrets: redactingSecrets, calling: handler)
     }
 
-    /// Calls a closure with the command line for curl, once: as soon as a `URLRequest` has been made for sending, or when
-    /// the request has ended without one. All closures are called.
+    /// Calls a closure once with the curl command line: as soon as a `URLRequest` has been created for sending, or when the
+    /// request has ended without one. You can add several closures; each is called.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called.
-    ///   - handler: Called with what ``cURLDescription()`` returns.
+    ///   - queue: The queue on which the closure is called.
+    ///   - handler: Called with the result of ``cURLDescription()``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(
@@ -65,13 +64,13 @@ extension Request {
         cURLDescription(on: queue, redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure with the command line for curl, once: as soon as a `URLRequest` has been made for sending, or when
-    /// the request has ended without one. All closures are called.
+    /// Calls a closure once with the curl command line: as soon as a `URLRequest` has been created for sending, or when the
+    /// request has ended without one. You can add several closures; each is called.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called.
-    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`.
-    ///   - handler: Called with what ``cURLDescription(redactingSecrets:)`` returns.
+    ///   - queue: The queue on which the closure is called.
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
+    ///   - handler: Called with the result of ``cURLDescription(redactingSecrets:)``.
     @preconcurrency
     @discardableResult
     public func cURLDescription(
@@ -89,11 +88,11 @@ extension Request {
         return self
     }
 
-    /// The command lines for curl, to await: one for each of ``urlRequests(bufferingPolicy:)``.
+    /// Returns a sequence of curl command lines, one for each of ``urlRequests(bufferingPolicy:)``.
     ///
     /// - Parameters:
-    ///   - redactingSecrets: Whether passwords, tokens and cookies are hidden behind `***`. The default is false.
-    ///   - bufferingPolicy: Which elements are kept for a loop that falls behind. The default is `.unbounded`.
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`. The default is false.
+    ///   - bufferingPolicy: How elements are buffered for a slow loop. The default is `.unbounded`.
     public func cURLDescriptions(
         redactingSecrets: Bool = false, bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
     ) -> StreamOf<String> {
@@ -116,7 +115,7 @@ extension Request {
         }
     }
 
-    /// - Throws: What sending would throw before anything is sent.
+    /// - Throws: The error that sending would throw before anything is sent.
     private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
         try urlRequest.validate()
         let requestBody = try body(for: urlRequest)
@@ -127,7 +126,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // Not those of `request`: the user and password of its URL stand in the URL here.
+        // Not the headers of `request`: there, the URL's user and password are a header; here they stay in the URL.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")
@@ -136,7 +135,7 @@ extension Request {
         let target = URLReference(asWritten: request.path ?? "")
         (url.path, url.query, url.fragment) = (target.path, target.query, nil)
         var command = CurlCommand(method: request.method.rawValue, url: url.text, headers: headers, body: body)
-        // To curl a colon would end the user name, and Afar does not send one.
+        // curl would end the user name at a colon, and Afar doesn't send such a name.
         if let credential, let user = credential.user, let password = credential.password,
             !user.utf8.contains(UInt8(ascii: ":"))
         {
@@ -150,7 +149,7 @@ extension Request {
         return command
     }
 
-    /// What the session's store has for a request; nil when none of it goes along.
+    /// Returns the session's cookies for a request; nil if none are sent.
     private func cookies(for request: HTTPRequest, of urlRequest: URLRequest, besides headers: HTTPHeaders) -> String? {
         let configuration = stack.configuration
         guard let store = configuration.cookieStore, configuration.httpShouldSetCookies,
@@ -163,7 +162,7 @@ extension Request {
 }
 
 extension CurlCommand.Body {
-    /// The body as curl gets it; it is left unread.
+    /// Creates curl's form of a body, without reading it.
     fileprivate init?(_ body: RequestBody) {
         switch body {
         case .none: return nil
@@ -175,7 +174,7 @@ extension CurlCommand.Body {
         }
     }
 
-    /// Whether curl may ask for leave before it sends the body (`Expect: 100-continue`), which it does from 1 MiB on.
+    /// Whether curl might send `Expect: 100-continue` before the body, which it does from 1 MiB on.
     fileprivate var mayBeLong: Bool {
         switch self {
         case .data(let data): data.count >= 1024 * 1024

@@ -5,15 +5,15 @@
 #endif
 
 extension Request: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Method, URL and, when there is a response, its status: "GET https://example.com/ (200)". Passwords and tokens in
-    /// the URL are hidden.
+    /// The method, the URL and, after a response, its status: "GET https://example.com/ (200)". Passwords and tokens in the URL
+    /// are redacted.
     public var description: String {
         guard let urlRequest = performedRequests.last ?? lastRequest else { return "A request that is not made yet" }
         return responseHead.map { "\(urlRequest.line) (\($0.status))" } ?? urlRequest.line
     }
 
-    /// State, request, response, error and metrics, in several lines. Secrets are hidden; bodies are shown up to a
-    /// readable length.
+    /// The state, request, response, error and metrics, on several lines. Secrets are redacted; bodies are shown up to a readable
+    /// length.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: session.configuration.sensitiveHeaders)
         let retries = retryCount > 0 ? ", \(Quantity.count(retryCount, of: "retry", plural: "retries"))" : ""

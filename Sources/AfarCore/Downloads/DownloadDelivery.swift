@@ -5,12 +5,12 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Where the body of one attempt goes: into a new file, or to the end of one that holds a part. The response's head
-/// decides.
+/// Writes the body of one attempt into a new file or, to resume a download, to the end of a partial file. The response's head
+/// decides which.
 final class DownloadDelivery: Sendable {
-    /// The request for the rest of a file of which a part exists.
+    /// A request for the rest of a partial file.
     struct Rest {
-        /// The part that exists.
+        /// The existing part.
         var part: ResumeData
         /// The first byte to request.
         var start: Int64
@@ -19,37 +19,37 @@ final class DownloadDelivery: Sendable {
     private struct State {
         /// The rest to request; nil for the whole file.
         var rest: Rest?
-        /// Whether a response was judged before in this attempt.
+        /// Whether this attempt already had a response head.
         var hadHead = false
-        /// Whether the whole file of an earlier response has replaced the part.
+        /// Whether a full response in this attempt has replaced the part.
         var isPartReplaced = false
         var isOver = false
-        /// The files of answers that were about something else. They stay open: somebody may still write to them.
+        /// The files for bodies that aren't the requested file. They stay open because a transport may still write to them.
         var asides: [TemporaryFile] = []
-        /// The file of an answer that is about something else.
+        /// The file for the current body, if it isn't the requested file.
         var aside: TemporaryFile?
-        /// What can be resumed when this attempt is interrupted.
+        /// The resume data if this attempt is interrupted.
         var resumable: ResumeData?
-        /// The length that the file must have in the end.
+        /// The final length that the response promised.
         var promised: Int64?
-        /// How many bytes were there before the body.
+        /// The number of bytes in the file before the body.
         var offset: Int64 = 0
     }
 
-    /// The file that its descriptor names, and that a part of the whole is in or will be.
+    /// The file behind `descriptor`. It holds the download, or the part of it.
     private let file: TemporaryFile
     private let state: Locked<State>
-    /// Held while it is decided what is done with a body, and while the files are closed.
+    /// Held while deciding where a body goes, and while closing the files.
     private let deciding = InlineLocked(())
 
-    /// A delivery into a new file.
+    /// Creates a delivery into a new file.
     init() throws(TransportError) {
         file = try TemporaryFile()
         state = Locked(State())
     }
 
-    /// A delivery that resumes a part. Nil when the part is not there any more, or the request is not for it; a part that
-    /// nothing can be done with is removed.
+    /// Creates a delivery that resumes a part. Returns nil if the part no longer exists or doesn't belong to the request. An
+    /// unusable part is removed.
     init?(resuming data: ResumeData, with request: URLRequest) throws {
         guard let file = try TemporaryFile(keptAt: data.path) else { return nil }
         var data = data
@@ -58,23 +58,24 @@ final class DownloadDelivery: Sendable {
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
-        // Of a whole file the last byte is asked for again: only an answer with bytes tells whether it is still the same.
+        // If the file is complete, its last byte is requested again: only a response with bytes proves that the file is
+        // unchanged.
         let start = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
         state = Locked(State(rest: Rest(part: data, start: start), resumable: data))
     }
 
     var descriptor: Int32 { file.descriptor }
 
-    /// How many bytes of the file were there before the body of this attempt.
+    /// The number of bytes in the file before this attempt's body.
     var offset: Int64 { state.withLock { $0.offset } }
 
-    /// Where the body goes.
+    /// The file that receives the body.
     var url: URL { state.withLock { $0.aside ?? file }.url }
 
-    /// What can be resumed, should this attempt be interrupted now.
+    /// The resume data if this attempt were interrupted now.
     var resumable: ResumeData? { state.withLock { $0.resumable } }
 
-    // MARK: The head
+    // MARK: Response head
 
     /// The rest to request; nil for the whole file.
     var rest: Rest? { state.withLock { $0.rest } }
@@ -108,13 +109,13 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Decides what is done with the body that follows. A second head is that of another response.
+    /// Decides where the body that follows a head is written. A second head belongs to another response.
     ///
     /// - Parameters:
-    ///   - original: The request as its owner made it.
-    ///   - sent: The request as adapted.
-    /// - Returns: Where the body goes instead of into the file.
-    /// - Throws: What stands against taking the body.
+    ///   - original: The request before adapters.
+    ///   - sent: The adapted request.
+    /// - Returns: The descriptor that receives the body instead of the file, if any.
+    /// - Throws: The reason the body can't be accepted.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
         try deciding.withLock { _ in try decide(head, original, sent) }
     }
@@ -161,7 +162,7 @@ final class DownloadDelivery: Sendable {
         return nil
     }
 
-    /// A part that nobody has asked for must not pass for the whole.
+    /// Prevents a partial response that wasn't requested from being taken for the whole file.
     private func checkThatNoPart(_ head: ResponseHead, answers sent: URLRequest?) throws {
         guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
         throw TransportError(
@@ -169,12 +170,11 @@ final class DownloadDelivery: Sendable {
             message: "the server sent a part (206) of what it was asked for as a whole")
     }
 
-    // MARK: The end
+    // MARK: Completion
 
-    /// Ends the writing, with a whole body there.
+    /// Ends writing after a complete body.
     ///
-    /// - Returns: The file that the body is in, and what can still be resumed: a part that the answer had nothing
-    ///   to do with.
+    /// - Returns: The file with the body, and the resume data of a part that the response didn't affect.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
         try deciding.withLock { _ throws(TransportError) in try closeFiles() }
     }
@@ -202,10 +202,10 @@ final class DownloadDelivery: Sendable {
         return (aside, resumable)
     }
 
-    /// Ends the writing, with a body that is not whole.
+    /// Ends writing before the body is complete.
     ///
-    /// - Parameter mayKeep: Whether what can be resumed is wanted.
-    /// - Returns: What can be resumed, if its bytes have been kept.
+    /// - Parameter mayKeep: Whether to keep a part that can be resumed.
+    /// - Returns: The resume data, if the part was kept.
     func interrupt(keeping mayKeep: Bool) -> ResumeData? {
         deciding.withLock { _ in abandonFiles(keeping: mayKeep) }
     }
@@ -217,14 +217,14 @@ final class DownloadDelivery: Sendable {
         }
         file.close()
         aside?.close()
-        // Now, and not when the last reference to them is released, which may be a transport's.
+        // Now, because a transport may hold the last reference and release it late.
         defer {
             file.remove()
             aside?.remove()
         }
         guard mayKeep, var resumable else { return nil }
         let length = file.length
-        // A server that says more than it promised would make a part of what is too much.
+        // If the server sent more than it promised, the excess isn't part of the file.
         guard length > 0, length <= resumable.totalLength ?? .max else { return nil }
         resumable.byteCount = length
         file.keep()

@@ -4,53 +4,52 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Where the bytes of a download go in all of its attempts: to the part that they go on from, into the file of the attempt
-/// that runs, and with that to where it belongs when it is whole. It knows no request and no closures but
-/// those that wait for it.
+/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. It has no
+/// reference to the request, and the only closures it stores wait for the files to be closed.
 struct DownloadStorage: Sendable {
     typealias Handler = @Sendable (_ resumeData: Data?) -> Void
 
     private struct State {
-        /// What the owner of the request made, before adapters.
+        /// The request before adapters.
         var original: URLRequest?
-        /// Where the body goes while it comes.
+        /// Writes the body while it arrives.
         var delivery: DownloadDelivery?
-        /// The file with a body that is whole, while it is ours.
+        /// The complete file, while it belongs to this download.
         var file: TemporaryFile?
         var fileURL: URL?
         var destinationURL: URL?
-        /// What the next attempt, or another request, can resume from.
+        /// The part that the next attempt, or another request, can resume.
         var resumable: ResumeData?
         var waiting: [Handler] = []
 
         var temporaryURL: URL? { delivery?.url ?? file?.url }
 
-        /// What there is to go on with, when nothing is in flight.
+        /// The part to resume, if nothing is in flight.
         var resumableAtRest: ResumeData? { delivery == nil ? resumable : nil }
     }
 
     private let state: Locked<State>
 
-    /// - Parameter part: What the first attempt goes on from.
+    /// - Parameter part: The part that the first attempt resumes.
     init(resuming part: ResumeData? = nil) {
         state = Locked(State(resumable: part))
     }
 
-    // MARK: What there is
+    // MARK: Files
 
-    /// Where the file is, once it is whole.
+    /// The complete file's location, if the file is complete.
     var fileURL: URL? { state.withLock { $0.fileURL } }
-    /// Where the bytes arrive, or did before the file was moved.
+    /// The temporary file's location, even after the file was moved.
     var temporaryURL: URL? { state.withLock { $0.temporaryURL } }
-    /// Where the file was moved to.
+    /// The location that the file was moved to.
     var destinationURL: URL? { state.withLock { $0.destinationURL } }
-    /// What is needed to go on; nil while the download is in flight.
+    /// The resume data; nil while the download is in flight.
     var resumeData: Data? { state.withLock { $0.resumableAtRest }?.encoded() }
-    /// What could be gone on from if the process ended now.
+    /// The part that could be resumed if the process ended now.
     var resumableInFlight: ResumeData? { state.withLock { $0.delivery?.resumable } }
-    /// The file that is whole and has not been moved.
+    /// The complete file, before it is moved.
     var wholeFile: URL? { state.withLock { $0.file }?.url }
-    /// How many bytes of the file were there before the body of this attempt.
+    /// The number of bytes in the file before this attempt's body.
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
     /// The stage that requests the rest of a part; nil if the attempt doesn't resume one.
     var resumeStage: ResumeStage? {
@@ -67,26 +66,26 @@ struct DownloadStorage: Sendable {
         return files
     }
 
-    // MARK: One attempt
+    // MARK: Attempts
 
-    /// Has the next attempt go on from a part.
+    /// Sets the part that the next attempt resumes.
     func resume(from part: ResumeData) { state.withLock { $0.resumable = part } }
 
-    /// Another attempt begins.
+    /// Called when another attempt begins.
     func begin() {
         let file = state.withLock { state in
             state.fileURL = nil
             return state.file.take()
         }
-        // One that was kept because it could not be moved; it will come again.
+        // A file that was kept because it couldn't be moved; it will be downloaded again.
         file?.takeBack()
     }
 
-    /// Opens the part that the request resumes, if it has one.
+    /// Opens the part that the request resumes, if there is one.
     ///
     /// - Parameters:
     ///   - urlRequest: The request before adapters.
-    ///   - names: Headers that are not to be in resume data.
+    ///   - names: The headers to omit from resume data.
     func prepare(for urlRequest: URLRequest, hiding names: Set<String>) throws {
         var original = urlRequest
         for name in names { original.setValue(nil, forHTTPHeaderField: name) }
@@ -102,7 +101,7 @@ struct DownloadStorage: Sendable {
         }
     }
 
-    /// Makes the file, if there is no part to be gone on with.
+    /// Creates the file, unless a part is resumed.
     func open() throws(TransportError) -> ResponseDelivery {
         if let delivery = state.withLock({ $0.delivery }) { return .file(descriptor: delivery.descriptor) }
         let delivery = try DownloadDelivery()
@@ -110,9 +109,9 @@ struct DownloadStorage: Sendable {
         return .file(descriptor: delivery.descriptor)
     }
 
-    /// Decides what is done with the body that follows a head.
+    /// Decides where the body that follows a head is written.
     ///
-    /// - Parameter sent: The request as adapted.
+    /// - Parameter sent: The adapted request.
     func decision(at head: ResponseHead, sent: URLRequest?) -> HeadDecision {
         let (delivery, original) = state.withLock { ($0.delivery, $0.original) }
         guard let delivery else { return .take() }
@@ -123,11 +122,11 @@ struct DownloadStorage: Sendable {
         }
     }
 
-    // MARK: Its end
+    // MARK: Completion
 
-    /// The whole body is there.
+    /// Ends writing after a complete body.
     ///
-    /// - Returns: The file that it is in; nil when none was opened.
+    /// - Returns: The file with the body; nil if none was opened.
     func finish() throws(TransportError) -> URL? {
         guard let delivery = state.withLock({ $0.delivery }) else { return nil }
         let (file, resumable) = try delivery.finish()
@@ -138,7 +137,7 @@ struct DownloadStorage: Sendable {
         return file.url
     }
 
-    /// Moves the file that is whole. If that fails, it stays where it is, for good.
+    /// Moves the complete file. If that fails, keeps it where it is and gives up ownership of it.
     func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
         guard let file = state.withLock({ $0.file }) else { return }
         do {
@@ -151,10 +150,10 @@ struct DownloadStorage: Sendable {
         }
     }
 
-    /// Leaves the file that is whole where it is, for good.
+    /// Keeps the completed file and gives up ownership of it.
     func keep() { state.withLock { $0.file }?.keep() }
 
-    /// Ends the writing of a body that is not whole.
+    /// Ends writing before the body is complete.
     ///
     /// - Parameter mayKeep: Whether to keep a part that can be resumed.
     func interrupt(keeping mayKeep: Bool) {
@@ -163,9 +162,9 @@ struct DownloadStorage: Sendable {
         state.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
     }
 
-    // MARK: Who waits for it
+    // MARK: Waiting for completion
 
-    /// Keeps a handler until nothing is written any more. Returns whether that is still to come.
+    /// Stores a handler until writing has ended. Returns false, without storing it, if nothing is being written.
     func whenSettled(_ handler: @escaping Handler) -> Bool {
         state.withLock { state in
             if state.delivery != nil { state.waiting.append(handler) }
@@ -173,18 +172,18 @@ struct DownloadStorage: Sendable {
         }
     }
 
-    /// Those who were kept.
+    /// Removes and returns the stored handlers.
     func takeWaiting() -> [Handler] { state.withLock { Swift.exchange(&$0.waiting, with: []) } }
 }
 
-/// Where a download's bytes are, at one moment.
+/// The locations of a download's files at one moment.
 struct DownloadFiles {
-    /// Where the file is, once it is whole.
+    /// The complete file's location, if the file is complete.
     var fileURL: URL?
-    /// Where the bytes arrive, or did before the file was moved.
+    /// The temporary file's location, even after the file was moved.
     var temporaryURL: URL?
-    /// Where the file was moved to.
+    /// The location that the file was moved to.
     var destinationURL: URL?
-    /// What is needed to go on with the download.
+    /// The data with which the download can be resumed.
     var resumeData: Data?
 }

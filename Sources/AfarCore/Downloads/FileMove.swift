@@ -1,15 +1,15 @@
 import Foundation
 
-/// Moves a file to another place, whole or not at all: whoever looks there sees what was there before or the whole file.
+/// Moves a file atomically: the destination has either its previous content or the complete file.
 struct FileMove {
     let source: URL
     let destination: URL
-    /// Whether the directories that lead to the destination are made.
+    /// Whether to create the destination's parent directories.
     let createsDirectories: Bool
-    /// Whether a file that is there already gives way.
+    /// Whether to replace an existing file.
     let replacesFile: Bool
 
-    /// - Throws: A `CocoaError`. The source is then as it was.
+    /// - Throws: A `CocoaError`. The source is then unchanged.
     func perform() throws {
         guard destination.isFileURL else {
             throw failure(.fileWriteUnsupportedScheme, "The destination is no file URL. Make one with URL(filePath:).")
@@ -27,24 +27,24 @@ struct FileMove {
         try copy()
     }
 
-    /// Gives the file the destination's name. Returns the `errno` of a failure.
+    /// Renames the file to the destination. Returns the `errno` of a failure.
     private func put(_ path: String) -> Int32? {
         if replacesFile {
             return rename(path, destination.path) == 0 ? nil : errno
         }
-        // A link, unlike a rename, never takes the place of another file.
+        // Unlike a rename, a link never replaces an existing file.
         if link(path, destination.path) == 0 {
             unlink(path)
             return nil
         }
         guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK else { return errno }
-        // A file system without hard links.
+        // The file system has no hard links.
         var status = stat()
         guard lstat(destination.path, &status) != 0 else { return EEXIST }
         return rename(path, destination.path) == 0 ? nil : errno
     }
 
-    /// To another file system: into a file beside the destination, which then gets its name.
+    /// Copies to another file system: into a file next to the destination, which is then renamed.
     private func copy() throws {
         let neighbour = destination.deletingLastPathComponent().appendingPathComponent(".afar-\(UUID().uuidString)")
         if let code = Self.copy(source.path, to: neighbour.path) ?? put(neighbour.path) {
@@ -59,7 +59,7 @@ struct FileMove {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { return errno }
         defer { close(input) }
-        // Nobody else is to read a part of it.
+        // Prevents other users from reading the incomplete copy.
         let output = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard output >= 0 else { return errno }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -70,7 +70,7 @@ struct FileMove {
                 let code = count < 0 ? errno : nil
                 var status = stat()
                 if code == nil, fstat(input, &status) == 0 { fchmod(output, status.st_mode & 0o777) }
-                // Some file systems tell only now that there is no room.
+                // Some file systems report a full disk only here.
                 return close(output) == 0 ? code : code ?? errno
             }
             if let code = buffer[..<count].withUnsafeBytes({ $0.write(to: output) }) {
@@ -80,7 +80,7 @@ struct FileMove {
         }
     }
 
-    // MARK: What stood against it
+    // MARK: Errors
 
     private func failure(_ code: Int32) -> CocoaError {
         let reason = String(cString: strerror(code))

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Names for files that come from elsewhere.
+/// Safe names for files from untrusted sources.
 package enum FileName {
-    /// Leaves room for what a file system or a person puts after it; most take 255 bytes.
+    /// In bytes. Leaves room for a suffix; most file systems allow 255 bytes.
     static let longest = 200
 
-    /// The name that a response gives to its file, else the last part of the URL's path, else "download".
+    /// Returns the file name that a response suggests, or the last component of the URL's path, or "download".
     package static func suggested(contentDisposition: String?, url: String) -> String {
         let names = contentDisposition.map { ContentDisposition($0).fileNames } ?? []
         return names.lazy.compactMap(safe).first ?? lastComponent(of: url).flatMap(safe) ?? "download"
     }
 
-    /// A name that stays in its directory, is not hidden, is no option to other programs, and steers no terminal; nil
-    /// when nothing is left of it.
+    /// Returns a name that stays in its directory, isn't hidden, isn't mistaken for a command-line option, and contains no
+    /// terminal control characters. Returns nil if nothing is left of it.
     static func safe(_ name: String) -> String? {
-        // By scalars: to a file system a slash is one whatever combines with it.
+        // By Unicode scalars: a file system recognizes a slash even if a combining character follows it.
         let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
         let shown = (parts.last.map(Array.init) ?? []).filter { scalar in
             switch scalar.properties.generalCategory {
@@ -33,7 +33,7 @@ package enum FileName {
         return path.split(separator: "/").last.map { String($0).removingPercentEncoding ?? String($0) }
     }
 
-    /// At most ``longest`` bytes, with the extension kept.
+    /// Returns at most ``longest`` bytes of the name, with the extension preserved.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         let dot = name.lastIndex(of: ".")
@@ -44,9 +44,9 @@ package enum FileName {
     }
 }
 
-/// The header Content-Disposition (RFC 6266), as far as it names a file.
+/// The file names in a Content-Disposition header (RFC 6266).
 package struct ContentDisposition {
-    /// The names as the server wrote them, decoded, the preferred one first. They may contain anything.
+    /// The decoded names as the server sent them, the preferred one first. They can contain any characters.
     package let fileNames: [String]
 
     package init(_ value: String) {
@@ -55,7 +55,7 @@ package struct ContentDisposition {
         fileNames = [parameters["filename*"].flatMap(Self.extendedValue), parameters["filename"]].compactMap { $0 }
     }
 
-    /// What follows the disposition's type. The first of a name counts.
+    /// Returns the parameters after the disposition type. The first parameter of each name is used.
     private static func parameters(_ value: String) -> [String: String] {
         var scanner = FieldScanner(value)
         var parameters: [String: String] = [:]
@@ -65,7 +65,8 @@ package struct ContentDisposition {
         return parameters
     }
 
-    /// "UTF-8'en'%e2%82%ac%20rates" (RFC 8187, section 3.2); nil in a charset that is none of its two, or in none.
+    /// Decodes a value such as "UTF-8'en'%e2%82%ac%20rates" (RFC 8187, section 3.2). Returns nil if the charset is missing or
+    /// isn't one of the two supported.
     private static func extendedValue(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = percentDecoded(parts[2]) else { return nil }

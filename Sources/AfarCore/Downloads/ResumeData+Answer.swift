@@ -1,21 +1,21 @@
 import HTTPTypes
 
 extension ResumeData {
-    /// What a server's answer to the question for the rest means.
+    /// The meaning of a server's response to a request for the rest of a file.
     enum Answer: Equatable {
-        /// The rest follows, and nothing else; the whole has this length.
+        /// Exactly the rest follows; the whole file has this length.
         case rest(totalLength: Int64)
-        /// The whole follows, from its first byte: the file has changed, or the server knows no ranges.
+        /// The whole file follows from its first byte: it has changed, or the server doesn't support ranges.
         case whole
-        /// There is no rest: the whole has the length that is there. That the bytes are the same it does not say.
+        /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
         case nothingLeft(totalLength: Int64)
-        /// A part that does not fit follows.
+        /// The part that follows doesn't fit.
         case misfit
-        /// An answer about something else: an error, a redirect.
+        /// The response isn't the file: an error or a redirect.
         case other
     }
 
-    /// - Parameter offset: The first byte that was asked for.
+    /// - Parameter offset: The first byte requested.
     func answer(in head: ResponseHead, from offset: Int64) -> Answer {
         switch head.status {
         case 200, 203: .whole
@@ -25,8 +25,8 @@ extension ResumeData {
         }
     }
 
-    /// RFC 9110, section 15.3.7. Parts may be combined only if they are of the same representation: same validator, same
-    /// length, and no gap; and a validator says nothing about what is elsewhere.
+    /// RFC 9110, section 15.3.7. Parts can be combined only if they belong to the same representation: same validator, same
+    /// length and no gap. A validator is valid only for its origin.
     private func rest(in head: ResponseHead, from offset: Int64) -> Answer {
         guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
@@ -46,14 +46,14 @@ extension ResumeData {
     }
 }
 
-/// The header Content-Range of one part, or of none (RFC 9110, section 14.4).
+/// A Content-Range header of a single part or of an unsatisfied range (RFC 9110, section 14.4).
 struct ContentRange: Equatable {
-    /// The bytes that follow; nil when the range asked for is not there: `bytes */1234`.
+    /// The bytes that follow; nil if the requested range doesn't exist: `bytes */1234`.
     let bytes: ClosedRange<Int64>?
-    /// The length of the whole; nil for `*`.
+    /// The length of the whole file; nil for `*`.
     let totalLength: Int64?
 
-    /// Nil when the value is in another unit than bytes, or breaks the rules.
+    /// Returns nil if the unit isn't bytes or the value is invalid.
     init?(_ value: String) {
         let parts = value.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -72,7 +72,7 @@ struct ContentRange: Equatable {
         bytes = first...last
     }
 
-    /// Digits only: `Int64` would take a sign too.
+    /// Digits only, because `Int64` also accepts a sign.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
     }

@@ -1,21 +1,26 @@
 package import Foundation
 
-/// The format in which resume data is handed out and kept.
+/// The encoded form of resume data.
 ///
-/// It is a line of ASCII that ends with a line feed, and then a JSON object in UTF-8:
+/// It consists of a line of ASCII that ends with a line feed, followed by a JSON object in UTF-8:
 ///
 ///     AfarResumeData/1 crc32=3610a686
 ///     {"byteCount":1048576,"headers":[["Accept","*/*"]],"path":"/tmp/afar-x/download",…}
 ///
-/// The number after the slash is the version of the format. The checksum is the CRC-32 of gzip and PNG, over the object's
-/// bytes, in eight hexadecimal digits. The object's members: `url`; `headers`, a list of names and values; one of
-/// `entityTag` and `lastModified`, as the server wrote it; `origin`, whom that is from, if redirects led elsewhere than to
-/// the origin of `url`; `path`, the file with the part; `byteCount`, how many of its bytes count; `totalLength`, where the
-/// server has said it.
+/// The number after the slash is the version of the format. The checksum is the CRC-32 of gzip and PNG over the object's bytes,
+/// in eight hexadecimal digits. The object has these members:
+///
+/// - `url`
+/// - `headers`: A list of names and values.
+/// - `entityTag` or `lastModified`: The validator as the server sent it.
+/// - `origin`: The origin of the validator, if redirects led to another origin than that of `url`.
+/// - `path`: The partial file.
+/// - `byteCount`: The number of valid bytes in the file.
+/// - `totalLength`: The length of the whole file, if the server sent it.
 extension ResumeData {
     private static let magic = "AfarResumeData/"
     private static let version = 1
-    /// More than any request's headers make of it.
+    /// In bytes; more than any request's headers need.
     private static let largestSize = 1 << 20
 
     private struct Members: Codable {
@@ -29,7 +34,7 @@ extension ResumeData {
         var totalLength: Int64?
     }
 
-    /// The resume data in the format described above.
+    /// Returns the resume data in the format described above.
     package func encoded() -> Data {
         var members = Members(
             url: url, headers: headers.map { [$0.name, $0.value] }, path: path, byteCount: byteCount,
@@ -46,7 +51,7 @@ extension ResumeData {
         return Data("\(Self.magic)\(Self.version) crc32=\(Self.checksum(of: object))\n".utf8) + object
     }
 
-    /// Reads what ``encoded()`` wrote.
+    /// Decodes the output of ``encoded()``.
     package init(decoding data: Data) throws(ResumeDataError) {
         guard data.starts(with: Self.magic.utf8) else { throw .notResumeData }
         guard let end = data.prefix(100).firstIndex(of: 0x0A), data.count <= Self.largestSize else { throw .damaged }
@@ -55,7 +60,7 @@ extension ResumeData {
         guard version <= Self.version else { throw .newerVersion(version) }
         let object = data[(end + 1)...]
         guard words.count == 2, words[1] == "crc32=\(Self.checksum(of: object))",
-            // Foundation's decoder can crash on what ends in an opening bracket.
+            // Foundation's decoder can crash on input that ends with an opening bracket.
             object.last == UInt8(ascii: "}"),
             let members = try? JSONDecoder().decode(Members.self, from: object),
             let url = Self.withoutUserinfo(members.url),

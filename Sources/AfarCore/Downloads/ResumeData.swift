@@ -5,26 +5,26 @@ import HTTPTypes
     package import FoundationNetworking
 #endif
 
-/// What an interrupted download needs to be resumed: what to ask for, how to tell that it is still the same, and where
-/// the part is that has arrived.
+/// The data with which an interrupted download is resumed: what to request, how to verify that the file is unchanged, and the
+/// location of the part that has arrived.
 package struct ResumeData: Sendable, Equatable {
     /// The URL, without user name and password.
     package var url: URL
-    /// The header fields to ask with; those that hold credentials are never among them.
+    /// The request's header fields, without any that contain credentials.
     package var headers: HTTPHeaders
-    /// Where the bytes came from, which after redirects may be elsewhere: a validator is good for what it came with (RFC
+    /// The origin of the bytes, which can differ from the URL's after redirects. A validator is valid only for its origin (RFC
     /// 9110, section 8.8.3).
     package var origin: Origin?
-    /// Tells whether the file on the server is still the same.
+    /// Verifies that the file on the server is unchanged.
     package var validator: ResumeValidator
-    /// The file that holds the part.
+    /// The path of the partial file.
     package var path: String
-    /// How many bytes of that file are right.
+    /// The number of valid bytes in that file.
     package var byteCount: Int64
-    /// The length of the whole; nil when the server has not said it.
+    /// The length of the whole file; nil if the server didn't send it.
     package var totalLength: Int64?
 
-    /// - Parameter origin: Nil for that of the URL.
+    /// - Parameter origin: Nil for the URL's origin.
     package init(
         url: URL, headers: HTTPHeaders, origin: Origin? = nil, validator: ResumeValidator, path: String,
         byteCount: Int64, totalLength: Int64?
@@ -38,10 +38,10 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// What can be resumed after this response, of which no bytes are there yet; nil when it cannot be continued:
-    /// it is no whole answer to a GET, it is encoded, or nothing identifies it well enough.
+    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if it can't be resumed: because it isn't a
+    /// complete response to a GET, because it is encoded, or because it has no usable validator.
     ///
-    /// - Parameter request: The request as its owner made it, before adapters: they will adapt the next one too.
+    /// - Parameter request: The request before adapters, because the next request is adapted as well.
     init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
         guard head.status == 200, request.httpMethod ?? "GET" == "GET", !head.isEncoded,
             head.value(for: .acceptRanges)?.lowercased() != "none", let validator = ResumeValidator(head),
@@ -53,29 +53,30 @@ package struct ResumeData: Sendable, Equatable {
             totalLength: head.values(for: .transferEncoding).isEmpty ? head.contentLength : nil)
     }
 
-    /// The request that asks for the file, not yet for a part of it.
+    /// Returns the request for the file, without the fields for a range.
     ///
-    /// - Parameter sensitiveHeaders: The names of headers that are left out beside those that are sensitive by their
-    ///   names. Whoever keeps resume data for a program could have added some.
+    /// - Parameter sensitiveHeaders: The names of further headers to omit, in addition to the known sensitive ones. Code that
+    ///   stores resume data could have added some.
     func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
         var request = try URLRequest(url: url, method: .get, headers: Self.headersWorthKeeping(headers))
         for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
 
-    /// Whether a request asks for what this is a part of.
+    /// Returns whether a request is for the file that this is a part of.
     package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil
     }
 
-    /// The fields that ask for what comes after so many bytes, if the file is still the same (RFC 9110, sections 14.2 and 13.1.5).
+    /// Returns the fields that request the bytes from an offset on, if the file is unchanged (RFC 9110, sections 14.2 and
+    /// 13.1.5).
     func fields(from offset: Int64) -> HTTPHeaders {
-        // The bytes of a content coding have no meaning from the middle on.
+        // A content coding can't be decoded from the middle.
         ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
-    /// The URL as it is kept and compared.
+    /// Returns the URL in the form in which it is stored and compared.
     package static func withoutUserinfo(_ url: URL) -> URL? {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         (components.user, components.password) = (nil, nil)
@@ -87,7 +88,7 @@ package struct ResumeData: Sendable, Equatable {
         return HTTPHeaders(
             headers.filter { header in
                 let name = header.name.lowercased()
-                // A URL among the values may have a credential in it.
+                // A URL in a value can contain a credential.
                 return !own.contains(name) && !name.hasPrefix("if-")
                     && Redaction.standard.value(header.value, of: name) == header.value
             }
@@ -96,28 +97,28 @@ package struct ResumeData: Sendable, Equatable {
 }
 
 extension ResponseHead {
-    /// Whom the response is from.
+    /// The origin of the response.
     var origin: Origin? { URL(keepingEscapesOf: url).flatMap { Origin($0) } }
 
-    /// Whether the body is in a content coding (RFC 9110, section 8.4).
+    /// Whether the body has a content coding (RFC 9110, section 8.4).
     var isEncoded: Bool {
         values(for: .contentEncoding).contains { $0.lowercased() != "identity" }
     }
 }
 
-/// What tells whether a file on a server is still, byte for byte, the one of which a part is there.
+/// A validator that verifies that a file on a server is unchanged, byte for byte.
 package enum ResumeValidator: Sendable, Equatable {
     /// A strong entity tag, with its quotes.
     case entityTag(String)
-    /// The date of the last change, as the server wrote it.
+    /// The date of the last modification, as the server sent it.
     case lastModified(String)
 
-    /// So many seconds between the last change and the response make a date strong: a change in the same second would
-    /// not show, and clocks differ (RFC 9110, section 8.8.2.2).
+    /// The number of seconds between the last modification and the response that makes a date strong. A second change within the
+    /// same second wouldn't be visible, and clocks differ (RFC 9110, section 8.8.2.2).
     private static let strongAge = 60
 
-    /// The validator of a response, nil when it has none that may be used with If-Range (RFC 9110, section 13.1.5): an
-    /// entity tag has to be strong, and a date counts only where there is no entity tag.
+    /// Creates the validator of a response. Returns nil if the response has none that is allowed in If-Range (RFC 9110, section
+    /// 13.1.5): an entity tag must be strong, and a date is used only without an entity tag.
     init?(_ head: ResponseHead) {
         if let tag = head.value(for: .eTag) {
             guard Self.isStrong(tag) else { return nil }
@@ -131,7 +132,7 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// The validator in resume data, nil when it cannot have come from a response.
+    /// Creates the validator from resume data. Returns nil if no response could have had it.
     init?(entityTag: String?, lastModified: String?) {
         if let entityTag {
             guard Self.isStrong(entityTag) else { return nil }
@@ -150,8 +151,8 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Whether a partial response says that it is of another file. One that says nothing is taken at its word: it was
-    /// asked under the condition of this validator.
+    /// Returns whether a partial response identifies itself as another file. A response without a validator is accepted, because
+    /// this validator was a condition of the request.
     func isContradicted(by head: ResponseHead) -> Bool {
         let name: HTTPField.Name =
             switch self {
@@ -161,7 +162,7 @@ package enum ResumeValidator: Sendable, Equatable {
         return head.value(for: name).map { $0 != text } ?? false
     }
 
-    /// RFC 9110, section 8.8.3: in quotes, and without `W/` before them.
+    /// RFC 9110, section 8.8.3: in quotes, without a `W/` prefix.
     private static func isStrong(_ tag: String) -> Bool {
         let quote = UInt8(ascii: "\"")
         return tag.utf8.count >= 2 && tag.utf8.first == quote && tag.utf8.last == quote

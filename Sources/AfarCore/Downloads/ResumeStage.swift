@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Requests the rest of a file that a download resumes. After a response that doesn't fit, it requests the whole file, or only the
-/// last byte if the part is the whole file.
+/// A stage that requests the rest of a file that a download resumes. After a response that doesn't fit, it requests the whole
+/// file, or only the last byte if the part is the whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A file that a download is written to, in a directory of its own that only this user can enter. Both are removed with
-/// this value, unless the file was moved away or kept.
+/// A file that a download is written to, in a directory of its own that only this user can access. Both are removed when this
+/// object is released, unless the file was moved or kept.
 ///
-/// While it is written, only this user may read it, too. It gets the permissions of any new file when it is whole, and has
-/// them where it is moved to.
+/// While the file is written, only this user can read it. When it is complete, it gets the permissions of a new file and keeps
+/// them when moved.
 package final class TemporaryFile: Sendable {
     private struct State {
         var url: URL
@@ -12,13 +12,13 @@ package final class TemporaryFile: Sendable {
         var isOwned = true
     }
 
-    /// What the names of the directories begin with.
+    /// The prefix of the directory names.
     package static let directoryPrefix = "afar-"
     /// The name of the file in its directory.
     package static let name = "download"
-    /// Its name when it is whole.
+    /// The name of the complete file.
     package static let wholeName = "downloaded"
-    /// A file whose permissions show what a new file gets; it is there for a moment.
+    /// The name of a short-lived file that shows the permissions of a new file.
     package static let sampleName = "download-permissions"
 
     var url: URL { state.withLock { $0.url } }
@@ -27,7 +27,7 @@ package final class TemporaryFile: Sendable {
     private let directory: String
     private let state: Locked<State>
 
-    /// Makes a new file where temporary files belong (`TMPDIR`).
+    /// Creates a file in the directory for temporary files (`TMPDIR`).
     init() throws(TransportError) {
         let template = FileManager.default.temporaryDirectory.appendingPathComponent(Self.directoryPrefix + "XXXXXX")
         var path = Array(template.path.utf8CString)
@@ -45,11 +45,11 @@ package final class TemporaryFile: Sendable {
         }
     }
 
-    /// Takes over a file that a download before has kept; nil when there is none at this path. Nothing else is touched,
-    /// whatever the path says: it has to be a regular file of this user's with one name, and that the name that this
-    /// class gives, and nobody else may write to it or to its directory.
+    /// Takes over a file that an earlier download kept. Returns nil if there is no such file at this path. For safety, the path
+    /// must name a regular file that belongs to this user, has this class's file name and no other link, and neither the file nor
+    /// its directory may be writable by others.
     ///
-    /// - Throws: ``ResumeDataError/inUse(path:)`` when another download has taken it over.
+    /// - Throws: ``ResumeDataError/inUse(path:)`` if another download has taken it over.
     init?(keptAt path: String) throws(ResumeDataError) {
         let url = URL(fileURLWithPath: path)
         let directory = url.deletingLastPathComponent()
@@ -57,7 +57,7 @@ package final class TemporaryFile: Sendable {
             directory.lastPathComponent.hasPrefix(Self.directoryPrefix),
             let descriptor = try? PrivateDirectory(at: directory.path).openFile(Self.name, O_RDWR)
         else { return nil }
-        // Only those that go on with a file lock it: nobody else knows of it while it is new.
+        // Only resumed files are locked: no other process uses a new file.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Foundation.close(descriptor)
             throw .inUse(path: path)
@@ -73,32 +73,32 @@ package final class TemporaryFile: Sendable {
         remove()
     }
 
-    /// Removes the file, unless it was moved away or kept, and the directory if nothing is in it: whoever was left the file
-    /// may have taken it away.
+    /// Removes the file, unless it was moved or kept, and the directory if it is empty: the new owner of a kept file may have
+    /// moved it.
     func remove() {
         let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
         if isOwned { unlink(url.path) }
         rmdir(directory)
     }
 
-    /// How many bytes are in it.
+    /// The file's length in bytes.
     var length: Int64 {
         var status = stat()
         return lstat(url.path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Cuts the file, and writes on from there.
+    /// Truncates the file and continues writing there.
     func truncate(to length: Int64) throws(TransportError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
         else { throw Self.failure("the file \(url.path) could not be cut to \(length) bytes") }
     }
 
-    /// Gives the file, which is whole, the permissions of any new file, and another name: resume data that names it as a
-    /// part would have it cut to what it was.
+    /// Gives the complete file the permissions of a new file, and another name, so that old resume data for the partial file
+    /// can't truncate it.
     func publish() {
         let whole = url.deletingLastPathComponent().appending(path: Self.wholeName)
         if rename(url.path, whole.path) == 0 { state.withLock { $0.url = whole } }
-        // The system does not tell what they are; it gives them to a file.
+        // The system doesn't report the default permissions, so create a file and read its permissions.
         let sample = url.deletingLastPathComponent().appending(path: Self.sampleName).path
         let descriptor = open(sample, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return }
@@ -108,33 +108,33 @@ package final class TemporaryFile: Sendable {
         unlink(sample)
     }
 
-    /// Whether it has a name still. Somebody may have cleared the temporary folder.
+    /// Whether the file still exists. Another program may have cleared the temporary directory.
     var exists: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }
 
-    /// Ends the writing.
+    /// Ends writing.
     func close() {
         let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
-        // A process that was just forked may have a copy of the descriptor, which would hold the lock a little longer.
+        // A newly forked process may have a copy of the descriptor, which would hold the lock longer.
         flock(descriptor, LOCK_UN)
         _ = Foundation.close(descriptor)
     }
 
-    /// Leaves the file where it is, for good.
+    /// Keeps the file and gives up ownership of it.
     func keep() { state.withLock { $0.isOwned = false } }
 
-    /// Takes a file that was kept back: it is removed with this value, if it is still there.
+    /// Takes a kept file back: it is removed when this object is released, if it still exists.
     func takeBack() { state.withLock { $0.isOwned = true } }
 
-    /// Moves the file to where it belongs.
+    /// Moves the file to its destination.
     ///
     /// - Parameters:
-    ///   - createsDirectories: Whether the directories that lead there are made.
-    ///   - replacesFile: Whether a file that is there already gives way.
-    /// - Throws: A `CocoaError` that says what stands against it. The file is then still here.
+    ///   - createsDirectories: Whether to create the destination's parent directories.
+    ///   - replacesFile: Whether to replace an existing file.
+    /// - Throws: A `CocoaError` with the reason. The file then stays where it is.
     func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
         guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
         try FileMove(
@@ -150,14 +150,14 @@ package final class TemporaryFile: Sendable {
     }
 }
 
-/// A directory of this user's that nobody else may write to, held open.
+/// An open directory that belongs to this user and that no one else can write to.
 ///
-/// Owner and permissions are those of what was opened, and what is in it is reached from there: it makes no difference
-/// what becomes of its name.
+/// The owner and permissions are those of the opened directory, and its files are opened relative to it, so renaming or replacing
+/// the directory has no effect.
 package final class PrivateDirectory: Sendable {
-    /// Why a directory is none of this kind.
+    /// The reason a directory was rejected.
     package enum Refusal: Error {
-        /// It cannot be opened, with this `errno`: `ENOTDIR` where something else has its name, a file or a link.
+        /// The directory can't be opened, with this `errno`: `ENOTDIR` if the name is that of a file or a link.
         case cannotBeOpened(Int32)
         case ownedByAnotherUser
         case writableByOthers
@@ -169,7 +169,7 @@ package final class PrivateDirectory: Sendable {
         try self.init(adopting: open(path, Self.flags))
     }
 
-    /// The directory of this name inside `parent`.
+    /// Opens the directory of this name in `parent`.
     package convenience init(_ name: String, in parent: PrivateDirectory) throws(Refusal) {
         try self.init(adopting: openat(parent.descriptor, name, Self.flags))
     }
@@ -196,7 +196,7 @@ package final class PrivateDirectory: Sendable {
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .writableByOthers }
     }
 
-    /// Opens a regular file of this user's that has no other name and that nobody else may write to; nil when there is
+    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by others. Returns nil if there is
     /// none of this name.
     package func openFile(_ name: String, _ flags: Int32) -> Int32? {
         let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

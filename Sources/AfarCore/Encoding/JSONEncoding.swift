@@ -4,40 +4,40 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Parameters as a JSON body.
+/// An encoding that writes parameters as a JSON body.
 public struct JSONEncoding: ParameterEncoding {
-    /// What is wrong with a value that is no JSON object.
+    /// An error that describes why a value isn't a JSON object.
     public enum Error: Swift.Error {
-        /// The value is no array or dictionary, or has in it what JSON cannot express.
+        /// The value isn't an array or a dictionary, or contains a value that JSON can't represent.
         case invalidJSONObject
     }
 
-    /// The encoding without options: compact.
+    /// A compact encoding without options.
     public static var `default`: JSONEncoding { JSONEncoding() }
 
-    /// The encoding with line breaks and indentation.
+    /// An encoding with line breaks and indentation.
     public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-    /// How the JSON is written.
+    /// The options for writing the JSON.
     public let options: JSONSerialization.WritingOptions
 
-    /// Makes an encoding.
+    /// Creates an encoding.
     public init(options: JSONSerialization.WritingOptions = []) {
         self.options = options
     }
 
-    /// The request with the parameters as its body. The content type `application/json` is set unless there is one.
+    /// Returns the request with the parameters as its body. Sets the content type `application/json` unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` with `jsonEncodingFailed`; what the convertible throws.
+    /// - Throws: `AFError.parameterEncodingFailed` with `jsonEncodingFailed`; any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         try encode(urlRequest, withJSONObject: parameters)
     }
 
-    /// The request with a JSON object, such as an array of dictionaries, as its body.
+    /// Returns the request with a JSON object, such as an array of dictionaries, as its body.
     ///
-    /// The content type `application/json` is set unless there is one.
+    /// Sets the content type `application/json` unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` with `jsonEncodingFailed`; what the convertible throws.
+    /// - Throws: `AFError.parameterEncodingFailed` with `jsonEncodingFailed`; any error thrown by the convertible.
     public func encode(
         _ urlRequest: any URLRequestConvertible,
         withJSONObject jsonObject: Any? = nil
@@ -54,7 +54,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     private func data(of object: Any) throws -> Data {
         try AFError.ParameterNestingError.check(object)
-        // JSONSerialization traps on what is not valid, so ask first; a fragment is valid if an array of it is.
+        // JSONSerialization traps on invalid objects, so check first. A fragment is valid if an array of it is.
         guard JSONSerialization.isValidJSONObject(options.contains(.fragmentsAllowed) ? [object] : object) else {
             throw Error.invalidJSONObject
         }
@@ -63,15 +63,15 @@ public struct JSONEncoding: ParameterEncoding {
 }
 
 extension JSONEncoding.Error: LocalizedError {
-    /// What was wrong, for a person.
+    /// A human-readable description of the error.
     public var errorDescription: String? {
         "The value is no valid JSON object. It must be an array or a dictionary with text keys, "
             + "of text, finite numbers, booleans, null, and such arrays and dictionaries."
     }
 }
 
-/// An `Encodable` value as a JSON body.
-// @unchecked: it is open, so that the compiler can't check it; its one property is an immutable Sendable reference.
+/// An encoder that writes an `Encodable` value as a JSON body.
+// @unchecked because the class is open, so the compiler can't check it. Its only property is an immutable Sendable reference.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder with Foundation's default settings.
     public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
@@ -79,22 +79,22 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder that writes line breaks and indentation.
     public static var prettyPrinted: JSONParameterEncoder { formatted(.prettyPrinted) }
 
-    /// An encoder that sorts keys, so that equal values give equal bodies.
+    /// An encoder that sorts keys, so that equal values produce equal bodies.
     public static var sortedKeys: JSONParameterEncoder { formatted(.sortedKeys) }
 
-    /// What writes the JSON.
+    /// The encoder that writes the JSON.
     public let encoder: JSONEncoder
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(encoder: JSONEncoder = JSONEncoder()) {
         self.encoder = encoder
     }
 
-    /// The request with the parameters as its body. The content type `application/json` is set unless there is one.
+    /// Returns the request with the parameters as its body. Sets the content type `application/json` unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value cannot be encoded, with an
-    ///   ``AFError/ParameterNestingError`` if it is nested more than 128 levels deep, deeper than the stack has room
-    ///   for, or contains itself.
+    /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value can't be encoded, with an
+    ///   ``AFError/ParameterNestingError`` if it is nested more than 128 levels deep, is too deep for the stack, or contains
+    ///   itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -121,9 +121,9 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
     /// An encoder of JSON bodies with Foundation's default settings.
     public static var json: JSONParameterEncoder { JSONParameterEncoder() }
 
-    /// An encoder of JSON bodies.
+    /// Returns an encoder of JSON bodies.
     ///
-    /// - Parameter encoder: What writes the JSON.
+    /// - Parameter encoder: The encoder that writes the JSON.
     public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }

@@ -1,24 +1,25 @@
 import Foundation
 
-/// Lets Foundation's encoders go so deep into a value and no deeper. They recurse as deep as it is nested, into one that
-/// contains itself without end, until the stack is used up.
+/// Limits how deep Foundation's encoders go into a value. They recurse as deep as the value is nested, or endlessly if it
+/// contains itself, until the stack overflows.
 ///
-/// Whatever could nest reaches them inside of a ``NestingLimited``, whose containers count and hand all on. So a value's
-/// `encode(to:)` runs once, and what the encoders know by its type, dates say, they get as it is.
+/// Every value that could nest is passed to the encoder in a ``NestingLimited``, whose containers count the levels and forward
+/// everything. A value's `encode(to:)` therefore runs only once, and values that encoders recognize by type, such as dates, are
+/// passed unchanged.
 struct NestingLimit {
-    /// Values that encode others as themselves make no level, but take up stack as well.
+    /// Higher than the limit of levels: values that encode others in their place add no level, but also use the stack.
     private static let maximumDepth = 2 * AFError.ParameterNestingError.limit
 
-    /// The arrays and objects around.
+    /// The number of enclosing arrays and objects.
     private let levels: Int
     private let run: Run
 
-    /// What is common to all that is in one value.
+    /// The state shared by everything in one outermost value.
     private final class Run {
         let userInfo: [CodingUserInfoKey: Any]
         var stack = StackSpace()
         var refusal: AFError.ParameterNestingError?
-        /// Casts between types take long, so that each is done once. There are few types in a value.
+        /// The results of type casts, which are slow. A value contains few types.
         var kinds: [(type: ObjectIdentifier, kind: NestingKind)] = []
 
         init(userInfo: [CodingUserInfoKey: Any]) {
@@ -33,14 +34,14 @@ struct NestingLimit {
 
     var userInfo: [CodingUserInfoKey: Any] { run.userInfo }
 
-    // MARK: The outermost value
+    // MARK: Outermost value
 
     /// Encodes a value.
     ///
     /// - Parameters:
-    ///   - userInfo: What the encoder tells all that it encodes.
+    ///   - userInfo: The encoder's `userInfo`.
     ///   - encode: Calls the encoder.
-    /// - Throws: An ``AFError/ParameterNestingError`` when the value is nested too deep, and what the encoder throws.
+    /// - Throws: An ``AFError/ParameterNestingError`` if the value is nested too deep; any error thrown by the encoder.
     static func encode<Value: Encodable>(
         _ value: Value, userInfo: [CodingUserInfoKey: Any], with encode: (any Encodable) throws -> Data
     ) throws -> Data {
@@ -51,7 +52,7 @@ struct NestingLimit {
         do {
             return try outcome.get()
         } catch EncodingError.invalidValue(let culprit, let context) where type(of: culprit) == type(of: passed) {
-            // The encoder means the caller's value.
+            // The encoder's error names the wrapper; report the caller's value instead.
             let text = context.debugDescription.replacing("\(type(of: passed))", with: "\(Value.self)")
             throw EncodingError.invalidValue(
                 value,
@@ -60,16 +61,16 @@ struct NestingLimit {
         }
     }
 
-    // MARK: Values in it
+    // MARK: Nested values
 
-    /// What the encoder gets for a value.
+    /// Returns the form of a value that is passed to the encoder.
     ///
     /// - Throws: An ``AFError/ParameterNestingError``.
     func passed(_ value: some Encodable, at codingPath: @autoclosure () -> [any CodingKey]) throws -> any Encodable {
         try known(value, at: codingPath()) ?? NestingLimited(value, self)
     }
 
-    /// What the encoder gets for a value that does not encode itself; nil for one that does.
+    /// Returns the form that is passed to the encoder for a value that doesn't encode itself; nil for one that does.
     ///
     /// - Throws: An ``AFError/ParameterNestingError``.
     func known<Value: Encodable>(
@@ -96,9 +97,9 @@ struct NestingLimit {
 
     // MARK: Depth
 
-    /// Goes into a value.
+    /// Enters a value.
     ///
-    /// - Throws: An ``AFError/ParameterNestingError`` when that is too deep, or something before was.
+    /// - Throws: An ``AFError/ParameterNestingError`` if this or an earlier value is nested too deep.
     func enter(at codingPath: @autoclosure () -> [any CodingKey]) throws {
         if !run.stack.enter() || run.stack.depth > Self.maximumDepth { refuse(at: codingPath()) }
         if let refusal = run.refusal {
@@ -109,14 +110,14 @@ struct NestingLimit {
 
     func leave() { run.stack.leave() }
 
-    /// Inside of an array or an object. Where it is too deep for one, nothing is to be written any more: who asks for
-    /// containers cannot be stopped, only what they write.
+    /// Returns the limit inside an array or an object. Beyond the limit it records the error, and nothing more is written:
+    /// creating a container can't throw, but writing to it can.
     func inContainer(at codingPath: @autoclosure () -> [any CodingKey]) -> NestingLimit {
         if levels >= AFError.ParameterNestingError.limit { refuse(at: codingPath()) }
         return NestingLimit(levels: levels + 1, run: run)
     }
 
-    /// Whether nothing was too deep so far.
+    /// Whether no value was nested too deep so far.
     var isOpen: Bool { run.refusal == nil }
 
     private func refuse(at codingPath: [any CodingKey]) {
@@ -148,7 +149,7 @@ struct NestingLimited: Encodable {
     }
 }
 
-/// Hands an encoder's containers out with a limit in them. Without an encoder they write nothing.
+/// An encoder whose containers apply a limit. Without a base encoder, they write nothing.
 struct NestingLimitEncoder: Encoder {
     let base: (any Encoder)?
     let limit: NestingLimit
@@ -170,9 +171,9 @@ struct NestingLimitEncoder: Encoder {
     }
 }
 
-// Primitive types need methods of their own: the generic one would ask each to encode itself.
+// Primitive types need their own methods: the generic one would make each value encode itself.
 
-/// The fields of an object.
+/// A container for the fields of an object.
 struct NestingLimitKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// Nil beyond the limit.
     private var base: KeyedEncodingContainer<Key>?
@@ -228,7 +229,7 @@ struct NestingLimitKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     }
 }
 
-/// The elements of an array.
+/// A container for the elements of an array.
 struct NestingLimitUnkeyedContainer: UnkeyedEncodingContainer {
     /// Nil beyond the limit.
     private var base: (any UnkeyedEncodingContainer)?
@@ -280,7 +281,7 @@ struct NestingLimitUnkeyedContainer: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { NestingLimitEncoder(base: base?.superEncoder(), limit: limit) }
 }
 
-/// One value.
+/// A container for one value.
 struct NestingLimitSingleValueContainer: SingleValueEncodingContainer {
     /// Nil beyond the limit.
     var base: (any SingleValueEncodingContainer)?

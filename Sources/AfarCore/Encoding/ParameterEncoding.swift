@@ -5,30 +5,31 @@
     public import Foundation
 #endif
 
-/// Parameters of a request by name.
+/// The parameters of a request, by name.
 public typealias Parameters = [String: any Any & Sendable]
 
-/// A way to put a dictionary of parameters into a request.
+/// A type that adds a dictionary of parameters to a request.
 public protocol ParameterEncoding: Sendable {
-    /// The request with the parameters in it.
+    /// Returns the request with the parameters added.
     ///
     /// - Parameters:
-    ///   - urlRequest: The request to put them into.
-    ///   - parameters: What to put in; with nil the request stays as it is.
+    ///   - urlRequest: The request to add them to.
+    ///   - parameters: The parameters. If nil, the request is unchanged.
     /// - Returns: The new request.
-    /// - Throws: What went wrong, as an `AFError.parameterEncodingFailed` for the encodings here.
+    /// - Throws: Any error. The encodings of this library throw `AFError.parameterEncodingFailed`.
     func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }
 
-/// A way to put an `Encodable` value into a request.
+/// A type that adds an `Encodable` value to a request.
 public protocol ParameterEncoder: Sendable {
-    /// The request with the parameters in it.
+    /// Returns the request with the parameters added.
     ///
     /// - Parameters:
-    ///   - parameters: What to put in; with nil the request stays as it is.
-    ///   - request: The request to put them into.
+    ///   - parameters: The parameters. If nil, the request is unchanged.
+    ///   - request: The request to add them to.
     /// - Returns: The new request.
-    /// - Throws: What went wrong, as an `AFError.parameterEncoderFailed` for the encoders here.
+    /// - Throws: Any error. The encoders of this library throw `AFError.parameterEncoderFailed`, except ``JSONParameterEncoder``,
+    ///   which throws `AFError.parameterEncodingFailed`.
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -36,7 +37,7 @@ public protocol ParameterEncoder: Sendable {
 }
 
 extension URLRequest {
-    /// Sets the body, and the content type unless there is one.
+    /// Sets the body, and the content type unless the request has one.
     mutating func setBody(_ body: Data, contentType: String) {
         if value(forHTTPHeaderField: "Content-Type") == nil {
             setValue(contentType, forHTTPHeaderField: "Content-Type")
@@ -46,12 +47,12 @@ extension URLRequest {
 }
 
 extension URL {
-    /// This URL with more at the end of its query. What is there already stays as it is.
+    /// Returns this URL with pairs appended to its query. The existing query is unchanged.
     ///
-    /// The text is put together by hand: `URLComponents` traps on a query that is not percent-encoded as it expects.
+    /// The text is concatenated, because `URLComponents` traps on a query with unexpected percent-encoding.
     ///
-    /// - Parameter query: The pairs to add, percent-encoded. What cannot stand in a URL for all that is escaped now.
-    /// - Throws: `AFError.invalidURL` if the result is no URL.
+    /// - Parameter query: The percent-encoded pairs to append. Remaining characters that aren't allowed in a URL are escaped.
+    /// - Throws: `AFError.invalidURL` if the result isn't a valid URL.
     func appendingQuery(_ query: String) throws -> URL {
         guard !query.isEmpty else { return self }
         let text = absoluteString
@@ -61,7 +62,7 @@ extension URL {
             if !head.contains("?") { "?" } else if head.hasSuffix("?") || head.hasSuffix("&") { "" } else { "&" }
         let escaped = query.addingPercentEncoding(withAllowedCharacters: Self.escapedQueryCharacters) ?? query
         let result = String(head + separator + escaped + text[fragment...])
-        // Strict: where Foundation finds something to encode, it encodes every percent sign a second time.
+        // Strict: if Foundation finds an invalid character, it encodes every percent sign a second time.
         guard let url = URL(string: result, encodingInvalidCharacters: false) else {
             throw AFError.invalidURL(url: result)
         }
@@ -72,7 +73,7 @@ extension URL {
 }
 
 extension HTTPMethod {
-    /// Whether parameters of a request with this method go into its URL rather than into a body.
+    /// Whether parameters of a request with this method are added to its URL instead of a body.
     var prefersParametersInURL: Bool {
         self == .get || self == .head || self == .delete
     }

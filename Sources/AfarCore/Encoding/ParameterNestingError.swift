@@ -1,16 +1,17 @@
 public import Foundation
 
 extension AFError {
-    /// Parameters are nested so deep that writing them could exhaust the stack. No server reads such depths either.
+    /// An error thrown if parameters are nested so deep that encoding them could exhaust the stack. Servers don't accept such
+    /// depths either.
     public struct ParameterNestingError: Error, Sendable {
-        /// How many arrays and objects may be nested in each other: 128. Values that encode themselves may have to do with
-        /// fewer where the thread's stack has no room for more.
+        /// The maximum number of nested arrays and objects: 128. For values that encode themselves, the thread's stack can allow
+        /// fewer.
         public static let limit = 128
 
-        /// The name of the parameter that is nested too deep; nil where the parameters are an array.
+        /// The name of the parameter that is nested too deep; nil if the parameters are an array.
         public let parameter: String?
 
-        /// Makes the error.
+        /// Creates the error.
         public init(parameter: String?) {
             self.parameter = parameter
         }
@@ -18,7 +19,7 @@ extension AFError {
 }
 
 extension AFError.ParameterNestingError: LocalizedError {
-    /// What was wrong, for a person.
+    /// A human-readable description of the error.
     public var errorDescription: String? {
         let subject = parameter.map { "The parameter \($0.debugDescription) is" } ?? "The parameters are"
         return
@@ -27,7 +28,7 @@ extension AFError.ParameterNestingError: LocalizedError {
 }
 
 extension AFError.ParameterNestingError {
-    /// Refuses arrays and dictionaries that are nested too deep, as Foundation's own serializers do not.
+    /// Throws an error if arrays and dictionaries are nested too deep, which Foundation's serializers don't check.
     static func check(_ object: Any) throws {
         if let dictionary = object as? [String: Any] {
             for (key, value) in dictionary where !fits(value) { throw Self(parameter: key) }
@@ -36,14 +37,15 @@ extension AFError.ParameterNestingError {
         }
     }
 
-    /// Whether a value fits into parameters, which are one level themselves. Level by level, it takes no stack itself.
+    /// Returns whether a value's nesting is within the limit. The parameters themselves are one level. The check goes level by
+    /// level, so it doesn't use the stack.
     static func fits(_ value: Any) -> Bool {
         var level = [value]
         for _ in 1..<limit where !level.isEmpty { level = level.flatMap { elements(of: $0) ?? [] } }
         return level.allSatisfy { elements(of: $0) == nil }
     }
 
-    /// The values in a collection; nil for what is no collection.
+    /// Returns the values of a collection; nil for any other value.
     private static func elements(of value: Any) -> [Any]? {
         switch value {
         case let dictionary as [AnyHashable: Any]: Array(dictionary.values)
@@ -53,13 +55,13 @@ extension AFError.ParameterNestingError {
     }
 }
 
-/// What encoding a value of a type can come to.
+/// The shape of the encoded values of a type.
 enum NestingKind {
-    /// One value, whatever an encoder makes of it.
+    /// A single value, however an encoder writes it.
     case scalar
     /// An array or an object of scalars.
     case flat
-    /// An object by names. Foundation's JSON encoder leaves such names as they are, whatever its strategy for keys.
+    /// An object with string keys. Foundation's JSON encoder doesn't apply its key strategy to them.
     case dictionary
     /// Anything else.
     case other
@@ -74,7 +76,7 @@ enum NestingKind {
     }
 }
 
-/// What Foundation's encoders write without asking others to encode themselves.
+/// A type that Foundation's encoders write without calling its `encode(to:)`.
 protocol NestingScalar: Encodable {}
 
 extension Bool: NestingScalar {}
@@ -100,15 +102,15 @@ extension URL: NestingScalar {}
 extension UUID: NestingScalar {}
 extension Optional: NestingScalar where Wrapped: NestingScalar {}
 
-/// What holds nothing but scalars.
+/// A type that contains only scalars.
 protocol NestingFlat: Encodable {}
 
 extension Array: NestingFlat where Element: NestingScalar {}
 extension Dictionary: NestingFlat where Key == String, Value: NestingScalar {}
 
-/// An object by names with values of any kind.
+/// A dictionary with string keys and values of any kind.
 protocol NestingDictionary: Encodable {
-    /// The same with a limit in each value.
+    /// Returns the dictionary with a limit applied to each value.
     func limited(by limit: NestingLimit) -> any Encodable
 }
 

@@ -4,24 +4,24 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Parameters as a property list body.
+/// An encoding that writes parameters as a property list body.
 public struct PropertyListEncoding: ParameterEncoding {
-    /// The encoding as XML.
+    /// An XML encoding.
     public static var `default`: PropertyListEncoding { PropertyListEncoding() }
 
-    /// The encoding as XML.
+    /// An XML encoding.
     public static var xml: PropertyListEncoding { PropertyListEncoding(format: .xml) }
 
-    /// The encoding in the binary format.
+    /// A binary encoding.
     public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
     /// The format of the property list.
     public let format: PropertyListSerialization.PropertyListFormat
 
-    /// How the property list is written. Foundation knows no such options yet.
+    /// The options for writing the property list. Foundation doesn't define any yet.
     public let options: PropertyListSerialization.WriteOptions
 
-    /// Makes an encoding.
+    /// Creates an encoding.
     public init(
         format: PropertyListSerialization.PropertyListFormat = .xml,
         options: PropertyListSerialization.WriteOptions = 0
@@ -30,9 +30,10 @@ public struct PropertyListEncoding: ParameterEncoding {
         self.options = options
     }
 
-    /// The request with the parameters as its body. The content type `application/x-plist` is set unless there is one.
+    /// Returns the request with the parameters as its body. Sets the content type `application/x-plist` unless the request has
+    /// one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` with `propertyListEncodingFailed`; what the convertible throws.
+    /// - Throws: `AFError.parameterEncodingFailed` with `propertyListEncodingFailed`; any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
@@ -49,25 +50,25 @@ public struct PropertyListEncoding: ParameterEncoding {
     }
 }
 
-/// An `Encodable` value as a property list body.
-// @unchecked: it is open, so that the compiler can't check it; its one property is an immutable Sendable reference.
+/// An encoder that writes an `Encodable` value as a property list body.
+// @unchecked because the class is open, so the compiler can't check it. Its only property is an immutable Sendable reference.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder with Foundation's default settings.
     public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-    /// What writes the property list.
+    /// The encoder that writes the property list.
     public let encoder: PropertyListEncoder
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(encoder: PropertyListEncoder = PropertyListEncoder()) {
         self.encoder = encoder
     }
 
-    /// The request with the parameters as its body. The content type `application/x-plist` is set unless there is one.
+    /// Returns the request with the parameters as its body. Sets the content type `application/x-plist` unless the request has
+    /// one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded, with an
-    ///   ``AFError/ParameterNestingError`` if it is nested more than 128 levels deep, deeper than the stack has room
-    ///   for, or contains itself.
+    /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded, with an ``AFError/ParameterNestingError`` if it
+    ///   is nested more than 128 levels deep, is too deep for the stack, or contains itself.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -88,9 +89,9 @@ extension ParameterEncoder where Self == PropertyListParameterEncoder {
     /// An encoder of property list bodies with Foundation's default settings.
     public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-    /// An encoder of property list bodies.
+    /// Returns an encoder of property list bodies.
     ///
-    /// - Parameter encoder: What writes the property list.
+    /// - Parameter encoder: The encoder that writes the property list.
     public static func propertyList(
         encoder: PropertyListEncoder = PropertyListEncoder()
     ) -> PropertyListParameterEncoder {

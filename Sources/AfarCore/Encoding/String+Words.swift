@@ -1,6 +1,6 @@
 extension String {
-    /// The words of a name in camel case, in lower case. A run of capitals is one word, but for the last of them where
-    /// a small letter follows: `myURLLoader` has the words my, url, loader.
+    /// Returns the lowercased words of a camel-case name, joined by a separator. A run of capitals is one word, but a capital
+    /// before a lowercase letter starts the next word: `myURLLoader` has the words my, url, loader.
     package func lowercasedWords(joinedBy separator: String) -> String {
         let letters = Array(self)
         var result = ""

@@ -5,18 +5,18 @@
     public import Foundation
 #endif
 
-/// An `Encodable` value as a query: `key=value` pairs in the URL or in a form body.
+/// An encoder that writes an `Encodable` value as a query: `key=value` pairs in the URL or in a form body.
 ///
-/// The query that the URL has already is left as it is, and what is added is percent-encoded exactly once.
-// @unchecked: it is open, so that the compiler can't check it; its properties are immutable and Sendable.
+/// The URL's existing query is unchanged. Added pairs are percent-encoded exactly once.
+// @unchecked because the class is open, so the compiler can't check it. Its properties are immutable and Sendable.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-    /// Where the parameters go.
+    /// Where the parameters are written.
     public enum Destination: Sendable {
-        /// Into the URL for GET, HEAD and DELETE, else into the body.
+        /// The URL for GET, HEAD and DELETE; otherwise the body.
         case methodDependent
-        /// Into the URL.
+        /// The URL.
         case queryString
-        /// Into the body.
+        /// The body.
         case httpBody
 
         func encodesParametersInURL(for method: HTTPMethod) -> Bool {
@@ -31,21 +31,21 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     /// An encoder with default settings and the destination `methodDependent`.
     public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-    /// What writes the pairs.
+    /// The encoder that writes the pairs.
     public let encoder: URLEncodedFormEncoder
 
-    /// Where the parameters go.
+    /// Where the parameters are written.
     public let destination: Destination
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
         self.encoder = encoder
         self.destination = destination
     }
 
-    /// The request with the parameters in its query or body. A content type is set with a body unless there is one.
+    /// Returns the request with the parameters in its query or body. With a body, sets a content type unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded or the request has no URL or method.
+    /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded or the request has no URL or method.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -78,11 +78,11 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
     /// An encoder of queries with default settings and the destination `methodDependent`.
     public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-    /// An encoder of queries.
+    /// Returns an encoder of queries.
     ///
     /// - Parameters:
-    ///   - encoder: What writes the pairs.
-    ///   - destination: Where they go.
+    ///   - encoder: The encoder that writes the pairs.
+    ///   - destination: Where the pairs are written. The default is `methodDependent`.
     public static func urlEncodedForm(
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
         destination: URLEncodedFormParameterEncoder.Destination = .methodDependent

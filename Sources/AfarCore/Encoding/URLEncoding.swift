@@ -4,22 +4,22 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Parameters as a query: `key=value` pairs in the URL or in a form body.
+/// An encoding that writes parameters as a query: `key=value` pairs in the URL or in a form body.
 ///
-/// Keys are sorted, at every level, so that the same parameters always give the same text. The query that the URL has
-/// already is left as it is, and what is added is percent-encoded exactly once.
+/// Keys are sorted at every level, so that the same parameters always produce the same text. The URL's existing query is
+/// unchanged. Added pairs are percent-encoded exactly once.
 ///
-/// There is no standard for collections in a query. Dictionaries become `key[subkey]=value`, arrays `key[]=value` for
-/// each element or as `arrayEncoding` says, booleans numbers or as `boolEncoding` says. What is nil or `NSNull` is left
-/// out.
+/// No standard defines how collections are written in a query. Dictionaries are written as `key[subkey]=value`, arrays as
+/// `key[]=value` for each element or according to `arrayEncoding`, and Booleans as numbers or according to `boolEncoding`. Nil
+/// and `NSNull` values are omitted.
 public struct URLEncoding: ParameterEncoding {
-    /// Where the parameters go.
+    /// Where the parameters are written.
     public enum Destination: Sendable {
-        /// Into the URL for GET, HEAD and DELETE, else into the body.
+        /// The URL for GET, HEAD and DELETE; otherwise the body.
         case methodDependent
-        /// Into the URL.
+        /// The URL.
         case queryString
-        /// Into the body.
+        /// The body.
         case httpBody
 
         func encodesParametersInURL(for method: HTTPMethod) -> Bool {
@@ -40,7 +40,7 @@ public struct URLEncoding: ParameterEncoding {
     /// The encoding with the destination `httpBody`.
     public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-    /// Where the parameters go.
+    /// Where the parameters are written.
     public let destination: Destination
 
     /// How arrays are written.
@@ -49,7 +49,7 @@ public struct URLEncoding: ParameterEncoding {
     /// How booleans are written.
     public let boolEncoding: BoolEncoding
 
-    /// Makes an encoding.
+    /// Creates an encoding.
     public init(
         destination: Destination = .methodDependent,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -60,10 +60,10 @@ public struct URLEncoding: ParameterEncoding {
         self.boolEncoding = boolEncoding
     }
 
-    /// The request with the parameters in its query or body. A content type is set with a body unless there is one.
+    /// Returns the request with the parameters in its query or body. With a body, sets a content type unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` if there is no URL for a query or a parameter is nested too deep; what
-    ///   the convertible throws.
+    /// - Throws: `AFError.parameterEncodingFailed` if a query requires a URL and the request has none, or if a parameter is
+    ///   nested too deep; any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
@@ -100,7 +100,7 @@ extension URLEncoding {
         case noBrackets
         /// `key[0]`, `key[1]` and so on.
         case indexInBrackets
-        /// As a closure says.
+        /// As a closure returns it.
         @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(key: String, atIndex index: Int) -> String {
@@ -128,17 +128,17 @@ extension URLEncoding {
         }
     }
 
-    /// The escaped keys and values that one parameter gives.
+    /// Returns the escaped keys and values of one parameter.
     ///
     /// - Parameters:
-    ///   - key: The parameter's key, not escaped.
-    ///   - value: Its value; a collection gives a pair for each value in it.
-    /// - Returns: The pairs; none where collections are nested deeper than ``AFError/ParameterNestingError/limit``.
+    ///   - key: The parameter's unescaped key.
+    ///   - value: The parameter's value. A collection has one pair for each value in it.
+    /// - Returns: The pairs; none if collections are nested deeper than ``AFError/ParameterNestingError/limit``.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
         AFError.ParameterNestingError.fits(value) ? components(fromKey: key, value: value) : []
     }
 
-    /// The same for a value that is known to fit.
+    /// Returns the same pairs, without checking the nesting.
     func components(fromKey key: String, value: Any) -> [(String, String)] {
         if let members = members(of: value, key: key) {
             members.flatMap { components(fromKey: $0.key, value: $0.value) }
@@ -147,7 +147,7 @@ extension URLEncoding {
         }
     }
 
-    /// The keys and values in a value that is not one itself; nil for one that is.
+    /// Returns the keys and values in a collection or an optional; nil for any other value.
     private func members(of value: Any, key: String) -> [(key: String, value: Any)]? {
         switch value {
         case is String: nil
@@ -170,25 +170,25 @@ extension URLEncoding {
         }
     }
 
-    /// The text with everything escaped that has a meaning in a query. See `CharacterSet.afURLQueryAllowed`.
+    /// Escapes all characters that have a meaning in a query. See `CharacterSet.afURLQueryAllowed`.
     public func escape(_ string: String) -> String {
         string.addingPercentEncoding(withAllowedCharacters: .afURLQueryAllowed) ?? string
     }
 }
 
 extension NSNumber {
-    /// Whether this was made of a `Bool`: Foundation keeps one object for each of the two, apart from 1 and 0.
+    /// Whether this was created from a `Bool`: Foundation has one shared object for each of the two, distinct from 1 and 0.
     fileprivate var isBoolean: Bool {
         self === NSNumber(value: true) || self === NSNumber(value: false)
     }
 }
 
 extension String {
-    /// The text of a number as Foundation writes it on Apple's systems: a whole one without a fraction.
+    /// The text of a number as Foundation writes it on Apple platforms: whole numbers without a fraction.
     fileprivate var withoutZeroFraction: String { hasSuffix(".0") ? String(dropLast(2)) : self }
 }
 
-/// An optional whose type is not known.
+/// An optional of unknown type.
 private protocol OptionalValue {
     var wrapped: Any? { get }
 }
@@ -198,10 +198,10 @@ extension Optional: OptionalValue {
 }
 
 extension CharacterSet {
-    /// The characters that may stand in a key or value of a query as they are.
+    /// The characters that are not escaped in a key or value of a query.
     ///
-    /// Of those that RFC 3986 allows in a query all but its delimiters: `/` and `?` may stay, `:#[]@!$&'()*+,;=` are
-    /// escaped.
+    /// These are the characters that RFC 3986 allows in a query, without its delimiters: `/` and `?` are allowed,
+    /// `:#[]@!$&'()*+,;=` are escaped.
     public static let afURLQueryAllowed = CharacterSet.urlQueryAllowed
         .subtracting(CharacterSet(charactersIn: ":#[]@!$&'()*+,;="))
 }

@@ -1,20 +1,20 @@
 public import Foundation
 
 extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
-    /// What was wrong, where, and what to do about it, in a line or two.
+    /// A description of what went wrong, where, and how to fix it, in a sentence or two.
     ///
-    /// It is one line, whatever a server put into it: line breaks are spaces, and other control characters and invisible
-    /// ones are written as `\u001B`. Credentials in URLs are hidden.
+    /// It is a single line, whatever text a server sent: line breaks are replaced by spaces, and other control characters and
+    /// invisible characters are written as `\u001B`. Credentials in URLs are redacted.
     public var errorDescription: String? {
         description
     }
 
-    /// The same as `errorDescription`, so that printing an error gives away no password.
+    /// The same text as `errorDescription`, so that printing an error doesn't reveal a password.
     public var description: String {
         Redaction.standard.line(message)
     }
 
-    /// The same as `description`.
+    /// The same text as `description`.
     public var debugDescription: String {
         description
     }
@@ -64,7 +64,7 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
 }
 
 extension URLConvertible {
-    /// What was given for a URL, in quotes, cut to a readable length and without a password.
+    /// The invalid value in quotes, shortened to a readable length and without a password.
     fileprivate var redactedText: String {
         let text: String =
             switch self {
@@ -78,7 +78,7 @@ extension URLConvertible {
 }
 
 extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {
@@ -109,14 +109,14 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
 }
 
 extension AFError.UnexpectedInputStreamLength: CustomStringConvertible {
-    /// The two numbers, for a person.
+    /// A human-readable description with both numbers.
     public var description: String {
         "The stream of a part gave \(bytesRead) bytes, \(bytesExpected) were announced."
     }
 }
 
 extension AFError.ParameterEncodingFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {
@@ -130,7 +130,7 @@ extension AFError.ParameterEncodingFailureReason: CustomStringConvertible {
 }
 
 extension AFError.ParameterEncoderFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {
@@ -144,7 +144,7 @@ extension AFError.ParameterEncoderFailureReason: CustomStringConvertible {
 }
 
 extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {
@@ -169,7 +169,7 @@ extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
 }
 
 extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {
@@ -187,7 +187,7 @@ extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
 }
 
 extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {
@@ -208,7 +208,7 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
 }
 
 extension AFError.ServerTrustFailureReason: CustomStringConvertible {
-    /// The cause, for a person.
+    /// A human-readable description of the reason.
     public var description: String {
         let text =
             switch self {

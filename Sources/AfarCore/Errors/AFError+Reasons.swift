@@ -1,32 +1,31 @@
 public import Foundation
 
 extension AFError {
-    /// Why a multipart form could not be encoded.
+    /// The reason a multipart form couldn't be encoded.
     public enum MultipartEncodingFailureReason: Sendable {
-        /// The boundary given is none that a form may have (RFC 2046, section 5.1.1).
+        /// The boundary is invalid (RFC 2046, section 5.1.1).
         case boundaryInvalid(String)
-        /// A part's headers cannot be written as they are; the error names the header.
+        /// A part has an invalid header; the error names it.
         case bodyPartHeadersInvalid(error: any Error)
         /// The URL of a part is not a file URL.
         case bodyPartURLInvalid(url: URL)
-        /// The URL of a part has no file name that the part could bear.
+        /// The URL of a part has no file name that the part could use.
         case bodyPartFilenameInvalid(in: URL)
-        /// The file of a part cannot be reached. Where the cause is known, as for ``MultipartFormData``, the next
-        /// reason carries it.
+        /// A part's file can't be reached. If the cause is known, as for ``MultipartFormData``, the next reason is used instead.
         case bodyPartFileNotReachable(at: URL)
-        /// The file of a part cannot be reached; the error is a `CocoaError` with a `POSIXError` underneath.
+        /// A part's file can't be reached. The error is a `CocoaError` with an underlying `POSIXError`.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
         /// The file of a part is a directory.
         case bodyPartFileIsDirectory(at: URL)
-        /// The file system does not tell how long the file of a part is.
+        /// The file system doesn't report the length of a part's file.
         case bodyPartFileSizeNotAvailable(at: URL)
-        /// Asking for the length of a part's file failed.
+        /// Querying the length of a part's file failed.
         case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
-        /// The file of a part could not be opened.
+        /// A part's file couldn't be opened.
         case bodyPartInputStreamCreationFailed(for: URL)
-        /// The file for the encoded form could not be opened for writing.
+        /// The file for the encoded form couldn't be opened for writing.
         case outputStreamCreationFailed(for: URL)
-        /// There is a file already where the encoded form was to be written.
+        /// A file already exists at the URL for the encoded form.
         case outputStreamFileAlreadyExists(at: URL)
         /// The URL for the encoded form is not a file URL.
         case outputStreamURLInvalid(url: URL)
@@ -36,125 +35,125 @@ extension AFError {
         case inputStreamReadFailed(error: any Error)
     }
 
-    /// A part's stream held another number of bytes than was announced.
+    /// A part's stream had a different number of bytes than specified.
     public struct UnexpectedInputStreamLength: Error, Sendable {
-        /// The number of bytes announced.
+        /// The number of bytes specified.
         public var bytesExpected: UInt64
-        /// The number of bytes that the stream gave.
+        /// The number of bytes that the stream had.
         public var bytesRead: UInt64
 
-        /// Makes the error.
+        /// Creates the error.
         public init(bytesExpected: UInt64, bytesRead: UInt64) {
             self.bytesExpected = bytesExpected
             self.bytesRead = bytesRead
         }
     }
 
-    /// Why a `ParameterEncoding` failed.
+    /// The reason a `ParameterEncoding` failed.
     public enum ParameterEncodingFailureReason: Sendable {
-        /// The request has no URL to put a query into.
+        /// The request has no URL to add a query to.
         case missingURL
-        /// The parameters cannot be written as JSON.
+        /// The parameters can't be written as JSON.
         case jsonEncodingFailed(error: any Error)
-        /// The parameters cannot be written as a property list.
+        /// The parameters can't be written as a property list.
         case propertyListEncodingFailed(error: any Error)
-        /// An encoding failed with an error of its own.
+        /// An encoding failed with its own error.
         case customEncodingFailed(error: any Error)
     }
 
-    /// Why a `ParameterEncoder` failed.
+    /// The reason a `ParameterEncoder` failed.
     public enum ParameterEncoderFailureReason: Sendable {
-        /// A part that a request must have before parameters can be put into it.
+        /// A component that a request must have before parameters can be added.
         public enum RequiredComponent: Sendable {
             /// The URL.
             case url
-            /// The method; the value is what the request has in its place.
+            /// The method; the value is the request's invalid method.
             case httpMethod(rawValue: String)
         }
 
-        /// The request lacks something that the encoder needs.
+        /// The request lacks a component that the encoder requires.
         case missingRequiredComponent(RequiredComponent)
-        /// The encoder underneath failed.
+        /// The underlying encoder failed.
         case encoderFailed(error: any Error)
     }
 
-    /// Why a request must not be sent.
+    /// The reason a request wasn't sent.
     public enum URLRequestValidationFailureReason: Sendable {
-        /// It is a GET and has a body.
+        /// The request is a GET with a body.
         case bodyDataInGETRequest(Data)
-        /// Its method is not a token, the only thing that a method may be.
+        /// The method isn't a token, as HTTP requires.
         case invalidMethod(String)
-        /// A header's name is not a token, the only thing that a name may be.
+        /// The name of a header isn't a token, as HTTP requires.
         case invalidHeaderName(String)
-        /// A header's value has control characters, as of a line break. The value itself is left out: it may be secret.
+        /// The value of a header contains control characters, such as line breaks. The value is omitted because it may be secret.
         case invalidHeaderValue(name: String)
-        /// Its URL has a scheme other than `http` and `https`.
+        /// The URL has a scheme other than `http` and `https`.
         case unsupportedScheme(String)
-        /// Its URL breaks the rules of URLs, by a port beyond 65,535 for example.
+        /// The URL is invalid, for example because its port is above 65,535.
         case malformedURL(URL, reason: String)
-        /// Its URL can be read in two ways that name different servers.
+        /// The URL is ambiguous: it can be interpreted as naming different servers.
         case ambiguousURL(URL, reason: String)
-        /// It has a `Content-Length` that contradicts its body or another header.
+        /// The `Content-Length` contradicts the body or another header.
         case conflictingContentLength
-        /// It has more headers than a request may have.
+        /// The request has too many headers.
         case tooManyHeaders(count: Int, limit: Int)
     }
 }
 
 extension AFError {
-    /// Why a validator refused a response.
+    /// The reason a validator rejected a response.
     public enum ResponseValidationFailureReason: Sendable {
         /// There is no file with the downloaded data.
         case dataFileNil
-        /// The file with the downloaded data cannot be read.
+        /// The file with the downloaded data can't be read.
         case dataFileReadFailed(at: URL)
-        /// The response names no content type, and not every type is acceptable.
+        /// The response has no content type, and not every type is acceptable.
         case missingContentType(acceptableContentTypes: [String])
-        /// The response has a content type that is not acceptable.
+        /// The response has an unacceptable content type.
         case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-        /// The response has a status code that is not acceptable.
+        /// The response has an unacceptable status code.
         case unacceptableStatusCode(code: Int)
-        /// A validator of the caller's failed with an error of its own.
+        /// A custom validator failed with its own error.
         case customValidationFailed(error: any Error)
     }
 
-    /// Why a response could not be turned into a value.
+    /// The reason a response couldn't be converted to a value.
     public enum ResponseSerializationFailureReason: Sendable {
-        /// The body is empty where it must not be.
+        /// The body is empty although an empty body isn't allowed.
         case inputDataNilOrZeroLength
         /// There is no file with the downloaded data.
         case inputFileNil
-        /// The file with the downloaded data cannot be read.
+        /// The file with the downloaded data can't be read.
         case inputFileReadFailed(at: URL)
-        /// The body is no text in this encoding.
+        /// The body isn't valid text in this encoding.
         case stringSerializationFailed(encoding: String.Encoding)
-        /// The body could not be made text; the error tells why, and the encoding is Foundation's name for the one tried,
-        /// where there is one.
+        /// The body couldn't be decoded as text. The error contains the reason; the encoding is Foundation's name for the
+        /// attempted encoding, if it has one.
         case textDecodingFailed(encoding: String.Encoding?, error: any Error)
         /// The body is not JSON.
         case jsonSerializationFailed(error: any Error)
         /// The body is not a property list.
         case propertyListSerializationFailed(error: any Error)
-        /// The body does not have the shape of the type asked for.
+        /// The body doesn't have the structure of the requested type.
         case decodingFailed(error: any Error)
-        /// A serializer failed with an error of its own.
+        /// A serializer failed with its own error.
         case customSerializationFailed(error: any Error)
-        /// The body is empty, as it may be, but the type asked for has no value for that.
+        /// The body is empty, which is allowed, but the requested type has no empty value.
         case invalidEmptyResponse(type: String)
     }
 
-    /// Why a server's identity was not accepted.
+    /// The reason a server wasn't trusted.
     public enum ServerTrustFailureReason: Sendable {
-        /// What an evaluator looked at and what it found.
+        /// The input and the result of an evaluator.
         public struct Output: Sendable {
-            /// The host whose identity was in question.
+            /// The host that was evaluated.
             public let host: String
-            /// What the server presented.
+            /// The certificates that the server presented.
             public let trust: ServerTrust
-            /// What was found to be wrong.
+            /// The problem that was found.
             public let error: ServerTrustError
 
-            /// Makes an output.
+            /// Creates an output.
             public init(host: String, trust: ServerTrust, error: ServerTrustError) {
                 self.host = host
                 self.trust = trust
@@ -168,27 +167,27 @@ extension AFError {
         case noCertificatesFound
         /// There are no public keys to compare with.
         case noPublicKeysFound
-        /// A policy could not be applied.
+        /// A policy couldn't be applied.
         case policyApplicationFailed(host: String, message: String)
-        /// The certificates to trust could not be set.
+        /// The trusted certificates couldn't be set.
         case settingAnchorCertificatesFailed(host: String, message: String, certificates: [Certificate])
-        /// The policy that looks for revoked certificates could not be made.
+        /// The policy that checks for revoked certificates couldn't be created.
         case revocationPolicyCreationFailed
-        /// The evaluation failed, with an error where there is one.
+        /// The evaluation failed, with an error if one is known.
         case trustEvaluationFailed(error: (any Error)?)
-        /// The ordinary validation of the chain failed.
+        /// The default validation of the certificate chain failed.
         case defaultEvaluationFailed(output: Output)
         /// The certificate is for another host.
         case hostValidationFailed(output: Output)
-        /// The certificate is revoked, or it could not be found out whether it is.
+        /// The certificate is revoked, or its status couldn't be determined.
         case revocationCheckFailed(output: Output, options: RevocationTrustEvaluator.Options)
-        /// None of the server's certificates is among the pinned ones.
+        /// None of the server's certificates is pinned.
         case certificatePinningFailed(
             host: String, trust: ServerTrust, pinnedCertificates: [Certificate], serverCertificates: [Certificate])
-        /// None of the server's keys is among the pinned ones.
+        /// None of the server's keys is pinned.
         case publicKeyPinningFailed(
             host: String, trust: ServerTrust, pinnedKeys: [PublicKey], serverKeys: [PublicKey])
-        /// An evaluator of the caller's failed with an error of its own.
+        /// A custom evaluator failed with its own error.
         case customEvaluationFailed(error: any Error)
     }
 }

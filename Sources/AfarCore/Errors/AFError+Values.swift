@@ -5,12 +5,12 @@ public import Foundation
 #endif
 
 extension AFError {
-    /// The value that is not a URL.
+    /// The value that isn't a URL.
     public var urlConvertible: (any URLConvertible)? {
         if case .invalidURL(let url) = self { url } else { nil }
     }
 
-    /// The URL that the failure is about: a part of a multipart form, or a URL that must not be used.
+    /// The URL that caused the error: that of a part of a multipart form, or a URL that isn't allowed.
     public var url: URL? {
         switch self {
         case .multipartEncodingFailed(let reason): reason.url
@@ -39,7 +39,7 @@ extension AFError {
         }
     }
 
-    /// The content types that validation would have accepted.
+    /// The content types that validation accepts.
     public var acceptableContentTypes: [String]? {
         switch self {
         case .responseValidationFailed(.missingContentType(let types)),
@@ -49,17 +49,17 @@ extension AFError {
         }
     }
 
-    /// The content type that validation refused.
+    /// The content type that validation rejected.
     public var responseContentType: String? {
         if case .responseValidationFailed(.unacceptableContentType(_, let type)) = self { type } else { nil }
     }
 
-    /// The status code that validation refused.
+    /// The status code that validation rejected.
     public var responseCode: Int? {
         if case .responseValidationFailed(.unacceptableStatusCode(let code)) = self { code } else { nil }
     }
 
-    /// The text encoding in which the body could not be read.
+    /// The text encoding with which the body couldn't be decoded.
     public var failedStringEncoding: String.Encoding? {
         switch self {
         case .responseSerializationFailed(.stringSerializationFailed(let encoding)): encoding
@@ -68,17 +68,17 @@ extension AFError {
         }
     }
 
-    /// Where the downloaded file is that could not be moved.
+    /// The location of the downloaded file that couldn't be moved.
     public var sourceURL: URL? {
         if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
     }
 
-    /// Where the downloaded file could not be moved to.
+    /// The destination that the downloaded file couldn't be moved to.
     public var destinationURL: URL? {
         if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
     }
 
-    /// What an interrupted download needs to be resumed, where the error underneath carries it.
+    /// The data to resume an interrupted download, if the underlying error contains it.
     public var downloadResumeData: Data? {
         (underlyingError as? URLError)?.userInfo[Self.resumeDataKey] as? Data
     }

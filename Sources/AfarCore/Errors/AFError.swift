@@ -1,57 +1,57 @@
 public import Foundation
 
-/// Whatever can go wrong between the making of a request and the value handed to its handlers.
+/// An error in any phase from creating a request to producing the value for its handlers.
 ///
-/// Each case says in which phase the request failed; where a phase can fail for several causes, a nested reason tells
-/// which. `localizedDescription` is one line for a person: what was wrong, where, and what to do about it. Credentials
-/// in a URL never appear in it.
+/// Each case represents the phase in which the request failed. If a phase can fail for several reasons, it has a nested reason.
+/// `localizedDescription` is a single human-readable line: what went wrong, where, and how to fix it. It never contains
+/// credentials from a URL.
 public indirect enum AFError: Error, Sendable {
-    /// The value given for an upload could not be turned into something to upload.
+    /// The value to upload couldn't be converted to an upload.
     case createUploadableFailed(error: any Error)
-    /// The value given for a request could not be turned into a `URLRequest`.
+    /// The value couldn't be converted to a `URLRequest`.
     case createURLRequestFailed(error: any Error)
-    /// A download was complete, but its file could not be moved to the destination.
+    /// The download completed, but its file couldn't be moved to the destination.
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
     /// The request was cancelled by a call to `cancel`.
     case explicitlyCancelled
-    /// The value is not a URL.
+    /// The value isn't a URL.
     case invalidURL(url: any URLConvertible)
-    /// A multipart form could not be encoded.
+    /// A multipart form couldn't be encoded.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
-    /// A `ParameterEncoding` could not put its parameters into the request.
+    /// A `ParameterEncoding` couldn't add its parameters to the request.
     case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
-    /// A `ParameterEncoder` could not put its parameters into the request.
+    /// A `ParameterEncoder` couldn't add its parameters to the request.
     case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-    /// A request adapter refused the request.
+    /// A request adapter failed the request.
     case requestAdaptationFailed(error: any Error)
-    /// A retrier failed itself while it was deciding about a failed request.
+    /// A retrier failed while deciding about a failed request.
     case requestRetryFailed(retryError: any Error, originalError: any Error)
-    /// The response arrived and a validator refused it.
+    /// A validator rejected the response.
     case responseValidationFailed(reason: ResponseValidationFailureReason)
-    /// The response arrived and could not be turned into the value asked for.
+    /// The response couldn't be converted to the requested value.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason)
-    /// The server's identity was not accepted.
+    /// The server isn't trusted.
     case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
-    /// The session went out of memory while the request was under way.
+    /// The session was deinitialized while the request was in progress.
     case sessionDeinitialized
     /// The session was invalidated, with an error or on purpose.
     case sessionInvalidated(error: (any Error)?)
     /// The exchange with the server failed.
     case sessionTaskFailed(error: any Error)
-    /// The request is one that must not be sent.
+    /// The request is invalid and wasn't sent.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 
 extension Error {
-    /// This error where it is an `AFError`, else nil.
+    /// This error as an `AFError`; nil if it is another type.
     public var asAFError: AFError? {
         self as? AFError
     }
 
-    /// This error as an `AFError`. It never fails: any other error comes back inside `AFError.sessionTaskFailed`.
+    /// Returns this error as an `AFError`. It never traps: any other error is wrapped in `AFError.sessionTaskFailed`.
     ///
     /// - Parameters:
-    ///   - message: Not used; here so that calls written for a version that traps still compile.
+    ///   - message: Not used. It exists so that code written for Alamofire, where this method traps, compiles.
     ///   - file: Not used.
     ///   - line: Not used.
     public func asAFError(
@@ -62,14 +62,14 @@ extension Error {
         asAFError(or: .sessionTaskFailed(error: self))
     }
 
-    /// This error where it is an `AFError`, else the one given.
+    /// Returns this error if it is an `AFError`, and the given error otherwise.
     package func asAFError(or defaultAFError: @autoclosure () -> AFError) -> AFError {
         self as? AFError ?? defaultAFError()
     }
 }
 
 extension AFError {
-    /// What the transport said, where it was the transport that failed.
+    /// The transport's error, if the transport failed.
     package var transportError: TransportError? {
         guard case .sessionTaskFailed(let error) = self else { return nil }
         return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError

@@ -2,11 +2,11 @@
 public typealias AFResult<Success> = Result<Success, AFError>
 
 extension Result where Success == Void {
-    /// A success that carries nothing, as a validator says it.
+    /// A success without a value, as validators return it.
     public static var success: Self { .success(()) }
 }
 
-// Many a program has these of its own, which come first.
+// Disfavored, because many programs define these themselves.
 extension Result {
     /// Whether this is a success.
     @_disfavoredOverload
@@ -20,13 +20,13 @@ extension Result {
         !isSuccess
     }
 
-    /// The value of a success, nil for a failure.
+    /// The value of a success; nil for a failure.
     @_disfavoredOverload
     public var value: Success? {
         if case .success(let value) = self { value } else { nil }
     }
 
-    /// The error of a failure, nil for a success.
+    /// The error of a failure; nil for a success.
     @_disfavoredOverload
     public var error: Failure? {
         if case .failure(let error) = self { error } else { nil }

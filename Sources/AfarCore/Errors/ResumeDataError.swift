@@ -1,20 +1,19 @@
 public import Foundation
 
-/// Why resume data cannot be used. It reaches the handlers inside ``AFError/createURLRequestFailed(error:)``; nothing was
-/// sent.
+/// The reason resume data can't be used. Handlers receive it in ``AFError/createURLRequestFailed(error:)``; nothing was sent.
 public enum ResumeDataError: Error, Sendable, Hashable {
-    /// The bytes are not resume data of this library; another one's, perhaps.
+    /// The data isn't this library's resume data. It may belong to another library.
     case notResumeData
-    /// A newer version of this library made them, in a format of this number.
+    /// The data was created by a newer version of this library, in this version of the format.
     case newerVersion(Int)
-    /// They are resume data of which a part is missing or was changed.
+    /// The resume data is incomplete or was modified.
     case damaged
-    /// The part of the file at this path is being written to by another request.
+    /// Another request is writing to the partial file at this path.
     case inUse(path: String)
 }
 
 extension ResumeDataError: CustomStringConvertible, LocalizedError {
-    /// What is wrong, and what to do.
+    /// A description of the problem and how to fix it.
     public var description: String {
         switch self {
         case .notResumeData:
@@ -28,6 +27,6 @@ extension ResumeDataError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// The same text.
+    /// The same text as `description`.
     public var errorDescription: String? { description }
 }

@@ -4,132 +4,132 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A monitor of closures: each is called for the event of its name, if it is set.
+/// A monitor that calls a closure for each event, if one is set.
 ///
-/// Set the closures before the monitor is given to a session or a request. The results of serializers (the generic
-/// events) are observed by a subclass, or by a custom monitor.
+/// Set the closures before you pass the monitor to a session or a request. To observe the results of serializers (the generic
+/// events), write a subclass or a custom monitor.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
-    // Sendable because the closures are to be set before use.
+    // Sendable because the closures must be set before use.
 
     // MARK: Sessions
 
-    /// For `urlSession(_:didBecomeInvalidWithError:)`.
+    /// Called for `urlSession(_:didBecomeInvalidWithError:)`.
     open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)?
 
     // MARK: Tasks
 
-    /// For `urlSession(_:task:didReceive:)`.
+    /// Called for `urlSession(_:task:didReceive:)`.
     open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?
-    /// For `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+    /// Called for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
-    /// For `urlSession(_:taskNeedsNewBodyStream:)`.
+    /// Called for `urlSession(_:taskNeedsNewBodyStream:)`.
     open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)?
-    /// For `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
+    /// Called for `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
     open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)?
-    /// For `urlSession(_:task:didFinishCollecting:)`.
+    /// Called for `urlSession(_:task:didFinishCollecting:)`.
     open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, TaskMetrics) -> Void)?
-    /// For `urlSession(_:task:didCompleteWithError:)`.
+    /// Called for `urlSession(_:task:didCompleteWithError:)`.
     open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)?
-    /// For `urlSession(_:taskIsWaitingForConnectivity:)`.
+    /// Called for `urlSession(_:taskIsWaitingForConnectivity:)`.
     open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)?
 
     // MARK: Data tasks
 
-    /// For `urlSession(_:dataTask:didReceive:)`.
+    /// Called for `urlSession(_:dataTask:didReceive:)`.
     open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)?
-    /// For `urlSession(_:dataTask:didReceive:)`.
+    /// Called for `urlSession(_:dataTask:didReceive:)`.
     open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)?
-    /// For `urlSession(_:dataTask:willCacheResponse:)`.
+    /// Called for `urlSession(_:dataTask:willCacheResponse:)`.
     open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)?
 
     // MARK: Download tasks
 
-    /// For `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
+    /// Called for `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
     open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
-    /// For `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+    /// Called for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
-    /// For `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+    /// Called for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
 
     // MARK: All requests
 
-    /// For `request(_:didCreateInitialURLRequest:)`.
+    /// Called for `request(_:didCreateInitialURLRequest:)`.
     open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)?
-    /// For `request(_:didFailToCreateURLRequestWithError:)`.
+    /// Called for `request(_:didFailToCreateURLRequestWithError:)`.
     open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)?
-    /// For `request(_:didAdaptInitialRequest:to:)`.
+    /// Called for `request(_:didAdaptInitialRequest:to:)`.
     open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)?
-    /// For `request(_:didFailToAdaptURLRequest:withError:)`.
+    /// Called for `request(_:didFailToAdaptURLRequest:withError:)`.
     open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)?
-    /// For `request(_:didCreateURLRequest:)`.
+    /// Called for `request(_:didCreateURLRequest:)`.
     open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)?
-    /// For `request(_:didCreateTask:)`.
+    /// Called for `request(_:didCreateTask:)`.
     open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)?
-    /// For `request(_:didGatherMetrics:)`.
+    /// Called for `request(_:didGatherMetrics:)`.
     open var requestDidGatherMetrics: ((Request, TaskMetrics) -> Void)?
-    /// For `request(_:didFailTask:earlyWithError:)`.
+    /// Called for `request(_:didFailTask:earlyWithError:)`.
     open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)?
-    /// For `request(_:didCompleteTask:with:)`.
+    /// Called for `request(_:didCompleteTask:with:)`.
     open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)?
-    /// For `requestIsRetrying(_:)`.
+    /// Called for `requestIsRetrying(_:)`.
     open var requestIsRetrying: ((Request) -> Void)?
-    /// For `requestDidFinish(_:)`.
+    /// Called for `requestDidFinish(_:)`.
     open var requestDidFinish: ((Request) -> Void)?
-    /// For `requestDidResume(_:)`.
+    /// Called for `requestDidResume(_:)`.
     open var requestDidResume: ((Request) -> Void)?
-    /// For `request(_:didResumeTask:)`.
+    /// Called for `request(_:didResumeTask:)`.
     open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)?
-    /// For `requestDidSuspend(_:)`.
+    /// Called for `requestDidSuspend(_:)`.
     open var requestDidSuspend: ((Request) -> Void)?
-    /// For `request(_:didSuspendTask:)`.
+    /// Called for `request(_:didSuspendTask:)`.
     open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)?
-    /// For `requestDidCancel(_:)`.
+    /// Called for `requestDidCancel(_:)`.
     open var requestDidCancel: ((Request) -> Void)?
-    /// For `request(_:didCancelTask:)`.
+    /// Called for `request(_:didCancelTask:)`.
     open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)?
 
     // MARK: Data requests
 
-    /// For `request(_:didValidateRequest:response:data:withResult:)`.
+    /// Called for `request(_:didValidateRequest:response:data:withResult:)`.
     open var requestDidValidateRequestResponseDataWithResult:
         ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
-    /// For `request(_:didParseResponse:)`.
+    /// Called for `request(_:didParseResponse:)`.
     open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)?
 
     // MARK: Streams
 
-    /// For `request(_:didValidateRequest:response:withResult:)`.
+    /// Called for `request(_:didValidateRequest:response:withResult:)`.
     open var requestDidValidateRequestResponseWithResult:
         ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
 
     // MARK: Uploads
 
-    /// For `request(_:didCreateUploadable:)`.
+    /// Called for `request(_:didCreateUploadable:)`.
     open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)?
-    /// For `request(_:didFailToCreateUploadableWithError:)`.
+    /// Called for `request(_:didFailToCreateUploadableWithError:)`.
     open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)?
-    /// For `request(_:didProvideInputStream:)`.
+    /// Called for `request(_:didProvideInputStream:)`.
     open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)?
 
     // MARK: Downloads
 
-    /// For `request(_:didFinishDownloadingUsing:with:)`.
+    /// Called for `request(_:didFinishDownloadingUsing:with:)`.
     open var requestDidFinishDownloadingUsingTaskWithResult:
         ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
-    /// For `request(_:didCreateDestinationURL:)`.
+    /// Called for `request(_:didCreateDestinationURL:)`.
     open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)?
-    /// For `request(_:didValidateRequest:response:fileURL:withResult:)`.
+    /// Called for `request(_:didValidateRequest:response:fileURL:withResult:)`.
     open var requestDidValidateRequestResponseFileURLWithResult:
         ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
-    /// For `request(_:didParseResponse:)`.
+    /// Called for `request(_:didParseResponse:)`.
     open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
 
-    /// Where the closures are called.
+    /// The queue on which the closures are called.
     public let queue: DispatchQueue
 
-    /// Makes a monitor without closures.
+    /// Creates a monitor without closures.
     ///
-    /// - Parameter queue: Where the closures are called. The default is the main queue.
+    /// - Parameter queue: The queue on which the closures are called. The default is the main queue.
     public init(queue: DispatchQueue = .main) {
         self.queue = queue
     }

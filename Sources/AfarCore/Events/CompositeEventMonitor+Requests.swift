@@ -155,7 +155,7 @@ extension CompositeEventMonitor {
 
     /// Forwards the event to each monitor, on its queue.
     public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
-        // Handed through, not used.
+        // Only forwarded, not used.
         nonisolated(unsafe) let stream = stream
         perform { $0.request(request, didProvideInputStream: stream) }
     }
@@ -202,7 +202,7 @@ extension CompositeEventMonitor {
 }
 
 extension CompositeEventMonitor {
-    /// Forwards a serialized response of any type.
+    /// Forwards a serialized response with a value of any type.
     func request<Value>(_ request: DataRequest, didSerialize response: DataResponse<Value, AFError>) {
         func tell<Assumed: Sendable>(_ type: Assumed.Type) {
             guard let response = response as? DataResponse<Assumed, AFError> else { return }
@@ -211,7 +211,7 @@ extension CompositeEventMonitor {
         tell(assumedSendable(Value.self))
     }
 
-    /// Forwards a serialized download of any type.
+    /// Forwards a serialized download with a value of any type.
     func request<Value>(_ request: DownloadRequest, didSerialize response: DownloadResponse<Value, AFError>) {
         func tell<Assumed: Sendable>(_ type: Assumed.Type) {
             guard let response = response as? DownloadResponse<Assumed, AFError> else { return }
@@ -221,11 +221,11 @@ extension CompositeEventMonitor {
     }
 }
 
-/// A type, taken for one whose values may be shared.
+/// Returns a type as if it were `Sendable`.
 ///
-/// The monitors' generic methods ask for such, and serializers make values of any type. `Sendable` has no existence while
-/// a program runs: both types are represented alike, which makes the cast safe. What a monitor may do with a value that is
-/// not really sendable, ``EventMonitor`` says.
+/// The monitors' generic methods require `Sendable` values, but serializers produce values of any type. `Sendable` doesn't exist
+/// at run time: both types have the same representation, which makes the cast safe. See ``EventMonitor`` for what a monitor can
+/// do with a value that isn't really sendable.
 private func assumedSendable(_ type: Any.Type) -> any Sendable.Type {
     unsafeBitCast(type, to: (any Sendable.Type).self)
 }

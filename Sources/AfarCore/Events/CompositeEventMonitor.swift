@@ -4,16 +4,16 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Forwards events to several monitors, to each on its own queue.
+/// A monitor that forwards events to several monitors, each on its own queue.
 public final class CompositeEventMonitor: EventMonitor {
-    /// Where the methods of a composite that is part of another are called. They only forward events.
+    /// The queue on which the methods are called if this monitor is part of another composite. They only forward events.
     public let queue: DispatchQueue
     private let listeners: [Listener]
 
-    /// A monitor and its queue, which is read once: it may be anybody's code.
+    /// A monitor and its queue. The queue is read only once, because the property can be user code.
     struct Listener: Sendable {
         let monitor: any EventMonitor
-        /// Nil for one that sees to its queue itself.
+        /// Nil if the monitor dispatches to its queue itself.
         let queue: DispatchQueue?
 
         init(_ monitor: any EventMonitor) {
@@ -22,17 +22,17 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Makes a monitor of others.
+    /// Creates a monitor that forwards to others.
     ///
     /// - Parameters:
-    ///   - queue: See ``queue``. The default is a serial queue of its own.
+    ///   - queue: See ``queue``. The default is a new serial queue.
     ///   - monitors: The monitors, in the order in which they are notified.
     public init(queue: DispatchQueue = DispatchQueue(label: "afar.events"), monitors: [any EventMonitor]) {
         self.queue = queue
         listeners = monitors.map(Listener.init)
     }
 
-    /// Makes a monitor of those of another and one more.
+    /// Creates a monitor that forwards to the monitors of another and one more.
     init(_ other: CompositeEventMonitor, adding listener: Listener) {
         queue = DispatchQueue(label: "afar.events")
         listeners = other.listeners + [listener]
@@ -41,7 +41,7 @@ public final class CompositeEventMonitor: EventMonitor {
     /// The monitors, in the order in which they are notified.
     public var monitors: [any EventMonitor] { listeners.map(\.monitor) }
 
-    /// Forwards an event. Each monitor gets the events from one thread in order.
+    /// Forwards an event. Each monitor receives the events of one thread in order.
     func perform(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
         for listener in listeners {
             if let queue = listener.queue {
@@ -52,7 +52,7 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Forwards a response's head, in Foundation's form, which is made only when there are monitors.
+    /// Forwards a response's head in Foundation's form, which is created only if there are monitors.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive head: ResponseHead) {
         for listener in listeners {
             listener.queue?.async {
@@ -63,6 +63,6 @@ public final class CompositeEventMonitor: EventMonitor {
     }
 }
 
-/// A monitor that puts onto its queue only what concerns it, so that the rest costs nothing. It is called wherever things
-/// happen, also while a request's lock is held.
+/// A monitor that dispatches only the events it needs to its queue, so that other events cost nothing. It is called on the thread
+/// of the event, which can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Notifies a session's delegate, on the session's root queue, of the events that it has closures for.
+/// A monitor that calls the closures of a session's delegate on the session's root queue.
 final class DelegateEvents: SelectiveEventMonitor {
     let queue: DispatchQueue
     private let delegate: SessionDelegate

@@ -44,7 +44,7 @@ extension EventMonitor {
     /// The default implementation ignores the event.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics) {}
 
-    /// The method is never called.
+    /// This method is never called.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
@@ -120,7 +120,7 @@ extension EventMonitor {
     /// The default implementation ignores the event.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {}
 
-    /// The method is never called.
+    /// This method is never called.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {}
 

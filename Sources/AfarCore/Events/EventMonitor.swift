@@ -4,46 +4,46 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Observes the events of requests: of all of a session (`eventMonitors` of its initializer), or of one
+/// A type that observes the events of all requests of a session (`eventMonitors` of its initializer), or of one request
 /// (``Request/eventMonitor(_:)``).
 ///
-/// Every method has a default implementation that ignores the event; implement those for the events to observe. Methods
-/// are called on the monitor's ``queue``, in the order in which things happened, and nothing waits for them: when one
-/// is called, the request may be further already.
+/// Every method has a default implementation that ignores the event. Implement those for the events you want to observe. The
+/// methods are called on the monitor's ``queue``, in the order of the events. The request doesn't wait for them, so it can have
+/// progressed further by the time a method is called.
 ///
-/// The events of a successful attempt of a ``DataRequest`` come in this order; those in brackets not for every request.
+/// A successful attempt of a ``DataRequest`` has the following events, in this order. Those in brackets don't occur for every
+/// request.
 ///
-/// 1. `requestDidResume`, `didCreateInitialURLRequest`, [`didAdaptInitialRequest`, `didCreateUploadable`],
-///    `didCreateURLRequest`, `didCreateTask`, `didResumeTask`
-/// 2. [`taskIsWaitingForConnectivity`, `taskNeedsNewBodyStream`, `didProvideInputStream`, `didSendBodyData`], [`willPerformHTTPRedirection`,
-///    `didReceive challenge`], `dataTask:didReceive response`, `dataTask:didReceive data`
+/// 1. `requestDidResume`, `didCreateInitialURLRequest`, [`didAdaptInitialRequest`, `didCreateUploadable`], `didCreateURLRequest`,
+///   `didCreateTask`, `didResumeTask`
+/// 2. [`taskIsWaitingForConnectivity`, `taskNeedsNewBodyStream`, `didProvideInputStream`, `didSendBodyData`],
+///   [`willPerformHTTPRedirection`, `didReceive challenge`], `dataTask:didReceive response`, `dataTask:didReceive data`
 /// 3. `didFinishCollecting`, `didGatherMetrics`, `task:didCompleteWithError`, [`didValidateRequest` for each validator],
-///    `request:didCompleteTask`
-/// 4. [`requestIsRetrying`, and again from 1 without `requestDidResume`], `requestDidFinish`, `didParseResponse` for each
-///    handler
+///   `request:didCompleteTask`
+/// 4. [`requestIsRetrying`, and again from 1 without `requestDidResume`], `requestDidFinish`, `didParseResponse` for each handler
 ///
-/// A ``DownloadRequest`` has `didResumeAtOffset`, `didWriteData` and `didFinishDownloadingTo` in place of the `dataTask:`
-/// methods, and `didCreateDestinationURL` and `didFinishDownloadingUsing` when its file has been moved.
+/// A ``DownloadRequest`` has `didResumeAtOffset`, `didWriteData` and `didFinishDownloadingTo` instead of the `dataTask:` methods,
+/// and `didCreateDestinationURL` and `didFinishDownloadingUsing` when its file has been moved.
 ///
-/// The methods speak of Foundation's tasks: each attempt has one, whatever the transport, as in ``Request/tasks``. The
-/// `URLSession` is `URLSession.shared` and stands for the session only because the signatures have one.
+/// The methods use Foundation's tasks: each attempt has one, with any transport, as in ``Request/tasks``. The `URLSession` is
+/// always `URLSession.shared`, a placeholder that the signatures require.
 public protocol EventMonitor: Sendable {
-    /// Where the methods are called. The default is the main queue: in a program whose main thread is blocked nothing is
-    /// ever called there. A concurrent queue loses the order.
+    /// The queue on which the methods are called. The default is the main queue, so nothing is called in a program whose main
+    /// thread is blocked. A concurrent queue doesn't preserve the order of events.
     var queue: DispatchQueue { get }
 
     // MARK: Sessions
 
-    /// A session was invalidated, or released (the error is nil then).
+    /// Called when a session was invalidated or released. The error is nil if it was released.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
     // MARK: Tasks
 
-    /// A server asks for credentials (401), by whatever scheme. Challenges of proxies and certificates are not
-    /// reported.
+    /// Called when a server requests credentials (401), with any scheme. Challenges of proxies and certificates are not reported.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
-    /// Bytes of a body were sent: since the last call, in all, and expected in all (−1 when that is not known).
+    /// Called when bytes of a body were sent, with the number since the last call, the total number, and the expected total (−1
+    /// if unknown).
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -51,54 +51,56 @@ public protocol EventMonitor: Sendable {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
 
-    /// An attempt is about to read the input stream that is its body.
+    /// Called when an attempt is about to read the input stream that is its body.
     func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
 
-    /// A redirect is followed now.
+    /// Called when a redirect is about to be followed.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest)
 
-    /// An attempt was measured. Foundation's `URLSessionTaskMetrics` cannot be made, so these are ``TaskMetrics``.
+    /// Called with the metrics of an attempt. They are ``TaskMetrics``, because other libraries can't create Foundation's
+    /// `URLSessionTaskMetrics`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics)
 
-    /// Never called, as other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
+    /// Never called, because other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     @UseTaskMetrics
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The network work of an attempt is over; the error is that of the network.
+    /// Called when the network activity of an attempt has ended, with the network error if it failed.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 
-    /// There is no network, and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once for
-    /// each wait, before anything is sent.
+    /// Called when there is no network and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once
+    /// per wait, before anything is sent.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
     // MARK: Data tasks
 
-    /// A response's head arrived.
+    /// Called when the head of a response has arrived.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
 
-    /// Bytes of a response's body arrived: the whole body at once when it is held in memory, else each chunk.
+    /// Called when bytes of a response's body have arrived: once with the whole body if it is held in memory, otherwise for each
+    /// chunk.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// The session's cache will keep a response, unless a handler does not want that.
+    /// Called when the session's cache is about to store a response. A handler can still prevent it.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
 
     // MARK: Download tasks
 
-    /// A download goes on where another broke off: after so many bytes, of so many in all (−1 when that is not known).
+    /// Called when a download resumes an earlier one, with the offset in bytes and the expected total (−1 if unknown).
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 
-    /// Bytes were written: since the last call, in all with those that were there, and expected in all (−1 when that is
-    /// not known).
+    /// Called when bytes were written, with the number since the last call, the total number including those of an earlier part,
+    /// and the expected total (−1 if unknown).
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -106,70 +108,71 @@ public protocol EventMonitor: Sendable {
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64)
 
-    /// A download is whole, in a temporary file. By the time this is called the file may have been moved.
+    /// Called when a download is complete in a temporary file. By the time this is called, the file may have been moved.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
     // MARK: All requests
 
-    /// An attempt's `URLRequest` was made, before the adapters.
+    /// Called when an attempt's `URLRequest` was created, before the adapters run.
     func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)
 
-    /// An attempt's `URLRequest` could not be made.
+    /// Called when an attempt's `URLRequest` couldn't be created.
     func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError)
 
-    /// The adapters have made something else of an attempt's `URLRequest`.
+    /// Called when the adapters have changed an attempt's `URLRequest`.
     func request(_ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest)
 
-    /// An adapter failed.
+    /// Called when an adapter failed.
     func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
 
-    /// An attempt's final `URLRequest` is there.
+    /// Called when an attempt's final `URLRequest` was created.
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
 
-    /// An attempt has its task: it is sent now.
+    /// Called when an attempt's task was created, right before it is sent.
     func request(_ request: Request, didCreateTask task: URLSessionTask)
 
-    /// An attempt was measured. Foundation's `URLSessionTaskMetrics` cannot be made, so these are ``TaskMetrics``.
+    /// Called with the metrics of an attempt. They are ``TaskMetrics``, because other libraries can't create Foundation's
+    /// `URLSessionTaskMetrics`.
     func request(_ request: Request, didGatherMetrics metrics: TaskMetrics)
 
-    /// Never called, as other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
+    /// Never called, because other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     @UseTaskMetrics
     func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
 
-    /// An attempt failed by a decision of this library, not by the network's.
+    /// Called when this library failed an attempt, rather than the network.
     func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
 
-    /// An attempt is over and has been validated.
+    /// Called when an attempt has ended and was validated.
     func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
 
-    /// The request is about to be tried again.
+    /// Called when the request is about to be retried.
     func requestIsRetrying(_ request: Request)
 
-    /// There will be no further attempt; the serializers' turn has come.
+    /// Called when the last attempt has ended, before the serializers run.
     func requestDidFinish(_ request: Request)
 
-    /// The request was resumed.
+    /// Called when the request was resumed.
     func requestDidResume(_ request: Request)
 
-    /// An attempt's task was resumed: when it is sent, and with its request.
+    /// Called when an attempt's task was resumed: when it is sent, and when its request is resumed.
     func request(_ request: Request, didResumeTask task: URLSessionTask)
 
-    /// The request was suspended.
+    /// Called when the request was suspended.
     func requestDidSuspend(_ request: Request)
 
-    /// An attempt's task was suspended with its request.
+    /// Called when an attempt's task was suspended with its request.
     func request(_ request: Request, didSuspendTask task: URLSessionTask)
 
-    /// The request was cancelled.
+    /// Called when the request was cancelled.
     func requestDidCancel(_ request: Request)
 
-    /// An attempt's task was cancelled with its request.
+    /// Called when an attempt's task was cancelled with its request.
     func request(_ request: Request, didCancelTask task: URLSessionTask)
 
     // MARK: Data requests
 
-    /// A validator looked at a response.
+    /// Called when a validator has validated a response.
     func request(
         _ request: DataRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -177,46 +180,46 @@ public protocol EventMonitor: Sendable {
         data: Data?,
         withResult result: Request.ValidationResult)
 
-    /// A handler's response was made without a serializer.
+    /// Called when a response was created for a handler without a serializer.
     func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
 
-    /// A handler's response was made by a serializer. The value may be of any type, one that is not `Sendable` too: then
-    /// leave its contents alone, the handler may be using it.
+    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`. In
+    /// that case, don't access its contents, because the handler may be using it.
     func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
     // MARK: Streams
 
-    /// A validator looked at a response's head.
+    /// Called when a validator has validated a response's head.
     func request(
         _ request: DataStreamRequest,
         didValidateRequest urlRequest: URLRequest?,
         response: HTTPURLResponse,
         withResult result: Request.ValidationResult)
 
-    /// A serializer looked at a chunk.
+    /// Called when a serializer has processed a chunk.
     func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
 
     // MARK: Uploads
 
-    /// The body was made.
+    /// Called when the body was created.
     func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
 
-    /// The body could not be made.
+    /// Called when the body couldn't be created.
     func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
 
-    /// The body is an input stream, which is read now. Leave it alone.
+    /// Called when the body is an input stream that is about to be read. Don't use the stream.
     func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
 
     // MARK: Downloads
 
-    /// A download's file is where it stays, or could not be moved there.
+    /// Called when a download's file is at its final location, or couldn't be moved there.
     func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
 
-    /// It is known where a download's file goes: to its destination or, without one, nowhere else than it is.
+    /// Called when the destination of a download's file was determined. Without a destination, it is the file's current location.
     func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
 
-    /// A validator looked at a response.
+    /// Called when a validator has validated a response.
     func request(
         _ request: DownloadRequest,
         didValidateRequest urlRequest: URLRequest?,
@@ -224,11 +227,11 @@ public protocol EventMonitor: Sendable {
         fileURL: URL?,
         withResult result: Request.ValidationResult)
 
-    /// A handler's response was made without a serializer.
+    /// Called when a response was created for a handler without a serializer.
     func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
 
-    /// A handler's response was made by a serializer. The value may be of any type, one that is not `Sendable` too: then
-    /// leave its contents alone, the handler may be using it.
+    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`. In
+    /// that case, don't access its contents, because the handler may be using it.
     func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }

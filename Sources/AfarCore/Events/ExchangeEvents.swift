@@ -7,7 +7,7 @@ import HTTPTypes
 
 /// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
-    /// What the monitors were notified of.
+    /// The events already reported to the monitors.
     private struct Told {
         var bytesSent: Int64 = 0
         var bytesReceived: Int64 = 0
@@ -23,7 +23,7 @@ final class ExchangeEvents: ExchangeObserver {
         self.events = events
     }
 
-    /// Nil when nobody wants to know.
+    /// Returns nil if no one observes the events.
     static func make(of request: Request) -> ExchangeEvents? {
         let events = request.events
         return events != nil || request.showsProgress ? ExchangeEvents(of: request, events: events) : nil
@@ -82,7 +82,8 @@ final class ExchangeEvents: ExchangeObserver {
             totalBytesExpectedToWrite: expected.map { before + $0 } ?? -1)
     }
 
-    /// How many bytes are new, if any are. What is sent again, after a redirect say, counts from its first byte.
+    /// Returns the number of new bytes, if there are any. Bytes that are sent again, for example after a redirect, count from the
+    /// first byte.
     private func newBytes(_ direction: WritableKeyPath<Told, Int64>, _ bytes: Int64) -> Int64? {
         let newBytes = told.withLock { told in
             let last = told[keyPath: direction]

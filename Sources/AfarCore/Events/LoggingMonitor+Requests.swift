@@ -19,7 +19,7 @@ extension LoggingMonitor {
     /// Logs the outcome of the request at ``Level/info``.
     public func requestDidFinish(_ request: Request) { conclude(request) }
 
-    // MARK: Making it
+    // MARK: Creating the request
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
@@ -60,7 +60,7 @@ extension LoggingMonitor {
         note(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
     }
 
-    // MARK: Its end
+    // MARK: Completion
 
     /// Logs the metrics at ``Level/debug``.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
@@ -147,11 +147,11 @@ extension LoggingMonitor {
         noteSerialization(of: request, result)
     }
 
-    /// The value may be in use by its handler: only its type is told.
+    /// Logs only the type of the value, because the handler may be using the value.
     private func noteSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
         switch result {
         case .success: note(request, "serialized as \(Value.self)")
-        // What went wrong before the serializers is told already.
+        // Earlier errors have already been logged.
         case .failure(let error) where request.error == nil: conclude(request, failingWith: error)
         case .failure: break
         }
@@ -176,7 +176,7 @@ extension LoggingMonitor {
 }
 
 extension UploadRequest.Uploadable {
-    /// What it is, for a person.
+    /// A description of the body for the log.
     fileprivate var words: String {
         switch self {
         case .data(let data): Quantity.bytes(Int64(data.count))

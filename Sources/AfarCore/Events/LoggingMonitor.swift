@@ -4,30 +4,30 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Logs the events of requests: at ``Level/info`` one line for each when it is over, at ``Level/debug`` also how
-/// it got there.
+/// A monitor that logs the events of requests: at ``Level/info`` one line per finished request, at ``Level/debug`` also each
+/// step.
 ///
 /// ```swift
 /// let session = Session(eventMonitors: [LoggingMonitor(.debug)])
 /// ```
 ///
-/// Passwords, tokens and cookies in headers and URLs are hidden, and bodies are not shown at all. The environment
-/// variable `AFAR_LOG`, `info` or `debug`, has every session log without a change to the program; it is read once, when
-/// the first session is made.
+/// Passwords, tokens and cookies in headers and URLs are redacted, and bodies aren't logged. To make every session log without
+/// changing the program, set the environment variable `AFAR_LOG` to `info` or `debug`. It is read once, when the first session is
+/// created.
 public final class LoggingMonitor: EventMonitor {
-    /// How much is logged.
+    /// The amount of detail that is logged.
     public let level: Level
-    /// Where entries are made and written, one after the other.
+    /// The serial queue on which entries are created and written.
     public let queue: DispatchQueue
 
     private let write: @Sendable (Entry) -> Void
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - level: How much is written down. The default is ``Level/info``.
-    ///   - queue: Where entries are made and written. The default is a queue of its own. It must be serial.
-    ///   - write: Takes the entries, one at a time, on `queue`. The default is to write them to the standard error stream.
+    ///   - level: The amount of detail that is logged. The default is ``Level/info``.
+    ///   - queue: The queue on which entries are created and written. It must be serial. The default is a new queue.
+    ///   - write: Called with one entry at a time, on `queue`. The default writes to the standard error stream.
     @preconcurrency
     public init(
         _ level: Level = .info,
@@ -39,13 +39,13 @@ public final class LoggingMonitor: EventMonitor {
         self.write = write ?? { StandardError.note("\($0)") }
     }
 
-    /// Notes that a request is over.
+    /// Logs the outcome of a finished request.
     func conclude(_ request: Request) {
         let summary = RequestSummary(request)
         write(summary.text, of: request, at: .info, metadata: summary.metadata)
     }
 
-    /// Notes that a request is over whose response could not be made a value.
+    /// Logs the outcome of a finished request whose response couldn't be serialized.
     func conclude(_ request: Request, failingWith error: AFError) {
         let summary = RequestSummary(request)
         var metadata = summary.metadata
@@ -53,7 +53,7 @@ public final class LoggingMonitor: EventMonitor {
         write("\(summary.line) was not serialized: \(error)", of: request, at: .info, metadata: metadata)
     }
 
-    /// Notes a step on the way.
+    /// Logs a step of a request.
     func note(
         _ request: Request?, _ message: @autoclosure () -> String, _ details: @autoclosure () -> [String] = []
     ) {
@@ -73,7 +73,7 @@ public final class LoggingMonitor: EventMonitor {
                 namesRequest: self.level == .debug))
     }
 
-    /// Headers, one a line.
+    /// Returns one line per header.
     func lines(_ headers: HTTPHeaders, of request: Request?, after mark: String) -> [String] {
         let redaction = Redaction(sensitiveHeaders: request?.session.configuration.sensitiveHeaders ?? [])
         return headers.map { "\(mark) \($0.name): \(redaction.value($0.value, of: $0.name))" }
@@ -81,36 +81,36 @@ public final class LoggingMonitor: EventMonitor {
 }
 
 extension LoggingMonitor {
-    /// How much a monitor logs.
+    /// The amount of detail that a monitor logs.
     public enum Level: String, Sendable, CaseIterable {
-        /// One line for each request, when it is over.
+        /// One line per request, when it has finished.
         case info
-        /// Every step of every attempt too, with the headers.
+        /// Also every step of every attempt, with the headers.
         case debug
     }
 }
 
 extension LoggingMonitor {
-    /// One thing that happened.
+    /// A log entry.
     public struct Entry: Sendable {
-        /// ``Level/info`` for what came of a request, ``Level/debug`` for the steps on the way.
+        /// ``Level/info`` for the outcome of a request, ``Level/debug`` for its steps.
         public let level: Level
-        /// What happened, in one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms".
+        /// The event on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms".
         public let message: String
-        /// Headers and metrics, one a line; empty for most entries.
+        /// Headers and metrics, one per line; empty for most entries.
         public let details: [String]
-        /// The facts by name. All entries have `request` (see ``Request/id``) and `attempt` (counted from 1); what came of
-        /// a request has also `method`, `url`, `duration`, and where they are known `status`, `bytes` and `error`. A response
-        /// of the session's cache has `cached`, which is `true`.
+        /// The facts by name. All entries have `request` (see ``Request/id``) and `attempt` (counted from 1). The outcome of a
+        /// request also has `method`, `url`, `duration`, and, if known, `status`, `bytes` and `error`. A response from the
+        /// session's cache has `cached` with the value `true`.
         public let metadata: [String: String]
-        /// Whether the description tells which request is meant.
+        /// Whether the description identifies the request.
         let namesRequest: Bool
     }
 }
 
 extension LoggingMonitor.Entry: CustomStringConvertible {
-    /// The message and the details in lines of their own. Where steps are told, it begins with the first digits of the
-    /// request's id, as the steps of several requests mingle.
+    /// The message, followed by the details on their own lines. At ``LoggingMonitor/Level/debug``, it begins with the first
+    /// digits of the request's id, because the steps of several requests can be interleaved.
     public var description: String {
         let id = namesRequest ? metadata["request"].map { "[\($0.prefix(8))] " } ?? "" : ""
         return ([id + message] + details.map { "  \($0)" }).joined(separator: "\n")
@@ -118,17 +118,17 @@ extension LoggingMonitor.Entry: CustomStringConvertible {
 }
 
 extension LoggingMonitor {
-    /// The monitor that the environment variable `AFAR_LOG` asks for; nil when it is not set.
+    /// The monitor that the environment variable `AFAR_LOG` specifies; nil if it isn't set.
     static let environment: LoggingMonitor? = {
         guard let monitor = make(asked: ProcessInfo.processInfo.environment["AFAR_LOG"]) else { return nil }
-        // What is noted is written by a queue. A program that ends just now waits for it.
+        // The queue writes asynchronously; an exiting program waits for the last entries.
         atexit { LoggingMonitor.environment?.queue.sync {} }
         return monitor
     }()
 
     /// - Parameters:
-    ///   - value: What the variable is set to.
-    ///   - complain: Called with a message when the value is unknown.
+    ///   - value: The value of the variable.
+    ///   - complain: Called with a message if the value is unknown.
     static func make(
         asked value: String?, complain: (String) -> Void = { StandardError.note($0) }
     ) -> LoggingMonitor? {

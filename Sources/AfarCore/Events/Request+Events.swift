@@ -6,7 +6,7 @@ import Synchronization
 #endif
 
 extension Request {
-    /// Adds a monitor that observes this request's events from now on, after the session's monitors.
+    /// Adds a monitor that observes this request's events from now on. It is notified after the session's monitors.
     @preconcurrency
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
@@ -20,24 +20,24 @@ extension Request {
         return self
     }
 
-    /// The monitors of this request; nil when there are none.
+    /// The monitors of this request; nil if there are none.
     var events: CompositeEventMonitor? {
         guard isMonitored.load(ordering: .relaxed) || session.eventMonitor != nil else { return nil }
         return mutable.withLock { events(in: $0) }
     }
 
-    /// The same, under the lock.
+    /// Returns the monitors, with the lock already held.
     func events(in state: RequestState) -> CompositeEventMonitor? {
         state.observers?.monitor ?? session.eventMonitor
     }
 
-    /// Notifies the monitors, if there are any, with the request as the type that they expect.
+    /// Notifies the monitors, if there are any, with the request as the expected type.
     func notify<Kind: Request>(_: Kind.Type, _ notify: (CompositeEventMonitor, Kind) -> Void) {
         if let events, let request = self as? Kind { notify(events, request) }
     }
 
-    /// Moves the request to a state that its user wants, and notifies the monitors. It happens under the lock, so that
-    /// events keep their order.
+    /// Moves the request to a state that its user requested and notifies the monitors. The lock must be held, so that events keep
+    /// their order.
     ///
     /// - Returns: Whether the state changed.
     func move(_ state: inout RequestState, to other: State) -> Bool {
@@ -64,11 +64,11 @@ extension Request {
         }
     }
 
-    /// Notifies the monitors that the exchange is over, with its metrics.
+    /// Notifies the monitors that the exchange has ended, with its metrics.
     ///
     /// - Parameters:
-    ///   - error: What went wrong.
-    ///   - isNetworkError: Whether it was the network that failed.
+    ///   - error: The error, if the exchange failed.
+    ///   - isNetworkError: Whether the network failed.
     func didEndExchange(error: AFError?, isNetworkError: Bool) {
         guard let events, let task = lastTask else { return }
         let (metrics, networkError) = mutable.withLock { state in
@@ -86,14 +86,14 @@ extension Request {
         events.urlSession(.shared, task: task, didCompleteWithError: networkError)
     }
 
-    /// Notifies the monitors that an attempt is over, if it was sent.
+    /// Notifies the monitors that an attempt has ended, if it was sent.
     func didCompleteAttempt() {
         guard let events, let task = lastTask, let sent = mutable.withLock({ $0.attempt.sent.take() }) else { return }
         events.request(self, didCompleteTask: task, with: sent.error)
     }
 
-    /// Hands the chunks of a streamed body to the delegate's closure, if there is one, else to `consume`; and tells of
-    /// them.
+    /// Notifies the monitors of the chunks of a streamed body, and passes each chunk to the delegate's closure, or to `consume`
+    /// if there is no closure.
     func forEachChunk(of body: ResponseBodyStream, _ consume: (Data) async -> Void) async throws {
         for try await chunk in body {
             await waitUntilResumed()
@@ -110,12 +110,12 @@ extension Request {
     }
 }
 
-// Who listens to all requests of a session.
+// The listeners to all requests of a session.
 extension SessionState {
-    /// Everybody who may listen: the delegate's closures, the notifications, then the session's monitors and the one that
-    /// the environment asks for.
+    /// Combines all listeners: the delegate's closures, the notifications, the session's monitors, and the monitor from the
+    /// environment.
     ///
-    /// - Returns: Them, and whether there are any but the first two, who listen only now and then.
+    /// - Returns: The listeners, and whether there are any monitors besides the first two, which listen only at times.
     static func listeners(
         _ eventMonitors: [any EventMonitor], _ delegate: SessionDelegate, on rootQueue: DispatchQueue
     ) -> (CompositeEventMonitor, hasEventMonitors: Bool) {
@@ -127,7 +127,7 @@ extension SessionState {
         return (listeners, !eventMonitors.isEmpty)
     }
 
-    /// The monitors of all requests; nil when there are none.
+    /// The monitors of all requests; nil if there are none.
     var eventMonitor: CompositeEventMonitor? {
         hasEventMonitors || delegate.isListening || RequestNotifications.mayBeObserved ? listeners : nil
     }

@@ -5,14 +5,14 @@ import Synchronization
     public import FoundationNetworking
 #endif
 
-/// A monitor that posts notifications about requests: those named ``Request/didResumeNotification`` and so on.
+/// A monitor that posts notifications about requests, such as ``Request/didResumeNotification``.
 ///
-/// Sessions post them by themselves, on the ``defaultQueue``, once a program has used one of the names. Give a session a monitor
-/// of this kind to have them posted on another queue, or to observers that know the names only as text; it posts in the
-/// place of the session then.
+/// Sessions post the notifications on the ``defaultQueue`` once a program has accessed one of the names. Pass this monitor to a
+/// session to post them on another queue, or to reach observers that use the names only as text. It then replaces the session's
+/// own notifications.
 public final class RequestNotifications: EventMonitor {
-    /// Where notifications are posted by default: the main queue; on Linux a queue of their own, since there an observer
-    /// that is added with the main queue would wait for itself when a notification is posted on that.
+    /// The queue on which notifications are posted by default: the main queue, or a dedicated queue on Linux. There, posting on
+    /// the main queue would deadlock with observers that were added with the main queue.
     public static let defaultQueue: DispatchQueue = {
         #if canImport(Darwin)
             .main
@@ -21,14 +21,14 @@ public final class RequestNotifications: EventMonitor {
         #endif
     }()
 
-    /// Where the notifications are posted.
+    /// The queue on which the notifications are posted.
     public let queue: DispatchQueue
-    /// Whether they are posted only once somebody has used a name.
+    /// Whether notifications are posted only after a name was accessed.
     private let isAutomatic: Bool
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
-    /// - Parameter queue: Where the notifications are posted. The default is the ``defaultQueue``.
+    /// - Parameter queue: The queue on which the notifications are posted. The default is the ``defaultQueue``.
     public convenience init(queue: DispatchQueue = RequestNotifications.defaultQueue) {
         self.init(queue: queue, isAutomatic: false)
     }
@@ -38,17 +38,17 @@ public final class RequestNotifications: EventMonitor {
         self.isAutomatic = isAutomatic
     }
 
-    /// What sessions have that were given none.
+    /// The monitor of sessions that were created without one.
     static let automatic = RequestNotifications(queue: defaultQueue, isAutomatic: true)
 
     // MARK: Names
 
     private static let areNamed = Atomic(false)
 
-    /// Whether there may be observers: none can be there before a name was used.
+    /// Whether there can be observers: there can't be any before a name was accessed.
     static var mayBeObserved: Bool { areNamed.load(ordering: .relaxed) }
 
-    /// The names' common part. To be asked for a name means that somebody may observe it from now on.
+    /// The last component of the names. Accessing a name enables the notifications, because the caller may add an observer.
     enum Kind: String {
         case didResume, didSuspend, didCancel, didFinish
         case didResumeTask, didSuspendTask, didCancelTask, didCompleteTask
@@ -61,7 +61,7 @@ public final class RequestNotifications: EventMonitor {
         }
     }
 
-    /// Under which the request is in a notification's `userInfo`.
+    /// The key of the request in a notification's `userInfo`.
     static let requestKey = "afar.request"
 
     private func post(_ kind: Kind, about request: Request, _ task: URLSessionTask? = nil) {
@@ -111,33 +111,33 @@ extension RequestNotifications: SelectiveEventMonitor {
     }
 }
 
-/// The names of the notifications about requests. The object is the request, which ``Foundation/Notification/request``
-/// gives as well. Sessions post them, on the main queue, from when a program first uses one of the names; a program whose
-/// main thread is blocked gives its sessions a ``RequestNotifications`` with another queue.
+/// The names of the notifications about requests. The object is the request, which is also available as
+/// ``Foundation/Notification/request``. Sessions post them on the ``RequestNotifications/defaultQueue`` after a program first
+/// accesses one of the names. To use another queue, pass a ``RequestNotifications`` to the session.
 extension Request {
-    /// A request was resumed.
+    /// Posted when a request was resumed.
     public static var didResumeNotification: Notification.Name { name(of: .didResume) }
-    /// A request was suspended.
+    /// Posted when a request was suspended.
     public static var didSuspendNotification: Notification.Name { name(of: .didSuspend) }
-    /// A request was cancelled.
+    /// Posted when a request was cancelled.
     public static var didCancelNotification: Notification.Name { name(of: .didCancel) }
-    /// A request has made its last attempt; its serializers' turn has come.
+    /// Posted when a request's last attempt has ended, before its serializers run.
     public static var didFinishNotification: Notification.Name { name(of: .didFinish) }
 
-    /// An attempt was sent, or went on.
+    /// Posted when an attempt was sent or resumed.
     public static var didResumeTaskNotification: Notification.Name { name(of: .didResumeTask) }
-    /// An attempt was suspended.
+    /// Posted when an attempt was suspended.
     public static var didSuspendTaskNotification: Notification.Name { name(of: .didSuspendTask) }
-    /// An attempt was cancelled.
+    /// Posted when an attempt was cancelled.
     public static var didCancelTaskNotification: Notification.Name { name(of: .didCancelTask) }
-    /// An attempt is over.
+    /// Posted when an attempt has ended.
     public static var didCompleteTaskNotification: Notification.Name { name(of: .didCompleteTask) }
 
     private static func name(of kind: RequestNotifications.Kind) -> Notification.Name { kind.observableName }
 }
 
 extension Notification {
-    /// The request that this is about; nil for notifications about something else.
+    /// The request of the notification; nil for other notifications.
     public var request: Request? { userInfo?[RequestNotifications.requestKey] as? Request }
 
     /// Keys of a notification's `userInfo`.
@@ -146,13 +146,13 @@ extension Notification {
         /// The task of the attempt.
         public static let Task = "afar.task"
         // swift-format-ignore: AlwaysUseLowerCamelCase
-        /// The bytes of the response, where an attempt has brought any, in memory.
+        /// The bytes of the response that are held in memory, if there are any.
         public static let ResponseData = "afar.responseData"
     }
 }
 
 extension Notification.Name {
-    /// The names of the notifications about attempts, as they were called before ``Request`` had them.
+    /// The earlier names of the notifications about attempts, now on ``Request``.
     public struct Task {
         // swift-format-ignore: AlwaysUseLowerCamelCase
         /// The same as ``Request/didResumeTaskNotification``.

@@ -4,17 +4,17 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What came of a request, in one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". A response of the
+/// The outcome of a request on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". A response from the
 /// session's cache is "200 from the cache".
 package struct RequestSummary {
-    /// The line; secrets in the URL are hidden.
+    /// The line, with secrets in the URL redacted.
     package let text: String
-    /// Its beginning: method, URL and status.
+    /// The beginning of the line: method, URL and status.
     let line: String
-    /// The same in parts, by name.
+    /// The same facts by name.
     let metadata: [String: String]
 
-    /// - Parameter redaction: Decides what is shown of the URL.
+    /// - Parameter redaction: The redaction applied to the URL.
     package init(_ request: Request, redaction: Redaction = .standard) {
         let facts = request.mutable.withLock { state in
             (

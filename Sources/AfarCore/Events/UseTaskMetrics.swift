@@ -1,23 +1,22 @@
-/// Makes the compiler warn about the methods of an ``EventMonitor`` that take Foundation's `URLSessionTaskMetrics`, which
-/// are never called. Replace that type by ``TaskMetrics``.
+/// A result builder that makes the compiler warn about implementations of the ``EventMonitor`` methods that take Foundation's
+/// `URLSessionTaskMetrics`, which are never called. Replace that type with ``TaskMetrics``.
 ///
-/// A protocol's requirement passes its result builder on to the methods that implement it, and the methods of this one
-/// are deprecated.
+/// A protocol requirement passes its result builder on to the methods that implement it, and the methods of this builder are
+/// deprecated.
 ///
 /// Statements that result builders don't support are errors that name this type: `break`, `continue`, `fallthrough`, `guard`,
 /// `while`, `repeat`, `do` with `catch`, `defer`, and local types, type aliases and functions.
 ///
-/// The compiler reports nothing about:
+/// The compiler doesn't warn about:
 /// - a body with a `return` outside closures, whatever else it contains
 /// - a body that is empty or only declares constants and variables
-/// - a method outside the type or extension that declares the conformance, such as one in a subclass of
-///   ``ClosureEventMonitor``
+/// - a method outside the type or extension that declares the conformance, such as one in a subclass of ``ClosureEventMonitor``
 @resultBuilder
 public enum UseTaskMetrics {
-    /// An empty method isn't worth a warning.
+    /// Doesn't warn about an empty method.
     public static func buildBlock() {}
 
-    /// Warns about a method that does something.
+    /// Warns about a non-empty method.
     @available(*, deprecated, message: "This method is never called. Replace URLSessionTaskMetrics by TaskMetrics.")
     public static func buildBlock<each Part>(_ part: repeat each Part) {}
 

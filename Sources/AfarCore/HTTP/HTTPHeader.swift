@@ -1,13 +1,13 @@
 import Foundation
 
-/// One header of a request or response: a name and a value.
+/// A header of a request or response: a name and a value.
 public struct HTTPHeader: Equatable, Hashable, Sendable {
-    /// The name, written as it was given.
+    /// The name, with its original case.
     public let name: String
     /// The value.
     public let value: String
 
-    /// Makes a header.
+    /// Creates a header.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -15,7 +15,7 @@ public struct HTTPHeader: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeader: CustomStringConvertible {
-    /// The header in one line, secrets and all; control characters and invisible ones are written as `\u001B`.
+    /// The header on one line, including secrets. Control characters and invisible characters are written as `\u001B`.
     public var description: String {
         TerminalText.line("\(name): \(value)")
     }
@@ -32,22 +32,22 @@ extension HTTPHeader {
         HTTPHeader(name: "Accept-Charset", value: value)
     }
 
-    /// An `Accept-Language` header. `defaultAcceptLanguage` has the user's own languages.
+    /// An `Accept-Language` header. `defaultAcceptLanguage` contains the user's languages.
     public static func acceptLanguage(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Accept-Language", value: value)
     }
 
-    /// An `Accept-Encoding` header. `defaultAcceptEncoding` names what is decoded for you.
+    /// An `Accept-Encoding` header. `defaultAcceptEncoding` contains the codings that are decoded automatically.
     public static func acceptEncoding(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Accept-Encoding", value: value)
     }
 
     /// An `Authorization` header with the `Basic` scheme (RFC 7617), in UTF-8.
     ///
-    /// A user name with a colon would be another user's to the server, and control characters are not allowed. For these the
-    /// header has no credentials: its value is `Basic`. A request that has it fails before anything is sent, with the error
-    /// that ``Request/authenticate(username:password:persistence:)`` brings for such a pair: an `AFError.sessionTaskFailed`
-    /// with the `URLError` `userAuthenticationRequired`.
+    /// A colon in a user name would change which user the server sees, and control characters are not allowed. In these cases the
+    /// header has no credentials: its value is `Basic`. A request with it fails before anything is sent, with the same error as
+    /// ``Request/authenticate(username:password:persistence:)``: an `AFError.sessionTaskFailed` with the `URLError`
+    /// `userAuthenticationRequired`.
     public static func authorization(username: String, password: String) -> HTTPHeader {
         let value = try? BasicAuthentication.authorization(user: username, password: password, url: nil)
         return authorization(value ?? BasicAuthentication.withoutCredentials)
@@ -58,7 +58,7 @@ extension HTTPHeader {
         authorization("Bearer \(bearerToken)")
     }
 
-    /// An `Authorization` header with this whole value, the scheme included.
+    /// An `Authorization` header with the given value, which includes the scheme.
     public static func authorization(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Authorization", value: value)
     }
@@ -90,23 +90,23 @@ extension HTTPHeader {
 }
 
 extension HTTPHeader {
-    /// The `Accept-Encoding` in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`, which both transports decode everywhere.
+    /// The `Accept-Encoding` header in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`. Both transports decode these codings
+    /// on all platforms.
     ///
     /// A session whose configuration has this value sends the codings that its transport decodes instead.
     public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
-    /// The `Accept-Language` of every request that has none: the user's first six languages, best first.
+    /// The `Accept-Language` header of requests without one: the user's first six languages, in order of preference.
     ///
-    /// On Apple's platforms these are the system's. Elsewhere they are what the environment names when this is first used:
-    /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, and where nothing
+    /// On Apple platforms these are the system's languages. On other platforms they are taken from the environment when this is
+    /// first used: the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing
     /// is set, the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
     public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
         PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
     )
 
-    /// The `User-Agent` of every request that has none, as in
-    /// `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`. What is unknown is left out: a program without a
-    /// bundle sends `shop (Linux 6.1.0) Afar/0.1.0`.
+    /// The `User-Agent` header of requests without one, such as `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
+    /// Unknown parts are omitted: a program without a bundle sends `shop (Linux 6.1.0) Afar/0.1.0`.
     public static let defaultUserAgent: HTTPHeader = {
         let bundle = Bundle.main.infoDictionary ?? [:]
         func fact(_ key: String) -> String? { bundle[key] as? String }
@@ -123,14 +123,15 @@ extension HTTPHeader {
         )
     }()
 
-    /// The values with falling quality: `en;q=1.0, fr;q=0.9`.
+    /// Returns the values with decreasing quality: `en;q=1.0, fr;q=0.9`.
     static func qualityList(_ values: some Sequence<String>) -> String {
         values.enumerated()
             .map { index, value in index == 0 ? "\(value);q=1.0" : "\(value);q=0.\(max(10 - index, 1))" }
             .joined(separator: ", ")
     }
 
-    /// A user agent's text. What is not printable ASCII becomes `_`: a program may bear any file name, a header may not.
+    /// Returns the text of a user agent. Characters other than printable ASCII are replaced by `_`, because a program's name can
+    /// contain characters that a header can't.
     static func userAgentText(
         name: String, version: String?, bundle: String?, build: String?, system: String?
     ) -> String {
@@ -163,17 +164,17 @@ extension HTTPHeader {
     }
 }
 
-/// Facts about this library.
+/// Information about this library.
 public enum AFInfo {
-    /// The version, in the sense of semver.org.
+    /// The semantic version (semver.org).
     public static let version = "0.1.0"
 }
 
-/// The languages that the user wants to read, best first, as tags of BCP 47.
+/// The user's preferred languages as BCP 47 tags, in order of preference.
 enum PreferredLanguages {
-    /// The system's languages; empty when they are unknown.
+    /// The system's languages; empty if they are unknown.
     ///
-    /// On Linux Foundation returns international English whatever the user has chosen.
+    /// On Linux, Foundation returns international English regardless of the user's choice.
     static var current: [String] {
         #if canImport(Darwin)
             Locale.preferredLanguages
@@ -182,10 +183,10 @@ enum PreferredLanguages {
         #endif
     }
 
-    /// The languages that an environment names as POSIX and GNU gettext have it: the first of `LC_ALL`, `LC_MESSAGES` and
-    /// `LANG` that is not empty names the locale; unless that is `C`, the list in `LANGUAGE` goes before it.
+    /// Returns the languages in an environment, according to POSIX and GNU gettext: the first non-empty variable of `LC_ALL`,
+    /// `LC_MESSAGES` and `LANG` contains the locale. Unless it is `C`, the list in `LANGUAGE` takes precedence.
     ///
-    /// - Returns: nil if no language is named, as in the locale `C`.
+    /// - Returns: nil if no language is specified, as in the locale `C`.
     static func tags(in environment: [String: String]) -> [String]? {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(ofLocale: locale) else { return nil }
@@ -194,7 +195,7 @@ enum PreferredLanguages {
         return (list + [language]).filter { seen.insert($0).inserted }
     }
 
-    /// The tag of a locale such as `de_AT.UTF-8` or `sr_RS@latin`; nil for `C`, `POSIX` and what is no locale's name.
+    /// Returns the tag of a locale such as `de_AT.UTF-8` or `sr_RS@latin`; nil for `C`, `POSIX` and invalid names.
     static func tag(ofLocale locale: String) -> String? {
         let parts = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts[0].prefix { $0 != "." }
@@ -208,7 +209,7 @@ enum PreferredLanguages {
             .joined(separator: "-")
     }
 
-    /// The modifiers of locales that name a script, as glibc has them, and that script's subtag.
+    /// glibc's locale modifiers for scripts, with the script subtags.
     private static let scripts = ["latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva"]
 }
 

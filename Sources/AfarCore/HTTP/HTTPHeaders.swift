@@ -6,42 +6,42 @@ package import HTTPTypes
     public import Foundation
 #endif
 
-/// The headers of a request or response, in order, one for each name. Names are equal whatever their case.
+/// An ordered collection of headers of a request or response, with unique names. Names are compared case-insensitively.
 public struct HTTPHeaders: Equatable, Hashable, Sendable {
     private var headers: [HTTPHeader] = []
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Makes a collection of headers. Of those with the same name the last counts.
+    /// Creates a collection of headers. Of several headers with the same name, the last is used.
     public init(_ headers: [HTTPHeader]) {
         self.headers.reserveCapacity(headers.count)
         for header in headers { update(header) }
     }
 
-    /// Makes a collection of names and values, in the order of the names.
+    /// Creates a collection from names and values, sorted by name.
     ///
-    /// Of names that differ in case only the last in that order counts.
+    /// Of several names that differ only in case, the last in that order is used.
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
     }
 
-    /// Sets a header: in the place of one with the same name, else at the end.
+    /// Sets a header, replacing the one with the same name; otherwise appends it.
     public mutating func add(name: String, value: String) {
         update(HTTPHeader(name: name, value: value))
     }
 
-    /// Sets a header: in the place of one with the same name, else at the end.
+    /// Sets a header, replacing the one with the same name; otherwise appends it.
     public mutating func add(_ header: HTTPHeader) {
         update(header)
     }
 
-    /// Sets a header: in the place of one with the same name, else at the end.
+    /// Sets a header, replacing the one with the same name; otherwise appends it.
     public mutating func update(name: String, value: String) {
         update(HTTPHeader(name: name, value: value))
     }
 
-    /// Sets a header: in the place of one with the same name, else at the end.
+    /// Sets a header, replacing the one with the same name; otherwise appends it.
     public mutating func update(_ header: HTTPHeader) {
         if let index = index(of: header.name) {
             headers[index] = header
@@ -56,19 +56,19 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
         headers.remove(at: index)
     }
 
-    /// Sorts the headers by name, whatever the case.
+    /// Sorts the headers by name, case-insensitively.
     public mutating func sort() {
         headers.sort { $0.name.lowercased() < $1.name.lowercased() }
     }
 
-    /// The headers sorted by name, whatever the case.
+    /// Returns the headers sorted by name, case-insensitively.
     public func sorted() -> HTTPHeaders {
         var copy = self
         copy.sort()
         return copy
     }
 
-    /// The value of the header with this name, if there is one.
+    /// Returns the value of the header with this name, if there is one.
     public func value(for name: String) -> String? {
         index(of: name).map { headers[$0].value }
     }
@@ -85,7 +85,7 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
         }
     }
 
-    /// The values by name, as Foundation's types want them.
+    /// The values by name, in the form that Foundation's types require.
     public var dictionary: [String: String] {
         Dictionary(headers.lazy.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
     }
@@ -96,8 +96,8 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// The headers of a session's requests by default: `Accept-Encoding`, `Accept-Language` if the user's languages are known,
-    /// and `User-Agent`. A request's own headers replace them.
+    /// The default headers of a session's requests: `Accept-Encoding`, `Accept-Language` if the user's languages are known, and
+    /// `User-Agent`. A request's own headers replace them.
     ///
     /// `Accept-Encoding` is ``HTTPHeader/defaultAcceptEncoding`` here. A session whose configuration has this value sends the
     /// codings that its transport decodes, such as `br, zstd, gzip, deflate`.
@@ -108,21 +108,21 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Makes a collection of names and values, in the order written.
+    /// Creates a collection from names and values, in the order of the literal.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(elements.map { HTTPHeader(name: $0.0, value: $0.1) })
     }
 }
 
 extension HTTPHeaders: ExpressibleByArrayLiteral {
-    /// Makes a collection of headers, in the order written.
+    /// Creates a collection of headers, in the order of the literal.
     public init(arrayLiteral elements: HTTPHeader...) {
         self.init(elements)
     }
 }
 
 extension HTTPHeaders: Sequence {
-    /// Goes through the headers in order.
+    /// Returns an iterator over the headers, in order.
     public func makeIterator() -> IndexingIterator<[HTTPHeader]> {
         headers.makeIterator()
     }
@@ -137,19 +137,19 @@ extension HTTPHeaders: Collection {
     /// The header at a position.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
 
-    /// The position after another.
+    /// Returns the position after another.
     public func index(after i: Int) -> Int { headers.index(after: i) }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The headers, one a line, secrets and all; control characters and invisible ones are written as `\u001B`.
+    /// The headers, one per line, including secrets. Control characters and invisible characters are written as `\u001B`.
     public var description: String {
         headers.map(\.description).joined(separator: "\n")
     }
 }
 
 extension String {
-    /// Whether two header names are the same: ASCII letters in any case, everything else byte by byte.
+    /// Returns whether two header names are equal: ASCII letters in any case, all other bytes exactly.
     fileprivate func isSameHeaderName(as other: String) -> Bool {
         utf8.count == other.utf8.count
             && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
@@ -157,20 +157,20 @@ extension String {
 }
 
 extension HTTPHeaders {
-    /// Refuses headers that cannot be sent as they are.
+    /// Throws an error if a header can't be sent unchanged.
     ///
-    /// Foundation's `URLRequest` drops such a header without a word, so this must come before they are put into one.
+    /// Foundation's `URLRequest` silently drops such headers, so call this before adding them to one.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`;
-    ///   `sessionTaskFailed` for what ``HTTPHeader/authorization(username:password:)`` could not write.
+    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`; `sessionTaskFailed` for
+    ///   credentials that ``HTTPHeader/authorization(username:password:)`` couldn't encode.
     package func validate() throws {
         for header in self { try header.validate() }
     }
 }
 
 extension HTTPHeader {
-    /// Refuses a name that is no token, a value with control characters other than the tab, and Basic credentials that
-    /// could not be written.
+    /// Throws an error if the name isn't a token, the value has control characters other than tabs, or Basic credentials couldn't
+    /// be encoded.
     package func validate() throws {
         guard name.isHTTPToken else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
@@ -186,7 +186,7 @@ extension HTTPHeader {
 }
 
 extension HTTPMethod {
-    /// Refuses a method that is no token.
+    /// Throws an error if the method isn't a token.
     package func validate() throws {
         guard rawValue.isHTTPToken else {
             throw AFError.urlRequestValidationFailed(reason: .invalidMethod(rawValue))
@@ -195,15 +195,15 @@ extension HTTPMethod {
 }
 
 extension HTTPHeaders {
-    /// The same fields as headers.
+    /// Creates headers from fields.
     init(_ fields: HTTPFields) { self.init(fields.map { HTTPHeader(name: $0.name.rawName, value: $0.value) }) }
 }
 
 extension HTTPFields {
-    /// The most header fields that a request may have.
+    /// The maximum number of header fields of a request.
     private static let limit = 1_000
 
-    /// Makes fields of headers after checking that each can be sent as it is.
+    /// Creates fields from headers after checking that each can be sent unchanged.
     ///
     /// - Throws: `AFError.urlRequestValidationFailed` with `tooManyHeaders`, `invalidHeaderName` or `invalidHeaderValue`.
     package init(checking headers: HTTPHeaders) throws {
@@ -223,14 +223,14 @@ extension HTTPFields {
 }
 
 extension HTTPURLResponse {
-    /// The headers, in the order of their names.
+    /// The headers, sorted by name.
     public var headers: HTTPHeaders {
         (allHeaderFields as? [String: String]).map(HTTPHeaders.init) ?? HTTPHeaders()
     }
 }
 
 extension URLSessionConfiguration {
-    /// The headers that every request gets which does not set them itself.
+    /// The headers that are added to every request that doesn't set them itself.
     public var headers: HTTPHeaders {
         get { (httpAdditionalHeaders as? [String: String]).map(HTTPHeaders.init) ?? HTTPHeaders() }
         set { httpAdditionalHeaders = newValue.dictionary }

@@ -1,6 +1,6 @@
 /// The method of a request.
 ///
-/// It is an open set: `HTTPMethod(rawValue: "PURGE")` works as well. Methods are case-sensitive.
+/// Any method can be created, such as `HTTPMethod(rawValue: "PURGE")`. Methods are case-sensitive.
 public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     /// `CONNECT`
     public static let connect = HTTPMethod(rawValue: "CONNECT")
@@ -23,10 +23,10 @@ public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     /// `TRACE`
     public static let trace = HTTPMethod(rawValue: "TRACE")
 
-    /// The method as it stands in the request line.
+    /// The method as sent in the request line.
     public let rawValue: String
 
-    /// Makes a method of its name.
+    /// Creates a method from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

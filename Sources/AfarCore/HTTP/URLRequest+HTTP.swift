@@ -11,30 +11,30 @@ extension URLRequest {
         set { httpMethod = newValue?.rawValue }
     }
 
-    /// The headers. Setting them replaces them all.
+    /// The headers. Setting this property replaces all of them.
     public var headers: HTTPHeaders {
         get { allHTTPHeaderFields.map(HTTPHeaders.init) ?? HTTPHeaders() }
         set { allHTTPHeaderFields = newValue.dictionary }
     }
 
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - url: Where it goes.
-    ///   - method: Its method.
-    ///   - headers: Its headers.
-    /// - Throws: What the URL throws, as `AFError.invalidURL`; `AFError.urlRequestValidationFailed` for a method or a
-    ///   header that cannot be sent.
+    ///   - url: The URL.
+    ///   - method: The method.
+    ///   - headers: The headers.
+    /// - Throws: The URL's conversion error, such as `AFError.invalidURL`; `AFError.urlRequestValidationFailed` for a method or a
+    ///   header that can't be sent.
     public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
         try method.validate()
         try headers?.validate()
         self.init(url: try url.asURL())
-        // Foundation compares a method with all that it knows, and has GET already.
+        // Foundation compares a method with all known methods; GET is already the default.
         if method != .get { httpMethod = method.rawValue }
         if let headers { allHTTPHeaderFields = headers.dictionary }
     }
 
-    /// Refuses a GET that has a body.
+    /// Throws an error for a GET with a body.
     ///
     /// - Throws: `AFError.urlRequestValidationFailed` with `bodyDataInGETRequest`.
     public func validate() throws {
@@ -45,7 +45,7 @@ extension URLRequest {
 }
 
 extension URLRequest {
-    /// The length of the body by the `Content-Length` that somebody set, nil when there is none.
+    /// The body length in an explicit `Content-Length` header, if there is one.
     package var declaredLength: Int64? {
         value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }

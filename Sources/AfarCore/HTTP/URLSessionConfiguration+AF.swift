@@ -7,12 +7,10 @@
 extension URLSessionConfiguration: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
-    /// `URLSessionConfiguration.default` with the headers that every request has unless it says otherwise, see
-    /// ``HTTPHeaders/default``. Each use makes a new one.
+    /// A new `URLSessionConfiguration.default` with the default headers for requests. See ``HTTPHeaders/default``.
     public static var `default`: URLSessionConfiguration { withDefaultHeaders(.default) }
 
-    /// `URLSessionConfiguration.ephemeral` with the headers that every request has unless it says otherwise, see
-    /// ``HTTPHeaders/default``. Each use makes a new one.
+    /// A new `URLSessionConfiguration.ephemeral` with the default headers for requests. See ``HTTPHeaders/default``.
     public static var ephemeral: URLSessionConfiguration { withDefaultHeaders(.ephemeral) }
 
     private static func withDefaultHeaders(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {

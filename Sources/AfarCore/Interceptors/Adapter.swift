@@ -5,7 +5,7 @@
     public import Foundation
 #endif
 
-/// Adapts a request: see ``RequestAdapter/adapt(_:for:completion:)``.
+/// A closure that adapts a request. See ``RequestAdapter/adapt(_:for:completion:)``.
 public typealias AdaptHandler =
     @Sendable (
         _ request: URLRequest,
@@ -13,15 +13,15 @@ public typealias AdaptHandler =
         _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) -> Void
 
-/// An adapter made of a closure.
+/// An adapter that calls a closure.
 open class Adapter: RequestInterceptor, @unchecked Sendable {
-    // Sendable because the closure is, and never changes.
+    // Sendable because the closure is Sendable and never changes.
 
     private let adaptHandler: AdaptHandler
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
-    /// - Parameter adaptHandler: Called once for each attempt, on an unspecified thread.
+    /// - Parameter adaptHandler: Called once per attempt, on an unspecified thread.
     @preconcurrency
     public init(_ adaptHandler: @escaping AdaptHandler) {
         self.adaptHandler = adaptHandler
@@ -48,7 +48,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     }
 }
 
-/// Decides about a failure: see ``RequestRetrier/retry(_:for:dueTo:completion:)``.
+/// A closure that decides whether to retry a failed request. See ``RequestRetrier/retry(_:for:dueTo:completion:)``.
 public typealias RetryHandler =
     @Sendable (
         _ request: Request,
@@ -57,13 +57,13 @@ public typealias RetryHandler =
         _ completion: @escaping @Sendable (RetryResult) -> Void
     ) -> Void
 
-/// A retrier made of a closure.
+/// A retrier that calls a closure.
 open class Retrier: RequestInterceptor, @unchecked Sendable {
-    // Sendable because the closure is, and never changes.
+    // Sendable because the closure is Sendable and never changes.
 
     private let retryHandler: RetryHandler
 
-    /// Makes a retrier.
+    /// Creates a retrier.
     ///
     /// - Parameter retryHandler: Called after each failure, on an unspecified thread.
     @preconcurrency

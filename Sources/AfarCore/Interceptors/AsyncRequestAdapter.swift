@@ -5,30 +5,31 @@
     public import Foundation
 #endif
 
-/// An adapter that is written with `async` and `throws` in place of a completion.
+/// An adapter that uses `async` and `throws` instead of a completion.
 ///
-/// The task that its method runs in is cancelled when the request is; what it throws ends the request as
-/// ``AFError/requestAdaptationFailed(error:)``. A type that is to be given where an interceptor is asked for conforms to
-/// ``RequestInterceptor`` too.
+/// The task that runs the method is cancelled with the request. A thrown error ends the request as
+/// ``AFError/requestAdaptationFailed(error:)``. To pass the type where an interceptor is required, also conform it to
+/// ``RequestInterceptor``.
 public protocol AsyncRequestAdapter: RequestAdapter {
-    /// Inspects and changes a request. It is called once for each attempt, in a task of its own.
+    /// Returns a request adapted from another. Called once per attempt, in its own task.
     ///
     /// - Parameters:
-    ///   - urlRequest: The request as it would be sent.
+    ///   - urlRequest: The request to adapt.
     ///   - session: The session that sends it.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
-    /// Inspects and changes a request, with a state that identifies it. The default calls ``adapt(_:for:)``.
+    /// Returns a request adapted from another, with a state that identifies the request. The default implementation calls
+    /// ``adapt(_:for:)``.
     func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest
 }
 
 extension AsyncRequestAdapter {
-    /// Calls the form that takes a session.
+    /// Calls the method that takes a session.
     public func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest {
         try await adapt(urlRequest, for: state.session)
     }
 
-    /// Runs the `async` form in a task that ends with the request.
+    /// Calls the `async` method in a task that is cancelled with the request.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -41,7 +42,7 @@ extension AsyncRequestAdapter {
         if let request = state.request { request.run(work) } else { Task(operation: work) }
     }
 
-    /// Runs the `async` form in a task that nothing but its own end ends.
+    /// Calls the `async` method in a task that is never cancelled.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -61,9 +62,9 @@ extension AsyncRequestAdapter {
     }
 }
 
-// A type with both protocols has two defaults to choose from; a third, which fits it better, decides.
+// A type with both protocols inherits two default implementations. This more specific one resolves the ambiguity.
 extension AsyncRequestAdapter where Self: RequestInterceptor {
-    /// Runs the `async` form in a task that nothing but its own end ends.
+    /// Calls the `async` method in a task that is never cancelled.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -74,25 +75,25 @@ extension AsyncRequestAdapter where Self: RequestInterceptor {
     }
 }
 
-/// A retrier that is written with `async` and `throws` in place of a completion.
+/// A retrier that uses `async` and `throws` instead of a completion.
 ///
-/// The task that it runs in is cancelled when the request is. A type that is to be given where an interceptor is asked for
-/// conforms to ``RequestInterceptor`` too.
+/// The task that runs the method is cancelled with the request. To pass the type where an interceptor is required, also conform
+/// it to ``RequestInterceptor``.
 public protocol AsyncRequestRetrier: RequestRetrier {
-    /// Decides about one failure, in a task of its own, after the attempt is over. A cancelled request is not asked about.
+    /// Returns the decision about a failure. Called in its own task after the attempt has ended, but not for a cancelled request.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
     ///   - session: The session that sent it.
-    ///   - error: Why it failed.
+    ///   - error: The error that failed it.
     /// - Returns: The decision.
-    /// - Throws: What ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, the same as
+    /// - Throws: An error that ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, like
     ///   ``RetryResult/doNotRetryWithError(_:)``.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async throws -> RetryResult
 }
 
 extension AsyncRequestRetrier {
-    /// Runs the `async` form in a task that ends with the request.
+    /// Calls the `async` method in a task that is cancelled with the request.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -117,9 +118,9 @@ extension AsyncRequestRetrier {
     }
 }
 
-// A type with both protocols has two defaults to choose from; a third, which fits it better, decides.
+// A type with both protocols inherits two default implementations. This more specific one resolves the ambiguity.
 extension AsyncRequestRetrier where Self: RequestInterceptor {
-    /// Runs the `async` form in a task that ends with the request.
+    /// Calls the `async` method in a task that is cancelled with the request.
     @preconcurrency
     public func retry(
         _ request: Request,

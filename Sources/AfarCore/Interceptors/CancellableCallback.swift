@@ -1,5 +1,5 @@
-/// Waits for a callback of user code that should come once: further calls are ignored, and when the task is cancelled
-/// before, the value given for that is returned.
+/// Waits for user code to call a callback, and returns the first call's value. If the task is cancelled before, returns the given
+/// value instead.
 func withCancellableCallback<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
     _ ask: @Sendable (@escaping @Sendable (Answer) -> Void) async -> Void
@@ -13,7 +13,7 @@ func withCancellableCallback<Answer: Sendable>(
     }
 }
 
-/// A callback of which only the first call counts.
+/// Returns a callback that ignores all calls after the first.
 func once<Answer>(_ callback: @escaping @Sendable (Answer) -> Void) -> @Sendable (Answer) -> Void {
     let wasCalled = Locked(false)
     return { answer in

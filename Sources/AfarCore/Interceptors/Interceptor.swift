@@ -5,22 +5,22 @@
     public import Foundation
 #endif
 
-/// Several adapters and retriers as one interceptor.
+/// An interceptor that combines several adapters and retriers.
 ///
-/// The adapters run one after the other, each on what the one before made; the first error ends that. The retriers are
-/// asked one after the other; the first answer other than `doNotRetry` counts.
+/// The adapters run one after another, each on the result of the previous one, until one fails. The retriers run one after
+/// another, until one returns a decision other than `doNotRetry`.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
     // Sendable because nothing changes after init.
 
     /// The adapters, in the order in which they run.
     public let adapters: [any RequestAdapter]
-    /// The retriers, in the order in which they are asked.
+    /// The retriers, in the order in which they run.
     public let retriers: [any RequestRetrier]
 
-    /// Makes an interceptor of two closures.
+    /// Creates an interceptor from two closures.
     ///
     /// - Parameters:
-    ///   - adaptHandler: Called once for each attempt, on an unspecified thread.
+    ///   - adaptHandler: Called once per attempt, on an unspecified thread.
     ///   - retryHandler: Called after each failure, on an unspecified thread.
     @preconcurrency
     public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
@@ -28,18 +28,18 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         retriers = [Retrier(retryHandler)]
     }
 
-    /// Makes an interceptor of an adapter and a retrier.
+    /// Creates an interceptor from an adapter and a retrier.
     public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
         adapters = [adapter]
         retriers = [retrier]
     }
 
-    /// Makes an interceptor of any number of parts.
+    /// Creates an interceptor from any number of parts.
     ///
     /// - Parameters:
-    ///   - adapters: They run first.
-    ///   - retriers: They are asked first.
-    ///   - interceptors: They adapt after the adapters, and are asked after the retriers.
+    ///   - adapters: The adapters to run first.
+    ///   - retriers: The retriers to run first.
+    ///   - interceptors: The interceptors to run after the adapters and after the retriers.
     public init(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -49,7 +49,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         self.retriers = retriers + interceptors
     }
 
-    /// Runs the adapters' forms that take a session.
+    /// Runs the adapters, using the methods that take a session.
     @preconcurrency
     open func adapt(
         _ urlRequest: URLRequest,
@@ -62,7 +62,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         }
     }
 
-    /// Runs the adapters' forms that take a state.
+    /// Runs the adapters, using the methods that take a state.
     @preconcurrency
     open func adapt(
         _ urlRequest: URLRequest,
@@ -94,7 +94,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
             })
     }
 
-    /// Asks the retriers.
+    /// Runs the retriers.
     @preconcurrency
     open func retry(
         _ request: Request,
@@ -115,7 +115,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         guard index < retriers.count, !request.hasEnded else { return completion(.doNotRetry) }
         retriers[index].retry(
             request, for: session, dueTo: error,
-            // Weak, as everywhere here: one that never answers may keep this for ever.
+            // Weak, because a retrier that never completes may keep this closure forever.
             completion: once { [self, weak request, weak session] result in
                 guard case .doNotRetry = result, let request, let session else { return completion(result) }
                 retry(request, for: session, dueTo: error, from: index + 1, completion: completion)

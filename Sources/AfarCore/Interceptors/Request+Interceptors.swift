@@ -1,34 +1,34 @@
 import Foundation
 
 extension Request {
-    /// The request's own interceptor; the session's comes before it. Nil when there is none.
+    /// The request's own interceptor, which runs after the session's.
     public var interceptor: (any RequestInterceptor)? { mutable.withLock { $0.settings.interceptor } }
 
-    /// Adds an interceptor that comes after those that the request has.
+    /// Adds an interceptor that runs after the request's other interceptors.
     ///
-    /// Add it before the request is started, which its first handler does by default.
+    /// Add it before the request starts, which by default happens with its first handler.
     ///
-    /// - Parameter interceptor: Adapts and retries this request.
+    /// - Parameter interceptor: The interceptor.
     @discardableResult
     public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
         add { $0.map { Interceptor(interceptors: [$0, interceptor]) } ?? interceptor }
     }
 
-    /// Adds an adapter that runs after those that the request has.
+    /// Adds an adapter that runs after the request's other adapters.
     ///
-    /// Add it before the request is started, which its first handler does by default.
+    /// Add it before the request starts, which by default happens with its first handler.
     ///
-    /// - Parameter adapter: Adapts this request.
+    /// - Parameter adapter: The adapter.
     @discardableResult
     public func adapt(using adapter: any RequestAdapter) -> Self {
         add { present in Interceptor(adapters: present.asArray + [adapter], retriers: present.asArray) }
     }
 
-    /// Adds a retrier that is asked after those that the request has.
+    /// Adds a retrier that runs after the request's other retriers.
     ///
-    /// Add it before the request is started, which its first handler does by default.
+    /// Add it before the request starts, which by default happens with its first handler.
     ///
-    /// - Parameter retrier: Decides about this request's failures.
+    /// - Parameter retrier: The retrier.
     @discardableResult
     public func retry(using retrier: any RequestRetrier) -> Self {
         add { present in Interceptor(adapters: present.asArray, retriers: present.asArray + [retrier]) }
@@ -41,15 +41,15 @@ extension Request {
 
     // MARK: For the pipeline
 
-    /// The session's interceptor and the request's own, in the order in which they have their say.
+    /// The session's interceptor and the request's own, in the order in which they run.
     var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
 
-    /// Whether there is any.
+    /// Whether there is an interceptor.
     var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
-    /// Does something for the attempt that runs, in a task that is cancelled when the request ends from outside.
+    /// Runs work for the current attempt, in a task that is cancelled if the request is ended from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        // Programs block the few threads of the task pool.
+        // Not on the task pool, because user code can block its few threads.
         let task = Task(executorPreference: QueueExecutor.global, operation: work)
         let mustCancel = mutable.withLock { state in
             state.attempt.work.append(task)

@@ -5,30 +5,30 @@ public import Foundation
 #endif
 
 extension RequestAdapter where Self == Adapter {
-    /// An adapter made of a closure, which is called once for each attempt, on an unspecified thread.
+    /// Returns an adapter that calls a closure once per attempt, on an unspecified thread.
     @preconcurrency
     public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }
 
 extension RequestRetrier where Self == Retrier {
-    /// A retrier made of a closure, which is called after each failure, on an unspecified thread.
+    /// Returns a retrier that calls a closure after each failure, on an unspecified thread.
     @preconcurrency
     public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }
 
 extension RequestInterceptor where Self == Interceptor {
-    /// An interceptor made of two closures.
+    /// Returns an interceptor that calls two closures.
     @preconcurrency
     public static func interceptor(adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler) -> Interceptor {
         Interceptor(adaptHandler: adapter, retryHandler: retrier)
     }
 
-    /// An interceptor made of an adapter and a retrier.
+    /// Returns an interceptor that combines an adapter and a retrier.
     public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
         Interceptor(adapter: adapter, retrier: retrier)
     }
 
-    /// An interceptor made of any number of parts; the adapters and retriers come before the interceptors.
+    /// Returns an interceptor that combines any number of parts. The adapters and retriers run before the interceptors.
     public static func interceptor(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -39,11 +39,11 @@ extension RequestInterceptor where Self == Interceptor {
 }
 
 extension RequestRetrier where Self == RetryPolicy {
-    /// The default policy: ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:)``
-    /// says what it does.
+    /// The default policy. See
+    /// ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:)``.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-    /// A policy with exact delays that pays no attention to `Retry-After`.
+    /// Returns a policy with exact delays that ignores `Retry-After`.
     public static func retryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -58,16 +58,15 @@ extension RequestRetrier where Self == RetryPolicy {
             retryableHTTPStatusCodes: retryableHTTPStatusCodes, retryableURLErrorCodes: retryableURLErrorCodes)
     }
 
-    /// A policy for servers under load: it spreads its attempts at random, waits as long as `Retry-After` says, and
-    /// retries status 429 too.
+    /// Returns a policy for servers under load: it randomizes its delays, waits as long as `Retry-After` specifies, and also
+    /// retries status 429.
     ///
     /// - Parameters:
-    ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. When the server asks for more, the
-    ///     request fails with what it failed with.
-    ///   - jitter: How the delays vary. The default is ``RetryPolicy/Jitter/full``.
-    ///   - retryLimit: How often a request is retried at most. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less
-    ///     is taken for 2.
+    ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. If the server requests a longer wait, the
+    ///     request fails with its original error.
+    ///   - jitter: The variation of the delays. The default is ``RetryPolicy/Jitter/full``.
+    ///   - retryLimit: The maximum number of retries. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
     ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
     ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
@@ -94,10 +93,10 @@ extension RequestRetrier where Self == RetryPolicy {
 }
 
 extension RequestRetrier where Self == OfflineRetrier {
-    /// The default retrier for requests that failed because there was no network: ``OfflineRetrier`` says what it does.
+    /// The default retrier for requests that failed because there was no network. See ``OfflineRetrier``.
     public static var offlineRetrier: OfflineRetrier { OfflineRetrier() }
 
-    /// A retrier for requests that failed because there was no network.
+    /// Returns a retrier for requests that failed because there was no network.
     @preconcurrency
     public static func offlineRetrier(
         monitor: (any ConnectivityProvider)? = nil,
@@ -107,7 +106,7 @@ extension RequestRetrier where Self == OfflineRetrier {
         OfflineRetrier(monitor: monitor, maximumWait: maximumWait, isOfflineError: isOfflineError)
     }
 
-    /// The same for a network of one type.
+    /// Returns a retrier that waits for a network of one type.
     @preconcurrency
     public static func offlineRetrier(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -118,7 +117,7 @@ extension RequestRetrier where Self == OfflineRetrier {
             requiredInterfaceType: requiredInterfaceType, maximumWait: maximumWait, isOfflineError: isOfflineError)
     }
 
-    /// The same for a network that is not of certain types.
+    /// Returns a retrier that waits for a network that isn't of certain types.
     @preconcurrency
     public static func offlineRetrier(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],
@@ -132,10 +131,10 @@ extension RequestRetrier where Self == OfflineRetrier {
 }
 
 extension RequestRetrier where Self == ConnectionLostRetryPolicy {
-    /// The default policy for connections that were lost.
+    /// The default policy for lost connections.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-    /// A policy for connections that were lost.
+    /// Returns a policy for lost connections.
     public static func connectionLostRetryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -4,11 +4,11 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// An adapter and a retrier in one. Both parts have defaults that do nothing.
+/// A type that is both an adapter and a retrier. The default implementations do nothing.
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
-    /// Leaves the request as it is.
+    /// Leaves the request unchanged.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -18,7 +18,7 @@ extension RequestInterceptor {
         completion(.success(urlRequest))
     }
 
-    /// Does not retry.
+    /// Doesn't retry.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -30,16 +30,16 @@ extension RequestInterceptor {
     }
 }
 
-/// Changes a `URLRequest` before it is sent: once for each attempt, never for a redirect.
+/// A type that changes a `URLRequest` before it is sent: once per attempt, but not for redirects.
 public protocol RequestAdapter: Sendable {
-    /// Inspects and changes a request.
+    /// Adapts a request.
     ///
-    /// It is called on an unspecified thread. The completion may be called from any thread; a second call does nothing.
+    /// Called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
     ///
     /// - Parameters:
-    ///   - urlRequest: The request as it would be sent.
+    ///   - urlRequest: The request to adapt.
     ///   - session: The session that sends it.
-    ///   - completion: Takes the changed request, or the error that fails the attempt as
+    ///   - completion: Receives the adapted request, or an error that fails the attempt as
     ///     ``AFError/requestAdaptationFailed(error:)``.
     @preconcurrency
     func adapt(
@@ -48,7 +48,7 @@ public protocol RequestAdapter: Sendable {
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     )
 
-    /// Inspects and changes a request, with a state that identifies it. The default calls ``adapt(_:for:completion:)``.
+    /// Adapts a request, with a state that identifies it. The default implementation calls ``adapt(_:for:completion:)``.
     @preconcurrency
     func adapt(
         _ urlRequest: URLRequest,
@@ -69,7 +69,7 @@ extension RequestAdapter {
     }
 }
 
-/// What an adapter knows about the request that it adapts.
+/// Information about the request that is adapted.
 public struct RequestAdapterState: Sendable {
     private enum Subject {
         case request(Request)
@@ -77,14 +77,14 @@ public struct RequestAdapterState: Sendable {
     }
 
     private let subject: Subject
-    /// The session that sends it.
+    /// The session that sends the request.
     public let session: Session
 
-    /// Makes a state by hand, for tests of an adapter.
+    /// Creates a state, for testing an adapter.
     ///
     /// - Parameters:
-    ///   - requestID: Stands for a request's identifier.
-    ///   - session: The session that is to have the request.
+    ///   - requestID: The request's identifier.
+    ///   - session: The request's session.
     public init(requestID: UUID, session: Session) {
         subject = .identifier(requestID)
         self.session = session
@@ -95,7 +95,7 @@ public struct RequestAdapterState: Sendable {
         self.session = session
     }
 
-    /// The request's identifier, see ``Request/id``.
+    /// The request's identifier. See ``Request/id``.
     public var requestID: UUID {
         switch subject {
         case .request(let request): request.id
@@ -103,7 +103,7 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
-    /// Gives the state as long as its session and its request are there, and keeps neither.
+    /// Returns the state while its session and its request exist, without retaining them.
     var weak: @Sendable () -> RequestAdapterState? {
         switch subject {
         case .request(let request):
@@ -116,24 +116,24 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
-    /// The request; nil in a state made by hand.
+    /// The request; nil in a state created for testing.
     var request: Request? {
         if case .request(let request) = subject { request } else { nil }
     }
 }
 
-/// Decides whether a failed request is tried again.
+/// A type that decides whether a failed request is retried.
 public protocol RequestRetrier: Sendable {
-    /// Decides about one failure.
+    /// Decides whether to retry after a failure.
     ///
-    /// It is called on an unspecified thread, after the attempt is over. The completion may be called from any thread;
-    /// a second call does nothing. A cancelled request is not asked about.
+    /// Called on an unspecified thread after the attempt has ended, but not for a cancelled request. The completion can be called
+    /// from any thread; a second call has no effect.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
     ///   - session: The session that sent it.
-    ///   - error: Why it failed.
-    ///   - completion: Takes the decision.
+    ///   - error: The error that failed it.
+    ///   - completion: Receives the decision.
     @preconcurrency
     func retry(
         _ request: Request,
@@ -143,20 +143,20 @@ public protocol RequestRetrier: Sendable {
     )
 }
 
-/// What a retrier decides.
+/// A retrier's decision.
 public enum RetryResult: Sendable {
-    /// Try again at once.
+    /// Retry immediately.
     case retry
-    /// Try again after so many seconds.
+    /// Retry after a number of seconds.
     case retryWithDelay(TimeInterval)
-    /// Do not try again.
+    /// Don't retry.
     case doNotRetry
-    /// Do not try again, and fail with this error, as ``AFError/requestRetryFailed(retryError:originalError:)``.
+    /// Don't retry, and fail with this error as ``AFError/requestRetryFailed(retryError:originalError:)``.
     case doNotRetryWithError(any Error)
 }
 
 extension RetryResult {
-    /// Whether the request is to be tried again, at once or later.
+    /// A Boolean value that indicates whether the request is retried, immediately or later.
     public var retryRequired: Bool {
         switch self {
         case .retry, .retryWithDelay: true
@@ -164,12 +164,12 @@ extension RetryResult {
         }
     }
 
-    /// How many seconds to wait before; nil for all but ``retryWithDelay(_:)``.
+    /// The number of seconds before the retry; nil except for ``retryWithDelay(_:)``.
     public var delay: TimeInterval? {
         if case .retryWithDelay(let delay) = self { delay } else { nil }
     }
 
-    /// What the request is to fail with; nil for all but ``doNotRetryWithError(_:)``.
+    /// The error to fail with; nil except for ``doNotRetryWithError(_:)``.
     public var error: (any Error)? {
         if case .doNotRetryWithError(let error) = self { error } else { nil }
     }

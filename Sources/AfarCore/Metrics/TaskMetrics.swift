@@ -5,16 +5,16 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// How one attempt of a request went, hop by hop.
+/// The metrics of one attempt of a request, hop by hop.
 public struct TaskMetrics: Sendable, Hashable {
-    /// One for each request that went out, in order.
+    /// The metrics of each request that was sent, in order.
     public var transactionMetrics: [TransactionMetrics]
-    /// From the attempt's start to its end.
+    /// The time from the attempt's start to its end.
     public var taskInterval: DateInterval
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     public var redirectCount: Int
 
-    /// Makes metrics.
+    /// Creates metrics.
     public init(transactionMetrics: [TransactionMetrics], taskInterval: DateInterval, redirectCount: Int = 0) {
         self.transactionMetrics = transactionMetrics
         self.taskInterval = taskInterval
@@ -23,12 +23,12 @@ public struct TaskMetrics: Sendable, Hashable {
 }
 
 extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
-    /// How many requests went out, how long all took, and each of them, in one line.
+    /// The number of requests sent, the total time, and the metrics of each request, on one line.
     public var description: String {
         ([summary] + transactionMetrics.map(\.description)).joined(separator: " | ")
     }
 
-    /// The same as small tables, one for each request that went out.
+    /// The same as tables, one for each request sent.
     public var debugDescription: String {
         let count = transactionMetrics.count
         let tables = transactionMetrics.enumerated().map { index, transaction in
@@ -37,7 +37,7 @@ extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
         return ([summary] + tables).joined(separator: "\n")
     }
 
-    /// How many requests went out, and how long all took.
+    /// The number of requests sent and the total time.
     var summary: String {
         let parts = [
             Quantity.count(transactionMetrics.count, of: "request"),
@@ -47,18 +47,18 @@ extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
     }
 }
 
-/// What was measured of one attempt of a request.
+/// The measurements of one attempt of a request.
 struct AttemptReport {
     var start: Date
     var end: Date
     var report: TransportReport
-    /// What was asked for; nil when nothing was sent.
+    /// The request; nil if nothing was sent.
     var request: URLRequest?
-    /// What came in the end; nil when nothing did.
+    /// The final response; nil if none arrived.
     var response: ResponseHead?
 
     var metrics: TaskMetrics {
-        // A clock that was set back must not make an interval that ends before it starts.
+        // If the clock was set back, the interval must not end before it starts.
         TaskMetrics(
             transactionMetrics: transactions,
             taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// When a request reached the moments of its life. Times are seconds since 1 January 2001, durations are seconds.
+/// The times of a request's main events. Times are seconds since 1 January 2001; durations are in seconds.
 public struct Timeline: Sendable, Hashable {
-    /// When the request was first started.
+    /// The time at which the request was first started.
     public let requestStartTime: TimeInterval
-    /// When the first byte of the response arrived; the start time when none did.
+    /// The time at which the first byte of the response arrived; the start time if none did.
     public let initialResponseTime: TimeInterval
-    /// When the network work was over.
+    /// The time at which the network activity ended.
     public let requestCompletedTime: TimeInterval
-    /// When the response's serialization was over.
+    /// The time at which the serialization of the response ended.
     public let serializationCompletedTime: TimeInterval
 
-    /// Makes a timeline.
+    /// Creates a timeline.
     public init(
         requestStartTime: TimeInterval = 0,
         initialResponseTime: TimeInterval = 0,
@@ -24,13 +24,13 @@ public struct Timeline: Sendable, Hashable {
         self.serializationCompletedTime = serializationCompletedTime
     }
 
-    /// From the start to the first byte of the response.
+    /// The time from the start to the first byte of the response.
     public var latency: TimeInterval { initialResponseTime - requestStartTime }
-    /// From the start to the end of the network work.
+    /// The time from the start to the end of the network activity.
     public var requestDuration: TimeInterval { requestCompletedTime - requestStartTime }
-    /// From the end of the network work to the end of serialization.
+    /// The time from the end of the network activity to the end of serialization.
     public var serializationDuration: TimeInterval { serializationCompletedTime - requestCompletedTime }
-    /// From the start to the end of serialization.
+    /// The time from the start to the end of serialization.
     public var totalDuration: TimeInterval { serializationCompletedTime - requestStartTime }
 }
 
@@ -43,7 +43,7 @@ extension Timeline: CustomStringConvertible, CustomDebugStringConvertible {
         """
     }
 
-    /// The moments and the durations.
+    /// The times and the durations.
     public var debugDescription: String {
         """
         start \(Self.moment(requestStartTime)), first byte \(Self.moment(initialResponseTime)), \

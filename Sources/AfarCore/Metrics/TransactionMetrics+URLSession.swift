@@ -10,10 +10,10 @@ import HTTPTypes
     public import Security
 #endif
 
-// What `URLSessionTaskTransactionMetrics` tells beside the numbers, in its types.
+// The properties of `URLSessionTaskTransactionMetrics` other than numbers, with its types.
 extension TransactionMetrics {
-    /// The request that was sent, without its body. It is one for `about:blank` when it is not known: in metrics that
-    /// somebody made.
+    /// The request that was sent, without its body. In metrics that were created without a request, it is a request for
+    /// `about:blank`.
     public var request: URLRequest {
         guard let request = heads?.request,
             let url = URL(keepingEscapesOf: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
@@ -26,36 +26,36 @@ extension TransactionMetrics {
 
     private static let blank = URL(string: "about:blank") ?? URL(filePath: "/")
 
-    /// The response that came; nil when none did.
+    /// The response; nil if none arrived.
     public var response: URLResponse? { heads?.response?.httpURLResponse }
 
-    /// Whether the response came over the network or from a cache.
+    /// The source of the response: the network or a cache.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType {
         isFromCache ? .localCache : requestStartDate != nil || remoteAddress != nil ? .networkLoad : .unknown
     }
 
-    /// The negotiated TLS version; nil without TLS or when the transport cannot tell.
+    /// The negotiated TLS version; nil without TLS or if the transport doesn't report it.
     public var negotiatedTLSProtocolVersion: tls_protocol_version_t? {
         tlsProtocolNumber.flatMap { tls_protocol_version_t(rawValue: $0) }
     }
 
-    /// The negotiated cipher suite; nil without TLS or when the transport cannot tell.
+    /// The negotiated cipher suite; nil without TLS or if the transport doesn't report it.
     public var negotiatedTLSCipherSuite: tls_ciphersuite_t? {
         tlsCipherSuiteNumber.flatMap { tls_ciphersuite_t(rawValue: $0) }
     }
 
-    /// How the host's name was looked up, which is not known.
+    /// The protocol used to resolve the host name. Always unknown.
     public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
 
-    /// Whether the connection went over a cellular network: false, as nobody can tell.
+    /// Whether the connection used a cellular network. Always false, because this is unknown.
     public var isCellular: Bool { false }
 
-    /// Whether the connection went over a network that is expensive: false, as nobody can tell.
+    /// Whether the connection used an expensive network. Always false, because this is unknown.
     public var isExpensive: Bool { false }
 
-    /// Whether the connection went over a network in low data mode: false, as nobody can tell.
+    /// Whether the connection used a network in Low Data Mode. Always false, because this is unknown.
     public var isConstrained: Bool { false }
 
-    /// Whether the connection used several paths at once: false, as none does.
+    /// Whether the connection used multiple paths. Always false, because multipath isn't supported.
     public var isMultipath: Bool { false }
 }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A new file that an encoded form goes into, whole or not at all.
+/// A new file for an encoded form. It exists only if writing succeeds.
 struct FormFile {
     let url: URL
     private let descriptor: Int32
 
-    /// Makes a file where there is none.
+    /// Creates a file. Fails if one already exists.
     ///
     /// - Parameters:
-    ///   - url: Where it is to be.
-    ///   - permissions: Who may use it.
+    ///   - url: The location of the file.
+    ///   - permissions: The permissions of the file.
     init(at url: URL, permissions: mode_t = 0o666) throws {
         guard url.isFileURL else { throw AFError.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: url)) }
         self.url = url
@@ -21,17 +21,17 @@ struct FormFile {
         }
     }
 
-    /// Makes a file where temporary files belong (`TMPDIR`), which only this user can read.
+    /// Creates a file in the directory for temporary files (`TMPDIR`) that only this user can read.
     static func temporary() throws -> FormFile {
         let name = "afar-form-\(UUID().uuidString)"
         return try FormFile(at: FileManager.default.temporaryDirectory.appendingPathComponent(name), permissions: 0o600)
     }
 
-    /// Fills the file and closes it. When that fails the file is removed.
+    /// Writes the content and closes the file. If that fails, removes the file.
     func fill(_ write: (_ descriptor: Int32) throws -> Void) throws {
         var failure: (any Error)?
         do { try write(descriptor) } catch { failure = error }
-        // Some file systems tell only now that there was no room.
+        // Some file systems report a full disk only here.
         if close(descriptor) != 0, failure == nil {
             failure = AFError.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: POSIXError.last))
         }
@@ -41,19 +41,19 @@ struct FormFile {
     }
 }
 
-/// What a form has to know of a file when it is appended.
+/// The properties of a file that a form needs when the file is appended.
 struct PartFile {
     /// The last component of its path.
     let name: String
     /// Its length in bytes.
     let length: UInt64
 
-    /// Looks at the file.
+    /// Reads the properties of a file.
     ///
     /// - Parameters:
-    ///   - url: Where it is.
-    ///   - needsName: Whether the part is to bear the file's own name.
-    ///   - fileManager: Tells its length.
+    ///   - url: The location of the file.
+    ///   - needsName: Whether the part uses the file's own name.
+    ///   - fileManager: The file manager that reports the length.
     init(_ url: URL, needsName: Bool, fileManager: FileManager) throws {
         name = url.lastPathComponent
         guard url.isFileURL else { throw Self.refusal(.bodyPartURLInvalid(url: url)) }
@@ -83,7 +83,7 @@ struct PartFile {
     private static func length(of url: URL, _ fileManager: FileManager) throws -> UInt64 {
         let size: Any?
         do {
-            // The file manager would tell of a link itself, not of where it leads.
+            // For a link, the file manager would report the length of the link itself.
             let path = try realPath(of: url)
             size = try fileManager.attributesOfItem(atPath: path)[.size]
         } catch {
@@ -101,7 +101,7 @@ struct PartFile {
 }
 
 extension CocoaError {
-    /// Why a file cannot be read, as Foundation says it.
+    /// Creates Foundation's error for a file that can't be read.
     fileprivate init(_ cause: POSIXError, reading url: URL) {
         let code: Code =
             switch cause.code {

@@ -1,11 +1,10 @@
 import Foundation
 
-/// Content types by the extensions of file names.
+/// Content types by file name extension.
 package enum MIMETypes {
-    /// The content type that a file's name suggests; `application/octet-stream` when it suggests none.
+    /// Returns the content type for a file name; `application/octet-stream` if the extension is unknown.
     ///
-    /// The common extensions are known. For others the system's list is asked, where there is one; it is read when it is
-    /// first needed, and once.
+    /// Common extensions are built in. For others, the system's list is used if there is one. It is read once, on first use.
     package static func type(ofFileNamed name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }
         let pathExtension = name[name.index(after: dot)...].lowercased()
@@ -15,17 +14,17 @@ package enum MIMETypes {
     private static let unknown = "application/octet-stream"
     private static let system = list(in: URL(fileURLWithPath: "/etc/mime.types"))
 
-    /// The types by extension in a file of the `mime.types` kind; none if it cannot be read.
+    /// Returns the types by extension in a `mime.types` file; an empty dictionary if it can't be read.
     static func list(in file: URL) -> [String: String] {
         let file = file.resolvingSymlinksInPath()
-        // What is no plain file might never end.
+        // Reading anything other than a regular file might never end.
         guard let values = try? file.resourceValues(forKeys: [.isRegularFileKey]), values.isRegularFile == true,
             let data = try? Data(contentsOf: file)
         else { return [:] }
         return parse(String(decoding: data, as: UTF8.self))
     }
 
-    /// Reads lines of a type and its extensions, `#` beginning a comment. The first type of an extension counts.
+    /// Parses lines of a type followed by its extensions. `#` begins a comment. The first type of each extension is used.
     static func parse(_ text: String) -> [String: String] {
         var types: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
@@ -40,7 +39,7 @@ package enum MIMETypes {
 }
 
 extension MIMETypes {
-    /// The types of the extensions that people use, by IANA's registry where it has one.
+    /// The types of common extensions, according to IANA's registry if it lists them.
     static let common = [
         // Text
         "txt": "text/plain", "text": "text/plain", "log": "text/plain", "csv": "text/csv",

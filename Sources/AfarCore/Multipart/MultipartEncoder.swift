@@ -1,22 +1,22 @@
 import Foundation
 
-/// Writes the parts of a form, one after the other (RFC 2046, section 5.1.1).
+/// An encoder that writes the parts of a form (RFC 2046, section 5.1.1).
 struct MultipartEncoder: Sendable {
     let boundary: String
     let parts: [MultipartPart]
-    /// Called before each piece; an error that it throws ends the writing.
+    /// Called before each piece is written. If it throws, writing ends with that error.
     var checkpoint: @Sendable () throws -> Void = {}
 
-    /// The number of bytes of the whole encoded form.
+    /// The length of the whole encoded form in bytes.
     var length: UInt64 {
         let frame = parts.indices.map { UInt64(delimiter(before: $0).count) }.reduce(UInt64(end.count), +)
         return parts.reduce(frame) { $0.addingClamped(UInt64($1.head.count)).addingClamped($1.length) }
     }
 
-    /// The whole form in memory.
+    /// Returns the whole encoded form in memory.
     func data() throws -> Data {
         var data = Data()
-        // What was announced may be far more than what comes.
+        // Limited, because the specified length can be far more than the actual length.
         data.reserveCapacity(Int(min(length, MultipartFormData.encodingMemoryThreshold)))
         try write { data.append(contentsOf: $0) }
         return data
@@ -53,19 +53,19 @@ struct MultipartEncoder: Sendable {
 }
 
 extension UInt64 {
-    /// The sum, or the greatest number where that is too small for it: what callers announce may be anything.
+    /// Returns the sum, or the maximum on overflow: callers can specify any length.
     func addingClamped(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
     }
 }
 
-/// What stands between the parts of a form.
+/// The boundary between the parts of a form.
 struct MultipartBoundary {
     let text: String
 
-    /// A boundary given by a caller, unless it is none by RFC 2046, section 5.1.1: 1 to 70 characters of a certain set,
-    /// the last no space.
+    /// Creates a boundary from a caller's text. Returns nil if RFC 2046, section 5.1.1, doesn't allow it: 1 to 70 characters of a
+    /// certain set, the last not a space.
     init?(_ text: String) {
         guard (1...70).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed), text.utf8.last != 0x20 else {
             return nil
@@ -75,13 +75,13 @@ struct MultipartBoundary {
 
     private init(random text: String) { self.text = text }
 
-    /// One that nobody can guess, so that nobody can have it in a part.
+    /// Returns an unpredictable boundary, so that no part can deliberately contain it.
     static func random() -> MultipartBoundary {
         let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         return MultipartBoundary(random: "afar.boundary.\(digits.joined())")
     }
 
-    /// The boundary as the value of a header's parameter: in quotes where RFC 2045, section 5.1, asks for them.
+    /// The boundary as a header parameter's value, in quotes if RFC 2045, section 5.1, requires them.
     var parameterValue: String { text.isHTTPToken ? text : "\"\(text)\"" }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

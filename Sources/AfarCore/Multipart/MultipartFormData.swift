@@ -1,13 +1,12 @@
 public import Foundation
 
-/// A form of several parts, `multipart/form-data` as RFC 7578 has it: fields, files, streams, in the order appended.
+/// A `multipart/form-data` form (RFC 7578): fields, files and streams, in the order in which they were appended.
 ///
-/// Appending never throws: the first thing that is wrong is kept, and thrown by ``encode()`` and
-/// ``writeEncodedData(to:)``, or told to the handlers of the request that the form was given to. Files and streams are
-/// read in small pieces when the form is encoded, not before; a stream can be read by one encoding only. All members may
-/// be used from any thread.
+/// Appending never throws. The first error is stored and thrown by ``encode()`` and ``writeEncodedData(to:)``, or reported to the
+/// handlers of the request that uses the form. Files and streams are read in small pieces when the form is encoded, not earlier.
+/// A stream can be encoded only once. All members can be used from any thread.
 open class MultipartFormData: @unchecked Sendable {
-    // Sendable because everything that changes is behind a lock.
+    // Sendable because all mutable state is protected by a lock.
 
     private struct State {
         var parts: [MultipartPart] = []
@@ -15,21 +14,21 @@ open class MultipartFormData: @unchecked Sendable {
         var contentType: String
     }
 
-    /// How long an encoded form may be to be held in memory while it is uploaded, in bytes: 10 MB. A longer one goes
-    /// through a temporary file.
+    /// The maximum length of an encoded form that is uploaded from memory, in bytes: 10 MB. A longer form is written to a
+    /// temporary file.
     public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
-    /// What stands between the parts. It must not occur in them.
+    /// The boundary between the parts. It must not occur in them.
     public let boundary: String
     private let fileManager: FileManager
     private let state: Locked<State>
 
-    /// Makes a form without parts.
+    /// Creates a form without parts.
     ///
     /// - Parameters:
-    ///   - fileManager: Tells the lengths of files.
-    ///   - boundary: What stands between the parts; nil makes a random one, which is best. In the place of one that RFC
-    ///     2046, section 5.1.1, does not allow there is a random one too, and encoding throws
+    ///   - fileManager: The file manager that reports the lengths of files.
+    ///   - boundary: The boundary between the parts. The default, nil, uses a random one, which is recommended. If RFC 2046,
+    ///     section 5.1.1, doesn't allow the boundary, a random one is used as well, and encoding throws
     ///     ``AFError/MultipartEncodingFailureReason/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         let valid = boundary.flatMap { MultipartBoundary($0) }
@@ -43,26 +42,26 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// The value of the `Content-Type` header that goes with the encoded form; it names the boundary.
+    /// The value of the `Content-Type` header for the encoded form, which contains the boundary.
     open var contentType: String {
         get { state.withLock { $0.contentType } }
         set { state.withLock { $0.contentType = newValue } }
     }
 
-    /// The number of bytes that the parts' contents have together, without their headers and what stands between them.
+    /// The total number of bytes of the parts' contents, without their headers and the boundaries.
     public var contentLength: UInt64 {
         state.withLock { $0.parts.reduce(0) { $0.addingClamped($1.length) } }
     }
 
     // MARK: Appending
 
-    /// Appends bytes.
+    /// Appends data.
     ///
     /// - Parameters:
     ///   - data: The content.
     ///   - name: The field's name.
-    ///   - fileName: The file name to give it; nil makes it no file.
-    ///   - mimeType: Its content type; nil names none for a field, and for a file the one that its name suggests.
+    ///   - fileName: The part's file name. If nil, the part isn't a file.
+    ///   - mimeType: The content type. If nil, a field has none, and a file has the type that its name suggests.
     public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
         append {
             try MultipartPart(
@@ -73,10 +72,10 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends a file under its own name, with the content type that the name suggests.
     ///
-    /// Its length is taken now; a file that has another when it is read fails the encoding.
+    /// The file's length is read immediately. If it differs when the file is read, encoding fails.
     ///
     /// - Parameters:
-    ///   - fileURL: Where the file is.
+    ///   - fileURL: The location of the file.
     ///   - name: The field's name.
     public func append(_ fileURL: URL, withName name: String) {
         append(fileURL, withName: name, fileName: nil, mimeType: nil)
@@ -84,28 +83,28 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends a file.
     ///
-    /// Its length is taken now; a file that has another when it is read fails the encoding.
+    /// The file's length is read immediately. If it differs when the file is read, encoding fails.
     ///
     /// - Parameters:
-    ///   - fileURL: Where the file is.
+    ///   - fileURL: The location of the file.
     ///   - name: The field's name.
-    ///   - fileName: The file name to give it.
-    ///   - mimeType: Its content type.
+    ///   - fileName: The part's file name.
+    ///   - mimeType: The content type.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         append(fileURL, withName: name, fileName: .some(fileName), mimeType: mimeType)
     }
 
-    /// Appends what a stream holds.
+    /// Appends the content of a stream.
     ///
-    /// Hand the stream over: it is opened, read and closed when the form is encoded. Bytes beyond the announced length are
-    /// not read; a stream that gives fewer fails the encoding with ``AFError/UnexpectedInputStreamLength``.
+    /// Don't use the stream afterwards: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
+    /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
     ///   - stream: The content.
-    ///   - length: How many of its bytes are sent.
+    ///   - length: The number of bytes to send.
     ///   - name: The field's name.
-    ///   - fileName: The file name to give it.
-    ///   - mimeType: Its content type.
+    ///   - fileName: The part's file name.
+    ///   - mimeType: The content type.
     public func append(
         _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
     ) {
@@ -116,16 +115,16 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// Appends what a stream holds, with headers of the caller's own. A form's part needs a `Content-Disposition` that
-    /// names its field.
+    /// Appends the content of a stream with custom headers. They must include a `Content-Disposition` header with the field's
+    /// name.
     ///
-    /// Hand the stream over: it is opened, read and closed when the form is encoded. Bytes beyond the announced length are
-    /// not read; a stream that gives fewer fails the encoding with ``AFError/UnexpectedInputStreamLength``.
+    /// Don't use the stream afterwards: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
+    /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
     ///   - stream: The content.
-    ///   - length: How many of its bytes are sent.
-    ///   - headers: The part's headers, all of them.
+    ///   - length: The number of bytes to send.
+    ///   - headers: All headers of the part.
     public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
         append {
             try MultipartPart.validate(headers)
@@ -142,7 +141,7 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// Keeps a part, or the first reason why there is none.
+    /// Stores a part, or the first error.
     private func append(_ makePart: () throws -> MultipartPart) {
         guard state.withLock({ $0.failure == nil }) else { return }
         let part = Result { try makePart() }
@@ -156,27 +155,26 @@ open class MultipartFormData: @unchecked Sendable {
 
     // MARK: Encoding
 
-    /// The form as bytes, all in memory. It blocks the calling thread while files and streams are read.
+    /// Returns the encoded form in memory. Blocks the calling thread while files and streams are read.
     ///
-    /// - Throws: `AFError.multipartEncodingFailed`: what was wrong with a part when it was appended, or why a part cannot
-    ///   be read.
+    /// - Throws: `AFError.multipartEncodingFailed` if a part was invalid when it was appended or can't be read.
     public func encode() throws -> Data {
         try encoder().data()
     }
 
-    /// Writes the form into a new file. It blocks the calling thread meanwhile, and holds no more than a piece of a file
-    /// or stream in memory. When it throws, it leaves no file.
+    /// Writes the encoded form into a new file. Blocks the calling thread, and holds only a piece of a file or stream in memory.
+    /// If it throws, no file is left behind.
     ///
-    /// - Parameter fileURL: Where the file is to be. There must be none.
-    /// - Throws: `AFError.multipartEncodingFailed`: what was wrong with a part when it was appended, why a part cannot
-    ///   be read, or why the file cannot be written.
+    /// - Parameter fileURL: The location of the new file. No file may exist there.
+    /// - Throws: `AFError.multipartEncodingFailed` if a part was invalid when it was appended or can't be read, or if the file
+    ///   can't be written.
     public func writeEncodedData(to fileURL: URL) throws {
         let encoder = try encoder()
         let file = try FormFile(at: fileURL)
         try file.fill { try encoder.write(to: $0) }
     }
 
-    /// What writes the parts that were appended so far.
+    /// Returns an encoder for the parts appended so far.
     func encoder() throws -> MultipartEncoder {
         let (parts, failure) = state.withLock { ($0.parts, $0.failure) }
         if let failure { throw failure }

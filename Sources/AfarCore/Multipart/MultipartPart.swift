@@ -1,11 +1,11 @@
 import Foundation
 
-/// One part of a form: its headers, and where its content comes from.
+/// A part of a form: its headers and the source of its content.
 struct MultipartPart: Sendable {
-    /// The lines of the headers and the empty line after them.
+    /// The header lines and the empty line after them.
     let head: Data
     let content: MultipartContent
-    /// How many bytes the content has.
+    /// The length of the content in bytes.
     let length: UInt64
 
     init(headers: HTTPHeaders, content: MultipartContent, length: UInt64) {
@@ -14,7 +14,7 @@ struct MultipartPart: Sendable {
         self.length = length
     }
 
-    /// The headers of a form's field (RFC 7578, section 4).
+    /// Returns the headers of a form field (RFC 7578, section 4).
     static func headers(name: String, fileName: String?, mimeType: String?) throws -> HTTPHeaders {
         var disposition = "form-data; name=\"\(name.withCRLFLineBreaks.escapedForFormData)\""
         if let fileName { disposition += "; filename=\"\(fileName.escapedForFormData)\"" }
@@ -30,7 +30,7 @@ struct MultipartPart: Sendable {
         return headers
     }
 
-    /// Refuses headers that would end before they should.
+    /// Throws an error if a header can't be written safely, for example because of a line break.
     static func validate(_ headers: HTTPHeaders) throws {
         do { try headers.validate() } catch { throw failure(error) }
     }
@@ -41,7 +41,7 @@ struct MultipartPart: Sendable {
 }
 
 extension String {
-    /// This text with its line breaks, of whatever kind, as CR LF: what the HTML standard does to the names of fields.
+    /// This text with all line breaks as CR LF, as the HTML standard specifies for field names.
     fileprivate var withCRLFLineBreaks: String {
         var result = ""
         var previous: Unicode.Scalar?
@@ -56,8 +56,8 @@ extension String {
         return result
     }
 
-    /// This text as it stands between quotes by the HTML standard's "multipart/form-data encoding algorithm": line
-    /// breaks and quotes percent-encoded, all else as it is.
+    /// This text escaped for a quoted string according to the HTML standard's "multipart/form-data encoding algorithm": only line
+    /// breaks and quotes are percent-encoded.
     fileprivate var escapedForFormData: String {
         var result = ""
         for scalar in unicodeScalars {
@@ -72,20 +72,21 @@ extension String {
     }
 }
 
-/// Where the content of a part comes from.
+/// The source of a part's content.
 enum MultipartContent: Sendable {
     case data(Data)
     case file(URL)
     case stream(SingleUseStream)
 
-    /// Takes bytes, in any number of pieces.
+    /// Receives bytes, in any number of pieces.
     typealias Sink = (UnsafeRawBufferPointer) throws -> Void
-    /// Fills a buffer. Returns how many bytes it put there, 0 at the end.
+    /// Fills a buffer. Returns the number of bytes written to it, or 0 at the end.
     private typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
 
     private static let pieceLength = 65_536
 
-    /// Hands the content over, if it has the length expected. A stream that has more is read up to there.
+    /// Writes the content, and throws an error if it doesn't have the expected length. A longer stream is read only up to that
+    /// length.
     func write(length: UInt64, to sink: Sink) throws {
         switch self {
         case .data(let data):
@@ -139,7 +140,7 @@ enum MultipartContent: Sendable {
     }
 }
 
-/// A stream that one encoding can have.
+/// A stream that can be read by only one encoding.
 final class SingleUseStream: @unchecked Sendable {
     // Sendable because only one caller gets the stream.
     private let stream: InputStream
@@ -147,19 +148,19 @@ final class SingleUseStream: @unchecked Sendable {
 
     init(_ stream: InputStream) { self.stream = stream }
 
-    /// The stream, the first time.
+    /// Returns the stream on the first call, and nil afterwards.
     func take() -> InputStream? {
         isTaken.withLock { Swift.exchange(&$0, with: true) } ? nil : stream
     }
 }
 
 extension Data {
-    /// Hands all bytes over at once.
+    /// Writes all bytes at once.
     func write(to sink: MultipartContent.Sink) throws { try withUnsafeBytes(sink) }
 }
 
 extension POSIXError {
-    /// What the last system call that failed has against it.
+    /// The error of the last failed system call.
     static var last: POSIXError { POSIXError(errno: Foundation.errno) }
 
     init(errno code: Int32) { self.init(POSIXErrorCode(rawValue: code) ?? .EIO) }

@@ -7,7 +7,7 @@ import Foundation
 /// A form as the body of a request.
 struct MultipartUpload: UploadConvertible, WrittenURLConvertible {
     let form: MultipartFormData
-    /// How long the encoded form may be to be held in memory.
+    /// The maximum length of an encoded form that is held in memory.
     let encodingMemoryThreshold: UInt64
     let request: any URLRequestConvertible
 
@@ -15,9 +15,9 @@ struct MultipartUpload: UploadConvertible, WrittenURLConvertible {
 
     func createUploadable() throws -> UploadRequest.Uploadable { try createUploadable {} }
 
-    /// The encoded form.
+    /// Returns the encoded form.
     ///
-    /// - Parameter checkpoint: Called before each piece; an error that it throws ends the encoding.
+    /// - Parameter checkpoint: Called before each piece is encoded. If it throws, encoding ends with that error.
     func createUploadable(checkpoint: @escaping @Sendable () throws -> Void) throws -> UploadRequest.Uploadable {
         var encoder = try form.encoder()
         encoder.checkpoint = checkpoint

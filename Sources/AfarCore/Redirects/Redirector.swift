@@ -4,24 +4,24 @@
     public import Foundation
 #endif
 
-/// Decides what becomes of a redirect. Give one to a session, or to a request by ``Request/redirect(using:)``.
+/// A type that decides how to handle redirects. Pass one to a session, or to a request with ``Request/redirect(using:)``.
 ///
-/// Without one, redirects are followed. ``Redirector`` is one for the common cases.
+/// Without a handler, redirects are followed. ``Redirector`` covers the common cases.
 public protocol RedirectHandler: Sendable {
-    /// Decides about one redirect: each hop of a chain is asked about.
+    /// Decides how to handle a redirect. Called for each hop of a chain.
     ///
-    /// It is called on an unspecified thread. The completion may be called from any thread; a second call does nothing,
-    /// and if it is never called, the request waits until it is cancelled.
+    /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
+    /// If it is never called, the request waits until it is cancelled.
     ///
-    /// Whatever is answered has to keep the rules about redirects: when it leads to another scheme, host or port,
-    /// credentials, cookies and the session's sensitive headers are taken out afterwards.
+    /// The rules for redirects also apply to the request that the handler returns: if it leads to another scheme, host or port,
+    /// credentials, cookies and the session's sensitive headers are removed from it.
     ///
     /// - Parameters:
-    ///   - task: The request's attempt; see ``Request/tasks``.
-    ///   - request: What would be sent, without the headers that must not go there. A body is in it where the request has
-    ///     it in memory.
-    ///   - response: The response that leads elsewhere.
-    ///   - completion: Takes what is to be sent, or nil: then the response at hand is the final one, with its body.
+    ///   - task: The request's attempt. See ``Request/tasks``.
+    ///   - request: The proposed request, without the headers that would leak to the new URL. It includes the body only if
+    ///     that is in memory.
+    ///   - response: The redirect response.
+    ///   - completion: Receives the request to send. If nil, the redirect response with its body is the final response.
     @preconcurrency
     func task(
         _ task: URLSessionTask,
@@ -31,35 +31,35 @@ public protocol RedirectHandler: Sendable {
     )
 }
 
-/// A ``RedirectHandler`` that follows redirects, leaves them alone, or changes where they lead.
+/// A ``RedirectHandler`` that follows redirects, doesn't follow them, or modifies the requests.
 public struct Redirector: Sendable {
-    /// What is done about a redirect.
+    /// How a redirect is handled.
     public enum Behavior: Sendable {
-        /// It is followed.
+        /// The redirect is followed.
         case follow
-        /// It is not followed: the response that leads elsewhere is the final one.
+        /// The redirect isn't followed: the redirect response is the final response.
         case doNotFollow
-        /// What the closure makes of the request is sent; with nil it is not followed.
+        /// The request that the closure returns is sent. If it returns nil, the redirect isn't followed.
         @preconcurrency case modify(
             @Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
     }
 
     /// Follows redirects.
     public static let follow = Redirector(behavior: .follow)
-    /// Follows no redirect.
+    /// Doesn't follow redirects.
     public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
-    /// What is done about redirects.
+    /// How redirects are handled.
     public let behavior: Behavior
 
-    /// Makes a redirector.
+    /// Creates a redirector.
     public init(behavior: Behavior) {
         self.behavior = behavior
     }
 }
 
 extension Redirector: RedirectHandler {
-    /// Does what the behaviour says.
+    /// Applies the behavior to a redirect.
     @preconcurrency
     public func task(
         _ task: URLSessionTask,
@@ -79,10 +79,10 @@ extension RedirectHandler where Self == Redirector {
     /// Follows redirects.
     public static var follow: Redirector { .follow }
 
-    /// Follows no redirect.
+    /// Doesn't follow redirects.
     public static var doNotFollow: Redirector { .doNotFollow }
 
-    /// Sends what a closure makes of the request, or follows no redirect when that is nil.
+    /// Sends the request that a closure returns. If it returns nil, the redirect isn't followed.
     ///
     /// - Parameter closure: Called for each redirect, on an unspecified thread.
     @preconcurrency

@@ -6,29 +6,29 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Sets who decides about this request's redirects, in place of the session's handler. Only the last one set counts.
+    /// Sets the handler for this request's redirects, in place of the session's handler. A later call replaces it.
     ///
-    /// Set it before the request starts; an attempt that runs already goes by what it began with.
+    /// Set it before the request starts. An attempt that is already running continues with the previous handler.
     ///
-    /// - Parameter handler: Asked about each redirect; see ``RedirectHandler``.
+    /// - Parameter handler: Called for each redirect. See ``RedirectHandler``.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
         mutable.release { Swift.exchange(&$0.settings.redirectHandler, with: handler) }
         return self
     }
 
-    /// Who was set to decide about this request's redirects; nil when that is left to the session.
+    /// The request's own redirect handler; nil if the session's handler is used.
     public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.settings.redirectHandler } }
 
-    /// Who decides about redirects; nil when they are just followed.
+    /// Returns the handler for redirects; nil if all redirects are followed.
     private func effectiveRedirectHandler(over own: (any RedirectHandler)?) -> (any RedirectHandler)? {
         own ?? session.redirectHandler ?? session.delegate.redirectHandler(on: session.queues.root)
     }
 
-    /// Whether redirects are followed, or may be.
+    /// Whether redirects can be followed.
     var mayFollowRedirects: Bool { effectiveRedirectHandler(over: redirectHandler).map { !$0.isRefusal } ?? true }
 
-    /// What is done about the redirects of an attempt; nil when they are just followed.
+    /// Returns the redirect policy of an attempt; nil if all redirects are followed.
     ///
     /// - Parameter own: The request's own handler.
     func redirectPolicy(for urlRequest: URLRequest, by own: (any RedirectHandler)?) -> RedirectPolicy? {
@@ -37,7 +37,7 @@ extension Request {
         return .ask { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
     }
 
-    /// Notes where the attempt that runs has been led.
+    /// Records a redirect that the current attempt followed.
     func didFollow(_ redirect: Redirect) { mutable.withLock { $0.attempt.redirect = redirect } }
 
     private func decide(
@@ -52,7 +52,7 @@ extension Request {
         return try decision.map { try self.proposal($0, inPlaceOf: proposal) }
     }
 
-    /// What a handler wants to have sent.
+    /// Returns the proposal with the request that a handler returned.
     private func proposal(
         _ urlRequest: URLRequest, inPlaceOf proposal: RedirectProposal
     ) throws -> RedirectProposal {
@@ -79,14 +79,14 @@ extension Request {
 }
 
 extension RedirectHandler {
-    /// Whether it is known beforehand that no redirect is followed.
+    /// Whether the handler never follows a redirect.
     fileprivate var isRefusal: Bool {
         if case .doNotFollow = (self as? Redirector)?.behavior { true } else { false }
     }
 }
 
 extension RequestBody {
-    /// Whether a `URLRequest` with this body shows it.
+    /// Whether a `URLRequest` can contain this body.
     fileprivate var isInURLRequest: Bool {
         switch self {
         case .none, .data: true
@@ -96,7 +96,7 @@ extension RequestBody {
 }
 
 extension URLRequest {
-    /// This request as a redirect changes it.
+    /// Returns this request with a redirect's changes.
     func redirected(
         to url: URL, method: HTTPTypes.HTTPRequest.Method, fields: HTTPFields, body: RequestBody
     ) -> URLRequest {
@@ -114,7 +114,7 @@ extension URLRequest {
         return request
     }
 
-    /// This request as the last redirect of its attempt left it.
+    /// Returns this request after the last redirect of its attempt.
     func following(_ redirect: Redirect) -> URLRequest {
         redirected(
             to: redirect.url, method: redirect.request.method, fields: redirect.request.headerFields,

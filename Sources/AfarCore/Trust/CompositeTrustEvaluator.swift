@@ -1,17 +1,17 @@
-/// Asks several evaluators in order; all must agree.
+/// An evaluator that runs several evaluators in order. All of them must trust the server.
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
-    /// Makes an evaluator of others. Without any it refuses all.
+    /// Creates an evaluator from others. If there are none, it trusts no server.
     public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
 
-    /// Throws what the first evaluator throws that refuses, or takes time to decide.
+    /// Throws the error of the first evaluator that doesn't trust the server, or that is asynchronous.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         try checkCount()
         for evaluator in evaluators { try evaluator.evaluate(trust, forHost: host) }
     }
 
-    /// Throws what the first evaluator throws that refuses.
+    /// Throws the error of the first evaluator that doesn't trust the server.
     public func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
         try await decide(on: trust, forHost: host, waitingAtMost: .seconds(1e9))
     }
@@ -30,16 +30,16 @@ public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
-    /// A ``CompositeTrustEvaluator`` of these evaluators.
+    /// Returns a ``CompositeTrustEvaluator`` of these evaluators.
     public static func composite(evaluators: [any ServerTrustEvaluating]) -> CompositeTrustEvaluator {
         CompositeTrustEvaluator(evaluators: evaluators)
     }
 }
 
 extension [any ServerTrustEvaluating] {
-    /// Asks these evaluators in order; all must agree.
+    /// Runs these evaluators in order. All of them must trust the server.
     ///
-    /// - Throws: What the first one throws that refuses, or takes time to decide.
+    /// - Throws: The error of the first evaluator that doesn't trust the server, or that is asynchronous.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
     }
@@ -49,11 +49,11 @@ private struct NoEvaluators: Error, CustomStringConvertible {
     var description: String { "a CompositeTrustEvaluator without evaluators trusts nobody" }
 }
 
-/// Validates certificates in the ordinary way: the chain against the authorities that the transport trusts, and the host.
+/// An evaluator that performs the default validation: the chain against the authorities that the transport trusts, and the host.
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     ///
     /// - Parameter validateHost: Whether the certificate must be for the host. The default is true.
     public init(validateHost: Bool = true) { self.validateHost = validateHost }
@@ -69,12 +69,12 @@ extension ServerTrustEvaluating where Self == DefaultTrustEvaluator {
     public static var `default`: DefaultTrustEvaluator { DefaultTrustEvaluator() }
 }
 
-/// Trusts every certificate: whoever is in between can read and change all that is sent. For tests against servers of one's
-/// own only, and only for hosts named in a ``ServerTrustManager``.
+/// An evaluator that trusts every certificate, so an attacker on the network can read and change all data. Use it only for tests
+/// against your own servers, and only for hosts listed in a ``ServerTrustManager``.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     public init() {}
 
-    /// Throws nothing.
+    /// Never throws.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {}
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Runs synchronous evaluators of server trust, which are user code that may block.
+/// Runs synchronous trust evaluators, which are user code that can block.
 ///
-/// Each one runs in a task of the request's, so it has the request's task-local values, on a serial queue of its own: Dispatch
-/// gives those a thread even when all of its other threads and those of the task pool are blocked. The number of evaluators
-/// that run at a time is limited. Others wait in the order of their arrival.
+/// Each one runs in a task of the request, so it has the request's task-local values, on its own serial queue: Dispatch provides
+/// a thread for such a queue even if all its other threads and those of the task pool are blocked. The number of evaluators that
+/// run at a time is limited. The others wait in order of arrival.
 final class EvaluatorThreads: Sendable {
     static let shared = EvaluatorThreads(limit: 16, queueLimit: 1_024)
 
@@ -25,9 +25,9 @@ final class EvaluatorThreads: Sendable {
 
     init(limit: Int, queueLimit: Int) { (self.limit, self.queueLimit) = (limit, queueLimit) }
 
-    /// Runs an evaluator. Returns at once when the task is cancelled, although the evaluator may still run.
+    /// Runs an evaluator. If the task is cancelled, returns immediately, although the evaluator may still be running.
     ///
-    /// - Throws: What the evaluator throws, ``NoTrustDecision`` when it couldn't run, or `CancellationError`.
+    /// - Throws: The evaluator's error, ``NoTrustDecision`` if it couldn't run, or `CancellationError`.
     func run(waitingAtMost longestWait: Duration, _ evaluate: @escaping @Sendable () throws -> Void) async throws {
         try await waitForTurn(atMost: longestWait)
         try await withCancellableTask(on: QueueExecutor(DispatchQueue(label: "afar.evaluator"))) { [self] in
@@ -72,7 +72,7 @@ final class EvaluatorThreads: Sendable {
         }
     }
 
-    /// Ends a wait, unless the turn has come.
+    /// Ends a wait, unless its turn has come.
     private func leave(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
         let hasLeft = state.withLock { state in
             let index = state.waiting.firstIndex { $0 === turn }

@@ -1,25 +1,26 @@
 public import Foundation
 
-/// Trusts a server that has one of some certificates, its own or one that has signed it, in addition to the ordinary
-/// validation.
+/// An evaluator that requires one of the pinned certificates, either the server's own or one that signed it, in addition to the
+/// default validation.
 ///
-/// A certificate is replaced when it expires, and then no request goes through any more unless the next one is pinned too.
-/// ``PublicKeysTrustEvaluator`` pins what may stay the same.
+/// When a certificate expires and is replaced, all requests fail unless the new one is pinned too. ``PublicKeysTrustEvaluator``
+/// pins keys, which can stay the same.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [Certificate]
     private let acceptSelfSignedCertificates: Bool
     private let performDefaultValidation: Bool
     private let validateHost: Bool
 
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - certificates: The certificates to pin. The default is those in the main bundle. Without any it refuses all.
-    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are what a chain may end in, in place of the
-    ///     authorities that the transport trusts: for certificates of an authority of one's own. The default is false.
-    ///   - performDefaultValidation: Whether the chain is validated too: signatures, dates, use, strength. The default is true.
-    ///   - validateHost: Whether the certificate must be for the host, for which the chain is validated too. The default is
+    ///   - certificates: The certificates to pin. The default is those in the main bundle. If there are none, no server is
+    ///     trusted.
+    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the trusted roots, in place of the authorities that
+    ///     the transport trusts. Use this for certificates of your own authority. The default is false.
+    ///   - performDefaultValidation: Whether to validate the chain too: signatures, dates, usage and strength. The default is
     ///     true.
+    ///   - validateHost: Whether the certificate must be for the host. This also validates the chain. The default is true.
     public init(
         certificates: [Certificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -32,7 +33,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// Throws the reason `noCertificatesFound`, `defaultEvaluationFailed`, `hostValidationFailed` or
+    /// Throws an error with the reason `noCertificatesFound`, `defaultEvaluationFailed`, `hostValidationFailed` or
     /// `certificatePinningFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
@@ -49,10 +50,10 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
-    /// A ``PinnedCertificatesTrustEvaluator`` of the certificates in the main bundle.
+    /// A ``PinnedCertificatesTrustEvaluator`` for the certificates in the main bundle.
     public static var pinnedCertificates: PinnedCertificatesTrustEvaluator { PinnedCertificatesTrustEvaluator() }
 
-    /// A ``PinnedCertificatesTrustEvaluator``.
+    /// Returns a ``PinnedCertificatesTrustEvaluator``.
     public static func pinnedCertificates(
         certificates: [Certificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -65,23 +66,23 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
     }
 }
 
-/// Trusts a server whose certificate, or one that has signed it, has one of some public keys, in addition to the ordinary
-/// validation.
+/// An evaluator that requires one of the pinned public keys, either that of the server's certificate or of one that signed it, in
+/// addition to the default validation.
 ///
-/// Pin at least two: the key that is used, and one that is kept for when that must be replaced.
+/// Pin at least two keys: the current one and a backup that can replace it.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [PublicKey]
     private let performDefaultValidation: Bool
     private let validateHost: Bool
 
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - keys: The keys to pin; `PublicKey(pin:)` makes one of "sha256//…". The default is those of the certificates in the
-    ///     main bundle. Without any it refuses all.
-    ///   - performDefaultValidation: Whether the chain is validated too: signatures, dates, use, strength. The default is true.
-    ///   - validateHost: Whether the certificate must be for the host, for which the chain is validated too. The default is
+    ///   - keys: The keys to pin. `PublicKey(pin:)` creates one from "sha256//…". The default is the keys of the certificates in
+    ///     the main bundle. If there are none, no server is trusted.
+    ///   - performDefaultValidation: Whether to validate the chain too: signatures, dates, usage and strength. The default is
     ///     true.
+    ///   - validateHost: Whether the certificate must be for the host. This also validates the chain. The default is true.
     public init(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) {
@@ -90,7 +91,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
-    /// Throws the reason `noPublicKeysFound`, `defaultEvaluationFailed`, `hostValidationFailed` or
+    /// Throws an error with the reason `noPublicKeysFound`, `defaultEvaluationFailed`, `hostValidationFailed` or
     /// `publicKeyPinningFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
@@ -105,10 +106,10 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
-    /// A ``PublicKeysTrustEvaluator`` of the keys of the certificates in the main bundle.
+    /// A ``PublicKeysTrustEvaluator`` for the keys of the certificates in the main bundle.
     public static var publicKeys: PublicKeysTrustEvaluator { PublicKeysTrustEvaluator() }
 
-    /// A ``PublicKeysTrustEvaluator``.
+    /// Returns a ``PublicKeysTrustEvaluator``.
     public static func publicKeys(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) -> PublicKeysTrustEvaluator {
@@ -120,8 +121,7 @@ extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: Bundle {
-    /// The certificates in the bundle: in files that end in `.cer`, `.crt` or `.der`, in DER or PEM form. What cannot be read is
-    /// left out.
+    /// The certificates in the bundle: in `.cer`, `.crt` and `.der` files, in DER or PEM form. Unreadable files are skipped.
     public var certificates: [Certificate] {
         paths(forResourcesOfTypes: [".cer", ".CER", ".crt", ".CRT", ".der", ".DER"]).flatMap { path in
             (try? Certificate.certificates(contentsOf: URL(filePath: path))) ?? []
@@ -131,7 +131,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
     /// The keys of these certificates.
     public var publicKeys: [PublicKey] { certificates.map(\.publicKey) }
 
-    /// The paths of the bundle's resources whose names end in one of these, "cer" or ".cer" say.
+    /// Returns the paths of the bundle's resources with one of these extensions, such as "cer" or ".cer".
     public func paths(forResourcesOfTypes types: [String]) -> [String] {
         let endings = types.map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
         return Set(endings.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }).sorted()

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// Refuses a server whose certificate is revoked, in addition to the ordinary validation.
+/// An evaluator that rejects servers with revoked certificates, in addition to the default validation.
 ///
-/// It looks at the OCSP response that the server sends along (RFC 6066, section 8) and at revocation lists that it is given.
-/// It fetches nothing: when neither is there, it refuses, as it cannot be found out.
+/// It checks the OCSP response that the server sends (RFC 6066, section 8) and the given revocation lists. It doesn't access the
+/// network: if there is neither a response nor a list, it rejects the server, because the status is unknown.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
-    /// What is looked at.
+    /// The sources to check.
     public struct Options: OptionSet, Sendable {
-        /// OCSP responses that servers send along.
+        /// OCSP responses that servers send.
         public static let ocsp = Options(rawValue: 1 << 0)
         /// Revocation lists.
         public static let crl = Options(rawValue: 1 << 1)
-        /// Lists only, where there are any.
+        /// Only revocation lists, if there are any.
         public static let preferCRL = Options(rawValue: 1 << 2)
-        /// Has no effect: without a positive answer, the server is always refused.
+        /// Has no effect: without a positive result, the server is always rejected.
         public static let requirePositiveResponse = Options(rawValue: 1 << 3)
-        /// Has no effect: nothing is ever fetched.
+        /// Has no effect: the network is never accessed.
         public static let networkAccessDisabled = Options(rawValue: 1 << 4)
-        /// All that is there: a response, and lists. Both must be good if both are there.
+        /// All available sources: a response and lists. If both are available, both must be good.
         public static let any: Options = [.crl, .ocsp]
 
-        /// The bits.
+        /// The raw value of the options.
         public let rawValue: UInt
 
-        /// Makes options of their bits.
+        /// Creates options from a raw value.
         public init(rawValue: UInt) { self.rawValue = rawValue }
     }
 
@@ -32,15 +32,15 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     private let options: Options
     private let revocationLists: [Data]
 
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - performDefaultValidation: Is always done: what is said about a certificate is worth something only when it is known
-    ///     who issued it.
+    ///   - performDefaultValidation: The chain is always validated, because a revocation status is meaningful only for a known
+    ///     issuer.
     ///   - validateHost: Whether the certificate must be for the host. The default is true.
-    ///   - options: What is looked at. The default is `.any`: the response that the server sends along, and the lists.
-    ///   - revocationLists: Lists (RFC 5280, section 5) in DER or PEM form, one of each authority in the chain. The default
-    ///     is none.
+    ///   - options: The sources to check. The default is `.any`: the response that the server sends, and the lists.
+    ///   - revocationLists: Revocation lists (RFC 5280, section 5) in DER or PEM form, one for each authority in the chain. The
+    ///     default is none.
     public init(
         performDefaultValidation: Bool = true, validateHost: Bool = true, options: Options = .any,
         revocationLists: [Data] = []
@@ -51,7 +51,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
         self.revocationLists = revocationLists
     }
 
-    /// Throws the reason `defaultEvaluationFailed`, `hostValidationFailed` or `revocationCheckFailed`.
+    /// Throws an error with the reason `defaultEvaluationFailed`, `hostValidationFailed` or `revocationCheckFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         if performDefaultValidation || validateHost {
             try trust.af.validate(
@@ -71,10 +71,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
-    /// A ``RevocationTrustEvaluator`` for responses that servers send along.
+    /// A ``RevocationTrustEvaluator`` for OCSP responses that servers send.
     public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
 
-    /// A ``RevocationTrustEvaluator``.
+    /// Returns a ``RevocationTrustEvaluator``.
     public static func revocationChecking(
         performDefaultValidation: Bool = true, validateHost: Bool = true,
         options: RevocationTrustEvaluator.Options = .any, revocationLists: [Data] = []

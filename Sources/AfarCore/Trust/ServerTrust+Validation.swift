@@ -12,14 +12,14 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
     /// These certificates in DER form.
     public var certificateData: [Data] { type.certificates.af.data }
 
-    /// Validates the chain, see `ServerTrust.validate()`.
+    /// Validates the chain. See `ServerTrust.validate()`.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `defaultEvaluationFailed`.
     public func performDefaultValidation(forHost host: String) throws {
         try validate(forHost: host, performDefaultValidation: true, validateHost: false)
     }
 
-    /// Validates the chain, and that the certificate is for a host, see `ServerTrust.validate()` and
+    /// Validates the chain, and that the certificate is for a host. See `ServerTrust.validate()` and
     /// `ServerTrust.validateHost(_:)`.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `hostValidationFailed`.
@@ -27,9 +27,9 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
         try validate(forHost: host, performDefaultValidation: false, validateHost: true)
     }
 
-    /// Validates the chain once, for either reason, and the host.
+    /// Validates the chain, if either validation is requested, and the host.
     ///
-    /// - Returns: What may be compared with pins. A server may send certificates along that have nothing to do with its own.
+    /// - Returns: The certificates to compare with pins. A server can also send unrelated certificates; these aren't included.
     @discardableResult
     func validate(
         forHost host: String, performDefaultValidation: Bool, validateHost: Bool

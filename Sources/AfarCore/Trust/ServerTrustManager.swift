@@ -1,42 +1,40 @@
-/// Knows which evaluator decides on the certificates of which host.
+/// A type that maps hosts to the evaluators that evaluate their certificates.
 ///
-/// For a host without one, the transport validates certificates as it always does, or the request fails if all hosts must
-/// be evaluated. Give it to ``Session``.
+/// For a host without an evaluator, the transport performs its default validation, or the request fails if all hosts must be
+/// evaluated. Pass a manager to ``Session``.
 open class ServerTrustManager: @unchecked Sendable {
-    // Sendable because it does not change.
+    // Sendable because it doesn't change.
 
     /// Whether a request to a host without an evaluator fails.
     public let allHostsMustBeEvaluated: Bool
-    /// The evaluators by their hosts.
+    /// The evaluators by host.
     public let evaluators: [String: any ServerTrustEvaluating]
     private let evaluatorsByName: [HostName: any ServerTrustEvaluating]
 
-    /// Makes a manager.
+    /// Creates a manager.
     ///
     /// - Parameters:
     ///   - allHostsMustBeEvaluated: Whether a request to a host without an evaluator fails, before it is sent. The default is
     ///     true.
-    ///   - evaluators: The evaluators by their hosts: names or addresses, international names in their ASCII form ("xn--…").
-    ///     Neither case nor a port matters, and there are no wildcards: override ``serverTrustEvaluator(forHost:)`` for
-    ///     those.
+    ///   - evaluators: The evaluators by host: names or addresses, with international names in ASCII form ("xn--…"). Case and
+    ///     ports are ignored. Wildcards aren't supported; to implement them, override ``serverTrustEvaluator(forHost:)``.
     public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         self.evaluators = evaluators
         evaluatorsByName = Dictionary(
             evaluators.map { (HostName($0.key), $0.value) },
-            // Two spellings of one host: both have their say.
+            // Two spellings of one host: both evaluators must trust it.
             uniquingKeysWith: { CompositeTrustEvaluator(evaluators: [$0, $1]) })
     }
 
-    /// Who decides about a host; nil leaves that to the transport.
+    /// Returns the evaluator for a host. If nil, the transport performs its default validation.
     ///
-    /// An overriding method is called for each request, also for those that redirects lead to, in a task of the request's.
-    /// Return the same object each time as long as the rules are the same: connections that were opened for another are
-    /// not used.
+    /// An override is called for each request, including requests after redirects, in a task of the request. Return the same
+    /// object each time while the rules stay the same: connections opened for another evaluator aren't reused.
     ///
-    /// - Parameter host: A name or an address, in lower case, without port.
-    /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `noRequiredEvaluator` when there must be
-    ///   one and there is none.
+    /// - Parameter host: A name or an address, in lowercase, without a port.
+    /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `noRequiredEvaluator` if a required evaluator
+    ///   is missing.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
         guard let evaluator = evaluatorsByName[HostName(host)] else {
             if allHostsMustBeEvaluated {
@@ -48,11 +46,11 @@ open class ServerTrustManager: @unchecked Sendable {
     }
 }
 
-/// Decides whether a server is the one that it says it is.
+/// A type that decides whether to trust a server.
 ///
-/// An evaluator is asked for each new connection to a host that it stands for in a ``ServerTrustManager``, redirects and
-/// retries included, before the first byte of a request leaves; its yes holds for ten minutes for further connections on
-/// which the server presents the same. It decides instead of the transport, so what it does not check is not checked.
+/// An evaluator is called for each new connection to its host in a ``ServerTrustManager``, including those for redirects and
+/// retries, before any byte of a request is sent. A positive decision is valid for ten minutes for further connections with the
+/// same certificates. The evaluator replaces the transport's validation, so anything that it doesn't check isn't checked.
 ///
 /// ```swift
 /// final class StagingEvaluator: ServerTrustEvaluating {
@@ -63,36 +61,36 @@ open class ServerTrustManager: @unchecked Sendable {
 /// }
 /// ```
 public protocol ServerTrustEvaluating: Sendable {
-    /// Returns when the server is to be trusted.
+    /// Returns if the server is trusted.
     ///
-    /// It is called in a task of the request's, on a thread for evaluators, and may be called for several connections at once.
-    /// It may block: at most 16 evaluators run at a time in a process, and further requests wait for one of them to return,
-    /// within their timeouts. A request that is cancelled or times out doesn't wait for its evaluator.
+    /// The method is called in a task of the request, on a thread for evaluators, and can be called for several connections at
+    /// once. It can block: at most 16 evaluators run at a time in a process, and further requests wait, within their timeouts,
+    /// for one of them to return. A request that is cancelled or times out doesn't wait for its evaluator.
     ///
     /// - Parameters:
-    ///   - trust: What the server has presented.
-    ///   - host: The host that was asked for, in lower case.
-    /// - Throws: Why it is not to be trusted. The request fails with ``AFError/serverTrustEvaluationFailed(reason:)``:
-    ///   around an error other than an `AFError` with the reason `customEvaluationFailed`.
+    ///   - trust: The certificates that the server presented.
+    ///   - host: The requested host, in lowercase.
+    /// - Throws: The reason the server isn't trusted. The request fails with ``AFError/serverTrustEvaluationFailed(reason:)``.
+    ///   Errors other than `AFError` are wrapped in the reason `customEvaluationFailed`.
     func evaluate(_ trust: ServerTrust, forHost host: String) throws
 }
 
-/// An evaluator that takes time to decide: it asks a service, or a person.
+/// An asynchronous evaluator, for example one that calls a service or prompts the user.
 public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
-    /// Returns when the server is to be trusted.
+    /// Returns if the server is trusted.
     ///
-    /// It is called in a task of the request's, which is cancelled when the request is, and may be called for several
+    /// The method is called in a task of the request, which is cancelled with the request. It can be called for several
     /// connections at once.
     ///
     /// - Parameters:
-    ///   - trust: What the server has presented.
-    ///   - host: The host that was asked for, in lower case.
-    /// - Throws: Why it is not to be trusted.
+    ///   - trust: The certificates that the server presented.
+    ///   - host: The requested host, in lowercase.
+    /// - Throws: The reason the server isn't trusted.
     func evaluate(_ trust: ServerTrust, forHost host: String) async throws
 }
 
 extension AsyncServerTrustEvaluating {
-    /// Refuses: whoever cannot wait gets no decision.
+    /// Always throws, because the decision requires the asynchronous method.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `trustEvaluationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
@@ -101,9 +99,9 @@ extension AsyncServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating {
-    /// Asks the evaluator, and waits for one that takes time.
+    /// Calls the evaluator, synchronous or asynchronous, and waits for its decision.
     ///
-    /// - Parameter longestWait: How long to wait for a thread for a synchronous evaluator.
+    /// - Parameter longestWait: The maximum time to wait for a thread for a synchronous evaluator.
     func decide(on trust: ServerTrust, forHost host: String, waitingAtMost longestWait: Duration) async throws {
         if let evaluator = self as? CompositeTrustEvaluator {
             try await evaluator.decide(on: trust, forHost: host, waitingAtMost: longestWait)
@@ -115,7 +113,7 @@ extension ServerTrustEvaluating {
     }
 }
 
-/// Somebody asked an evaluator for a decision at once that takes time.
+/// The synchronous method of an asynchronous evaluator was called.
 private struct EvaluationNotAwaited: Error, CustomStringConvertible {
     var description: String { "this evaluator takes time to decide: call its asynchronous evaluate(_:forHost:)" }
 }

@@ -1,22 +1,22 @@
 public import Foundation
 
-/// What the 4.x generation called an evaluator, as one type with a case for each kind.
+/// The 4.x type of evaluators, with a case for each kind.
 public enum ServerTrustPolicy: ServerTrustEvaluating {
     /// A ``DefaultTrustEvaluator``.
     case performDefaultEvaluation(validateHost: Bool)
     /// A ``RevocationTrustEvaluator``.
     case performRevokedEvaluation(validateHost: Bool, revocationFlags: RevocationTrustEvaluator.Options)
-    /// A ``PinnedCertificatesTrustEvaluator``, for which the pinned certificates are the only authorities. Without the chain
-    /// the host is not validated either.
+    /// A ``PinnedCertificatesTrustEvaluator`` whose pinned certificates are the only trusted roots. If the chain isn't validated,
+    /// the host isn't either.
     case pinCertificates(certificates: [Certificate], validateCertificateChain: Bool, validateHost: Bool)
-    /// A ``PublicKeysTrustEvaluator``. Without the chain the host is not validated either.
+    /// A ``PublicKeysTrustEvaluator``. If the chain isn't validated, the host isn't either.
     case pinPublicKeys(publicKeys: [PublicKey], validateCertificateChain: Bool, validateHost: Bool)
     /// A ``DisabledTrustEvaluator``.
     case disableEvaluation
-    /// Asks a closure, which gets what the server has presented and the host.
+    /// Calls a closure with the server's certificates and the host.
     case customEvaluation(@Sendable (_ serverTrust: ServerTrust, _ host: String) -> Bool)
 
-    /// Throws what the evaluator of the case throws.
+    /// Throws the error of the case's evaluator.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         try evaluator.evaluate(trust, forHost: host)
     }
@@ -45,7 +45,7 @@ public enum ServerTrustPolicy: ServerTrustEvaluating {
     }
 }
 
-/// Asks a closure.
+/// An evaluator that calls a closure.
 private struct ClosureTrustEvaluator: ServerTrustEvaluating {
     private struct Refusal: Error, CustomStringConvertible {
         var description: String { "the closure of ServerTrustPolicy.customEvaluation returned false" }
@@ -58,21 +58,21 @@ private struct ClosureTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// What the 4.x generation called a ``ServerTrustManager``.
+/// The 4.x name of ``ServerTrustManager``.
 public typealias ServerTrustPolicyManager = ServerTrustManager
 
 extension ServerTrustManager {
-    /// Makes a manager that leaves hosts without a policy to the transport, as the 4.x generation's did.
+    /// Creates a manager that leaves hosts without a policy to the transport, as in 4.x.
     public convenience init(policies: [String: ServerTrustPolicy]) {
         self.init(allHostsMustBeEvaluated: false, evaluators: policies)
     }
 }
 
 #if !canImport(Security)
-    /// What a server has presented, by the name that it has on Apple's systems.
+    /// Apple's name for the certificates that a server presented.
     public typealias SecTrust = ServerTrust
-    /// A certificate, by the name that it has on Apple's systems.
+    /// Apple's name for a certificate.
     public typealias SecCertificate = Certificate
-    /// A public key, by the name that it has on Apple's systems.
+    /// Apple's name for a public key.
     public typealias SecKey = PublicKey
 #endif

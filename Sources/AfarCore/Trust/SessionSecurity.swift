@@ -1,8 +1,8 @@
 import Foundation
 
-/// Knows for a session who the client is to a host, and who decides on its certificates.
+/// Provides a session's client identity and trust evaluator for each host.
 final class SessionSecurity: ConnectionSecurityProvider {
-    /// What connections are told apart by, beside their hosts.
+    /// The values that distinguish connections.
     private struct Key: Hashable {
         let host: String
         let identity: ClientIdentity?
@@ -11,11 +11,11 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     private struct Known {
         let security: ConnectionSecurity
-        /// Retained, so that nothing else gets its place in memory.
+        /// Retained, so that no other object gets its address.
         let evaluator: AnyObject?
     }
 
-    /// How many hosts are remembered. Beyond that connections are opened anew, which nobody notices but by time.
+    /// The maximum number of cached hosts. Beyond it, the cache is cleared, which only costs time for new connections.
     private static let limit = 1_000
 
     private let manager: ServerTrustManager?
@@ -43,14 +43,14 @@ final class SessionSecurity: ConnectionSecurityProvider {
         let identity = clientIdentity(forHost: host, hasLeftOrigin: hasLeftOrigin)
         let fallback = isDecided ? Self.standard : nil
         guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
-        // A subclass is somebody else's code.
+        // A subclass is user code.
         guard type(of: manager) == ServerTrustManager.self else {
             return .wait { [self] in security(of: host, identity, by: manager, fallback) }
         }
         return .now(security(of: host, identity, by: manager, fallback))
     }
 
-    /// Does what the transport would do.
+    /// Performs the transport's default validation.
     private static let standard = DefaultTrustEvaluator()
 
     private func security(
@@ -75,7 +75,8 @@ final class SessionSecurity: ConnectionSecurityProvider {
         func make() -> ConnectionSecurity {
             ConnectionSecurity(identity: identity, evaluation: evaluator.map { Self.evaluation(by: $0) })
         }
-        // Of two values nobody knows whether they decide alike, unless they come from a dictionary that never changes.
+        // Evaluators that are values can't be compared, so cache them only if they come from a manager whose evaluators never
+        // change.
         let isLasting = object != nil || evaluator == nil || manager.map { type(of: $0) } == ServerTrustManager.self
         guard isLasting else { return make() }
         let key = Key(host: host, identity: identity, evaluator: object.map { ObjectIdentifier($0) })
@@ -90,7 +91,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     private static func evaluation(by evaluator: any ServerTrustEvaluating) -> ConnectionSecurity.Evaluation {
         { trust, longestWait in
-            // One that never comes to an end does not keep the request from being cancelled.
+            // An evaluator that never returns doesn't prevent the request from being cancelled.
             try await withCancellableTask {
                 do {
                     try await evaluator.decide(on: trust, forHost: trust.host, waitingAtMost: longestWait)
@@ -103,7 +104,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
 }
 
 extension Error {
-    /// This as the reason why a server is not trusted.
+    /// This error as the reason a server isn't trusted.
     fileprivate var asTrustFailure: any Error {
         if self is CancellationError || self is NoTrustDecision { return self }
         return asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: self)))
@@ -111,7 +112,7 @@ extension Error {
 }
 
 extension TransportError {
-    /// The evaluator's refusal, if that is why the request was not sent.
+    /// The evaluator's error, if it prevented the request from being sent.
     var trustFailure: AFError? {
         guard let failure = underlying as? AFError, failure.isServerTrustEvaluationError else { return nil }
         return failure

@@ -9,24 +9,24 @@ import Foundation
 extension URLProtectionSpace: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLProtectionSpace {
-    /// What the server has presented; nil unless ``SessionDelegate`` is asked about a server's certificates.
+    /// The certificates that the server presented; nil except in a ``SessionDelegate`` challenge about a server's certificates.
     public var serverTrust: ServerTrust? { (type as? ServerTrustSpace)?.trust }
 }
 
 extension URLCredential: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLCredential {
-    /// The credential that accepts what a server has presented, and nothing else, for
-    /// ``SessionDelegate/taskDidReceiveChallenge``. No other credential does.
+    /// Returns the credential that accepts exactly the certificates that a server presented, for
+    /// ``SessionDelegate/taskDidReceiveChallenge``. No other credential accepts them.
     public static func trusting(_ trust: ServerTrust) -> URLCredential {
         URLCredential(user: URLCredential.trustUser, password: URLCredential.acceptance(of: trust), persistence: .none)
     }
 }
 
 extension URLCredential {
-    // Foundation's credentials have no place for a trust on Linux.
+    // On Linux, Foundation's credentials can't hold a trust.
 
-    /// Unknown to everybody else.
+    /// Unknown to other code.
     private static let secret = UUID().uuidString
     fileprivate static let trustUser = "server trust"
 
@@ -36,13 +36,13 @@ extension URLCredential {
 
     fileprivate func accepts(_ trust: ServerTrust) -> Bool { password == Self.acceptance(of: trust) }
 
-    /// Whether it accepts a server's certificates, and is nobody's user name and password.
+    /// Whether the credential accepts a server's certificates instead of holding a user name and password.
     var isServerTrust: Bool { user == Self.trustUser && password?.hasPrefix(Self.secret) == true }
 }
 
-/// Foundation's protection space, with what it has no place for on Linux.
+/// A protection space with a server trust, which Foundation's type can't hold on Linux.
 private final class ServerTrustSpace: URLProtectionSpace, @unchecked Sendable {
-    // Sendable because it does not change.
+    // Sendable because it doesn't change.
 
     /// Foundation's constant of this name is not available on Linux.
     private static let method = "NSURLAuthenticationMethodServerTrust"
@@ -71,7 +71,7 @@ extension URLAuthenticationChallenge {
 }
 
 extension Request {
-    /// Who is asked about servers' certificates before they are evaluated; nil when nobody is.
+    /// The handler called with servers' certificates before they are evaluated, if there is one.
     var serverTrustHandler: ServerTrustHandler? {
         guard session.delegate.decidesAboutServerTrust(over: stack.capabilities.features) else { return nil }
         return { [self] trust, port in

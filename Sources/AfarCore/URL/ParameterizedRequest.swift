@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Makes a `URLRequest` from the parts that a caller gave. The modifier sees it before the parameters are encoded.
+/// Creates a `URLRequest` from a caller's parts. The modifier runs before the parameters are encoded.
 struct ParameterizedRequest: WrittenURLConvertible {
     typealias Modifier = @Sendable (inout URLRequest) throws -> Void
 
-    /// Whether none of the caller's code makes the `URLRequest`.
+    /// Whether the `URLRequest` is created without running the caller's code.
     let isPlain: Bool
     let writtenURL: String?
     private let make: @Sendable () throws -> URLRequest
@@ -18,7 +18,7 @@ struct ParameterizedRequest: WrittenURLConvertible {
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
         let kind = type(of: url) as Any.Type
-        // A modifier may sign the `URL`, which is all that it sees.
+        // A modifier sees only the `URL`, and may sign it.
         writtenURL = modifier == nil ? url as? String : nil
         isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {

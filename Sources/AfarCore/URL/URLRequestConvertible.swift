@@ -4,19 +4,18 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// What a URL can be made of.
+/// A type that can be converted to a URL.
 public protocol URLConvertible: Sendable {
-    /// The URL.
+    /// Returns the URL.
     ///
-    /// - Throws: An error that says why there is none; for the types here, `AFError.invalidURL`.
+    /// - Throws: An error that describes why the conversion failed. The types in this library throw `AFError.invalidURL`.
     func asURL() throws -> URL
 }
 
 extension String: URLConvertible {
-    /// The URL that this text is. Characters that no `URL` holds are percent-encoded; the escapes in the text stay as they
-    /// are.
+    /// Returns the URL in this text. Characters that a `URL` can't contain are percent-encoded; existing escapes are preserved.
     ///
-    /// - Throws: `AFError.invalidURL` if it is none.
+    /// - Throws: `AFError.invalidURL` if the text isn't a valid URL.
     public func asURL() throws -> URL {
         guard let url = URL(keepingEscapesOf: self) else { throw AFError.invalidURL(url: self) }
         return url
@@ -24,45 +23,45 @@ extension String: URLConvertible {
 }
 
 extension URL: URLConvertible {
-    /// This URL itself.
+    /// Returns this URL.
     public func asURL() throws -> URL { self }
 }
 
 extension URLComponents: URLConvertible {
-    /// The URL that these components form.
+    /// Returns the URL of these components.
     ///
-    /// - Throws: `AFError.invalidURL` if they form none.
+    /// - Throws: `AFError.invalidURL` if the components don't form a valid URL.
     public func asURL() throws -> URL {
         guard let url else { throw AFError.invalidURL(url: self) }
         return url
     }
 }
 
-/// What a `URLRequest` can be made of.
+/// A type that can be converted to a `URLRequest`.
 public protocol URLRequestConvertible: Sendable {
-    /// The request.
+    /// Returns the request.
     ///
-    /// - Throws: An error that says why there is none.
+    /// - Throws: An error that describes why the conversion failed.
     func asURLRequest() throws -> URLRequest
 }
 
 extension URLRequestConvertible {
-    /// The request, or nil where it cannot be made.
+    /// The request; nil if the conversion fails.
     public var urlRequest: URLRequest? { try? asURLRequest() }
 }
 
 extension URLRequest: URLRequestConvertible {
-    /// This request itself.
+    /// Returns this request.
     public func asURLRequest() throws -> URLRequest { self }
 }
 
-/// Makes a `URLRequest`, maybe of a URL that was given as text. A `URL` cannot hold all that a request can be sent with.
+/// A request that can preserve its URL's original text. A `URL` can't represent every URL that can be sent.
 package protocol WrittenURLConvertible: URLRequestConvertible {
-    /// The text; nil when the URL was not given as text.
+    /// The original text; nil if the URL wasn't given as text.
     var writtenURL: String? { get }
 }
 
 extension URLRequestConvertible {
-    /// The text of which the URL was made; nil when that is not known.
+    /// The original text of the URL; nil if it is unknown.
     package var writtenURL: String? { (self as? any WrittenURLConvertible)?.writtenURL }
 }

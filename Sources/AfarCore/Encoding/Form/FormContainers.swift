@@ -1,6 +1,6 @@
-// The generic methods serve for each primitive type too that the protocols name, but for encodeIfPresent.
+// The generic methods also implement the protocols' methods for the primitive types, except `encodeIfPresent`.
 
-/// Writes the fields of an object.
+/// A container that writes the fields of an object.
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: FormEncoding
 
@@ -36,7 +36,8 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         encoding.field(key).unkeyedContainer()
     }
 
-    /// The fields of the superclass stand beside those of the subclass: a form has no use for a level called super.
+    /// Returns an encoder for this object: the superclass's fields are written next to the subclass's, without a level named
+    /// super.
     func superEncoder() -> any Encoder {
         encoding.here
     }
@@ -46,7 +47,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Writes the elements of a list.
+/// A container that writes the elements of a list.
 struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     let encoding: FormEncoding
 
@@ -76,13 +77,14 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         encoding.newElement().unkeyedContainer()
     }
 
-    /// An element of the list, unless this place is an object by now, which a list would replace.
+    /// Returns the encoder of a new element. If this node is already an object, returns its encoder, because a list would replace
+    /// it.
     func superEncoder() -> any Encoder {
         encoding.node.isObject ? encoding.here : encoding.newElement()
     }
 }
 
-/// Writes one value.
+/// A container that writes one value.
 struct FormSingleValueContainer: SingleValueEncodingContainer {
     let encoding: FormEncoding
 
@@ -97,11 +99,11 @@ struct FormSingleValueContainer: SingleValueEncodingContainer {
     }
 }
 
-// For nil, the standard library's own answers write nothing at all, where `nilEncoding` may want something. It has one for
-// each of the primitive types, and prefers it to a generic method.
+// The standard library's implementations write nothing for nil, but `nilEncoding` may require a value. They exist for each
+// primitive type and take precedence over a generic method.
 
 extension FormKeyedContainer {
-    /// Writes a value, or nil as `nilEncoding` says.
+    /// Writes a value, or nil according to `nilEncoding`.
     func encodeOrNil<T: Encodable>(_ value: T?, forKey key: Key) throws {
         if let value {
             try encode(value, forKey: key)

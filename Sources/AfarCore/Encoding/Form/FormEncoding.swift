@@ -1,6 +1,6 @@
 import Foundation
 
-/// The encoder of one place in the tree.
+/// The encoder of one node in the tree.
 struct FormEncoding: Encoder {
     let node: FormNode
     let codingPath: [any CodingKey]
@@ -32,22 +32,22 @@ struct FormEncoding: Encoder {
         FormSingleValueContainer(encoding: self)
     }
 
-    /// The encoder of a field of this object.
+    /// Returns the encoder of a field of this object.
     func field(_ key: any CodingKey) -> FormEncoding {
         inner(key) { $0.field(key.stringValue) }
     }
 
-    /// The encoder of a new element of this list.
+    /// Returns the encoder of a new element of this list.
     func newElement() -> FormEncoding {
         inner(FormKey(intValue: node.listCount)) { $0.newElement() }
     }
 
-    /// The encoder of what is written at this place too, as the fields of a superclass are.
+    /// The encoder of a value that is written to the same node, such as a superclass's fields.
     var here: FormEncoding {
         FormEncoding(node: node, codingPath: codingPath, options: options, depth: depth + 1)
     }
 
-    /// Writes a value here.
+    /// Writes a value to this node.
     func write<T: Encodable>(_ value: T) throws {
         try checkDepth()
         if let text = try text(of: value) {
@@ -57,13 +57,14 @@ struct FormEncoding: Encoder {
         }
     }
 
-    /// Writes nil here, which may leave nothing.
+    /// Writes nil to this node, which may leave it empty.
     func writeNil() throws {
         try checkDepth()
         node.content = options.nilEncoding.encodeNil().map(FormNode.Content.text) ?? .nothing
     }
 
-    /// The encoder of a place inside of this one. Where that is too deep it is in no tree, so that no tree is.
+    /// Returns the encoder of a node inside this one. Beyond the nesting limit, the node is detached, so that the tree never
+    /// exceeds the limit.
     private func inner(_ key: any CodingKey, _ place: (FormNode) -> FormNode) -> FormEncoding {
         guard depth < AFError.ParameterNestingError.limit else {
             return FormEncoding(node: FormNode(), codingPath: codingPath, options: options, depth: depth + 1)
@@ -77,7 +78,7 @@ struct FormEncoding: Encoder {
         }
     }
 
-    /// The text of a value that is one by itself, nil for a value that must encode itself.
+    /// Returns the text of a value that is written as text; nil for a value that must encode itself.
     private func text<T: Encodable>(of value: T) throws -> String? {
         switch value {
         case let value as String: value
@@ -85,7 +86,7 @@ struct FormEncoding: Encoder {
         case let value as any FormNumber: value.description
         case let value as Date: try options.dateEncoding.encode(value)
         case let value as Data: try options.dataEncoding.encode(value)
-        // It would encode itself as an object with its base.
+        // A URL would encode itself as an object with its base.
         case let value as URL: value.absoluteString
         default: nil
         }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A place in the tree that a value encodes itself into: what the containers write and the serializer reads.
+/// A node in the tree that a value encodes itself into. Containers write it; the serializer reads it.
 ///
-/// It is a class because containers and super encoders of one place may live side by side.
+/// This is a class because several containers and super encoders can write to the same node.
 final class FormNode {
     enum Content {
         case nothing
@@ -16,7 +16,7 @@ final class FormNode {
         private(set) var entries: [(key: String, node: FormNode)] = []
         private var positions: [String: Int] = [:]
 
-        /// The field with this key, made where it is missing.
+        /// Returns the field with this key, creating it if needed.
         mutating func node(forKey key: String) -> FormNode {
             if let position = positions[key] { return entries[position].node }
             let node = FormNode()
@@ -36,30 +36,30 @@ final class FormNode {
         if case .object = content { true } else { false }
     }
 
-    /// Makes this an object. What is here already stays until there is a field.
+    /// Makes this node an object. Existing content stays until a field is added.
     func makeObject() {
         if case .nothing = content { content = .object(Fields()) }
     }
 
-    /// Makes this a list. What is here already stays until there is an element.
+    /// Makes this node a list. Existing content stays until an element is added.
     func makeList() {
         if case .nothing = content { content = .list([]) }
     }
 
-    /// The field of this object with this key.
+    /// Returns the field of this object with this key.
     func field(_ key: String) -> FormNode {
         var fields = if case .object(let fields) = content { fields } else { Fields() }
-        content = .nothing  // So that the fields are not copied.
+        content = .nothing  // Avoids a copy of the fields.
         let node = fields.node(forKey: key)
         content = .object(fields)
         return node
     }
 
-    /// A new element at the end of this list.
+    /// Adds an element to the end of this list and returns it.
     func newElement() -> FormNode {
         let node = FormNode()
         if case .list(var nodes) = content {
-            content = .nothing  // So that the list is not copied.
+            content = .nothing  // Avoids a copy of the list.
             nodes.append(node)
             content = .list(nodes)
         } else {
@@ -69,7 +69,7 @@ final class FormNode {
     }
 }
 
-/// A number that its description stands for.
+/// A number that is written as its description.
 protocol FormNumber: CustomStringConvertible {}
 
 extension Int: FormNumber {}
@@ -88,7 +88,7 @@ extension Double: FormNumber {}
 extension Float: FormNumber {}
 extension Decimal: FormNumber {}
 
-// The standard library answers for the two widest integers, with an error, unless a container has methods of its own.
+// The standard library's implementations for the 128-bit integers throw an error, so the containers need their own.
 
 extension FormKeyedContainer {
     func encode(_ value: Int128, forKey key: Key) throws {
@@ -120,7 +120,7 @@ extension FormSingleValueContainer {
     }
 }
 
-/// Turns the tree that a value has encoded itself into into text.
+/// Serializes the tree that a value has encoded itself into.
 struct FormSerializer {
     private let options: URLEncodedFormEncoder
     private let unescaped: CharacterSet
@@ -130,7 +130,7 @@ struct FormSerializer {
         unescaped = options.allowedCharacters.union(CharacterSet(charactersIn: " "))
     }
 
-    /// The text of a whole tree.
+    /// Returns the text of a whole tree.
     ///
     /// - Throws: `URLEncodedFormEncoder.Error.invalidRootObject` if its root is not an object.
     func text(of root: FormNode) throws -> String {
@@ -142,7 +142,7 @@ struct FormSerializer {
         }
     }
 
-    /// The pairs of a node that has this key, nil if there are none.
+    /// Returns the pairs of a node with this key; nil if there are none.
     private func text(of node: FormNode, key: String) -> String? {
         switch node.content {
         case .nothing: nil
@@ -162,7 +162,7 @@ struct FormSerializer {
         var index = 0
         return joined(
             nodes.compactMap { node in
-                // An element that leaves no trace takes no index either.
+                // An element that writes nothing doesn't use up an index.
                 let part = text(of: node, key: options.arrayEncoding.encode(key, atIndex: index))
                 if part != nil { index += 1 }
                 return part

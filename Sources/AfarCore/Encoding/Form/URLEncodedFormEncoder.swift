@@ -1,19 +1,18 @@
 public import Foundation
 
-/// Writes an `Encodable` value as a query: `key=value` pairs, percent-encoded.
+/// An encoder that writes an `Encodable` value as a query: percent-encoded `key=value` pairs.
 ///
-/// The value must be an object: a struct, a class, a dictionary. There is no standard for what is nested in it, so each
-/// decision is an option. A value that is nil or an empty collection leaves no trace unless `nilEncoding` says so.
-/// Elements of an array keep their order. What a superclass writes by `superEncoder()` stands beside the fields of the
-/// subclass.
+/// The value must be an object: a struct, a class or a dictionary. No standard defines how nested values are written, so each
+/// decision is an option. Nil and empty collections are omitted unless `nilEncoding` specifies otherwise. Elements of an array
+/// keep their order. Fields that a superclass writes with `superEncoder()` are written next to those of the subclass.
 public final class URLEncodedFormEncoder: Sendable {
-    /// What is wrong with a value that cannot be written.
+    /// An error that describes why a value can't be written.
     public enum Error: Swift.Error {
         /// The value is not an object; the text names what it is instead.
         case invalidRootObject(String)
     }
 
-    /// Whether the pairs of each object are sorted. Without, they stand in the order in which the value encodes them.
+    /// Whether the pairs of each object are sorted. Otherwise they are in the order in which the value encodes them.
     public let alphabetizeKeyValuePairs: Bool
     /// How the key of an array's element is written.
     public let arrayEncoding: ArrayEncoding
@@ -25,23 +24,23 @@ public final class URLEncodedFormEncoder: Sendable {
     public let dateEncoding: DateEncoding
     /// How a key is written.
     public let keyEncoding: KeyEncoding
-    /// How the key of a nested value is joined to the key of what it is nested in.
+    /// How the key of a nested value is joined to the outer key.
     public let keyPathEncoding: KeyPathEncoding
     /// How nil is written.
     public let nilEncoding: NilEncoding
     /// How a space is written.
     public let spaceEncoding: SpaceEncoding
-    /// The characters that are not escaped. It may be changed at any time and from any thread; a value that is being
-    /// encoded meanwhile is written by one of both.
+    /// The characters that are not escaped. You can change the set at any time and from any thread. A value that is being encoded
+    /// uses either the old or the new set.
     public var allowedCharacters: CharacterSet {
         get { unescapedCharacters.withLock { $0 } }
         set { unescapedCharacters.withLock { $0 = newValue } }
     }
     private let unescapedCharacters: Locked<CharacterSet>
-    /// What the values that are encoded find in their encoder's `userInfo`.
+    /// The `userInfo` of the encoder that is passed to the values.
     public let userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -68,20 +67,20 @@ public final class URLEncodedFormEncoder: Sendable {
         self.userInfo = userInfo
     }
 
-    /// The value as text.
+    /// Returns the value as text.
     ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; what the
-    ///   value or an option's closure throws.
+    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; any error thrown by
+    ///   the value or an option's closure.
     public func encode(_ value: any Encodable) throws -> String {
         let root = FormNode()
         try FormEncoding(root: root, options: self).write(value)
         return try FormSerializer(options: self).text(of: root)
     }
 
-    /// The value as data in UTF-8.
+    /// Returns the value as UTF-8 data.
     ///
-    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; what the
-    ///   value or an option's closure throws.
+    /// - Throws: `Error.invalidRootObject` if the value is not an object; `AFError.ParameterNestingError`; any error thrown by
+    ///   the value or an option's closure.
     public func encode(_ value: any Encodable) throws -> Data {
         let text: String = try encode(value)
         return Data(text.utf8)
@@ -89,7 +88,7 @@ public final class URLEncodedFormEncoder: Sendable {
 }
 
 extension URLEncodedFormEncoder.Error: LocalizedError {
-    /// What was wrong, for a person.
+    /// A human-readable description of the error.
     public var errorDescription: String? {
         switch self {
         case .invalidRootObject(let found):
@@ -107,7 +106,7 @@ extension URLEncodedFormEncoder {
         case noBrackets
         /// `key[0]`, `key[1]` and so on.
         case indexInBrackets
-        /// As a closure says.
+        /// As a closure returns it.
         @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(_ key: String, atIndex index: Int) -> String {
@@ -122,19 +121,19 @@ extension URLEncodedFormEncoder {
 
     /// How a key is written.
     public enum KeyEncoding: Sendable {
-        /// As it is.
+        /// Unchanged.
         case useDefaultKeys
-        /// In words joined by `_`: `oneTwoURL` becomes `one_two_url`.
+        /// Lowercased words joined by `_`: `oneTwoURL` becomes `one_two_url`.
         case convertToSnakeCase
-        /// In words joined by `-`: `oneTwoURL` becomes `one-two-url`.
+        /// Lowercased words joined by `-`: `oneTwoURL` becomes `one-two-url`.
         case convertToKebabCase
-        /// With the first letter in upper case: `oneTwo` becomes `OneTwo`.
+        /// With the first letter in uppercase: `oneTwo` becomes `OneTwo`.
         case capitalized
-        /// In upper case.
+        /// In uppercase.
         case uppercased
-        /// In lower case.
+        /// In lowercase.
         case lowercased
-        /// As a closure says.
+        /// As a closure returns it.
         @preconcurrency case custom(@Sendable (String) -> String)
 
         func encode(_ key: String) -> String {
@@ -150,7 +149,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How the key of a nested value is joined to the key of what it is nested in.
+    /// How the key of a nested value is joined to the outer key.
     public struct KeyPathEncoding: Sendable {
         /// As `object[key][subkey]`.
         public static let brackets = KeyPathEncoding { "[\($0)]" }
@@ -159,7 +158,7 @@ extension URLEncodedFormEncoder {
 
         private let encoding: @Sendable (_ subkey: String) -> String
 
-        /// Makes an encoding of a closure that gives what is put after the outer key for a nested key.
+        /// Creates an encoding from a closure that converts a nested key to the text to append to the outer key.
         @preconcurrency
         public init(encoding: @escaping @Sendable (_ subkey: String) -> String) {
             self.encoding = encoding
@@ -193,10 +192,10 @@ extension URLEncodedFormEncoder {
         case deferredToData
         /// In Base64.
         case base64
-        /// As a closure says.
+        /// As a closure returns it.
         @preconcurrency case custom(@Sendable (Data) throws -> String)
 
-        /// The text, or nil where the data should encode itself.
+        /// Returns the text; nil if the data must encode itself.
         func encode(_ data: Data) throws -> String? {
             switch self {
             case .deferredToData: nil
@@ -214,14 +213,14 @@ extension URLEncodedFormEncoder {
         case secondsSince1970
         /// The milliseconds since 1970.
         case millisecondsSince1970
-        /// As ISO 8601 and RFC 3339 say: `2026-01-31T12:00:00Z`.
+        /// In ISO 8601 and RFC 3339 format: `2026-01-31T12:00:00Z`.
         case iso8601
-        /// As a formatter says.
+        /// As a formatter formats it.
         case formatted(DateFormatter)
-        /// As a closure says.
+        /// As a closure returns it.
         @preconcurrency case custom(@Sendable (Date) throws -> String)
 
-        /// The text, or nil where the date should encode itself.
+        /// Returns the text; nil if the date must encode itself.
         func encode(_ date: Date) throws -> String? {
             switch self {
             case .deferredToDate: nil
@@ -236,16 +235,16 @@ extension URLEncodedFormEncoder {
 
     /// How nil is written.
     public struct NilEncoding: Sendable {
-        /// Not at all: the key is left out too.
+        /// The key is omitted.
         public static let dropKey = NilEncoding { nil }
-        /// As an empty value: `key=`.
+        /// An empty value: `key=`.
         public static let dropValue = NilEncoding { "" }
-        /// As `null`.
+        /// The text `null`.
         public static let null = NilEncoding { "null" }
 
         private let encoding: @Sendable () -> String?
 
-        /// Makes an encoding of a closure that gives the text, or nil to leave the key out.
+        /// Creates an encoding from a closure that returns the text, or nil to omit the key.
         @preconcurrency
         public init(encoding: @escaping @Sendable () -> String?) {
             self.encoding = encoding

@@ -4,16 +4,16 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends no more requests a second to a host than that wants (a token bucket), and waits where a host asks for that.
+/// An interceptor that limits the rate of requests to each host (a token bucket) and respects `Retry-After`.
 ///
 /// ```swift
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they were started. One that is cancelled while it waits takes nothing from the others.
-/// When one has failed, by `validate()`, with the status 429 or 503
-/// and a `Retry-After` (RFC 9110, section 10.2.3), all that are still to be sent to its host wait so long, and it is sent
-/// again after them. All methods may be called from any thread.
+/// Requests wait in the order in which they were started. A request that is cancelled while it waits doesn't use up a token. If a
+/// request fails, through `validate()`, with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further
+/// requests to its host wait for that time, and the request is then retried after them. All methods can be called from any
+/// thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
     private static let leastRate = 1e-6
@@ -24,14 +24,15 @@ public final class RateLimiter: RequestInterceptor {
     private let retryLimit: Int
     private let queues = Locked<[String: HostQueue]>([:])
 
-    /// Makes a limiter.
+    /// Creates a limiter.
     ///
     /// - Parameters:
-    ///   - requestsPerSecond: How many requests a second a host gets, each attempt counted. At least one in a million seconds.
-    ///   - burst: How many it may get at once, after a time of rest. The default is 1.
-    ///   - maximumRetryAfter: The longest time, in seconds, that a host may ask to wait. When it asks for more, the request fails
-    ///     as it would without a limiter. The default is 60.
-    ///   - retryLimit: How often a request is sent again. The default is 2.
+    ///   - requestsPerSecond: The maximum number of requests per second to a host, counting each attempt. The minimum is one per
+    ///     million seconds.
+    ///   - burst: The maximum number of requests at once, after an idle period. The default is 1.
+    ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. If a server requests a longer wait, the request
+    ///     fails as it would without a limiter. The default is 60.
+    ///   - retryLimit: The maximum number of retries of a request. The default is 2.
     public init(
         requestsPerSecond: Double, burst: Int = 1, maximumRetryAfter: TimeInterval = 60, retryLimit: Int = 2
     ) {
@@ -81,14 +82,14 @@ public final class RateLimiter: RequestInterceptor {
                 try? await Task.sleep(for: Duration(timeout: delay))
                 continue
             }
-            // Requests have locks of their own.
+            // Outside the lock, because requests have their own locks.
             guard let next = withQueue(of: host, { queue, _ in queue.next() }), next.isWanted() else { continue }
             withQueue(of: host) { queue, _ in queue.bucket.take() }
             next.resume()
         }
     }
 
-    /// Has a request sent again whose host asks to wait.
+    /// Retries a request if its host requested a wait.
     @preconcurrency
     public func retry(
         _ request: Request, for session: Session, dueTo error: any Error,
@@ -98,7 +99,7 @@ public final class RateLimiter: RequestInterceptor {
             delay <= maximumRetryAfter
         else { return completion(.doNotRetry) }
         withQueue(of: Self.host(of: request.request?.url)) { $0.bucket.pause(for: delay, at: $1) }
-        // The adapter lets it wait.
+        // The adapter delays it.
         completion(request.retryCount < retryLimit ? .retry : .doNotRetry)
     }
 
@@ -116,7 +117,7 @@ public final class RateLimiter: RequestInterceptor {
     }
 }
 
-/// The requests to one host: a pure value.
+/// The waiting requests to one host. It performs no I/O.
 private struct HostQueue {
     struct Waiter: Sendable {
         /// Returns false if the request has ended.
@@ -150,7 +151,7 @@ private struct HostQueue {
         return isRunning ? .waits : .isFirst
     }
 
-    /// The seconds until the next waiter's turn; nil when none waits, which ends the run.
+    /// Returns the seconds until the next waiter's turn. Returns nil, and ends the run, if none is waiting.
     mutating func delay(at now: TimeInterval) -> TimeInterval? {
         isRunning = start < waiters.count
         return isRunning ? bucket.delay(at: now) : nil
@@ -166,30 +167,30 @@ private struct HostQueue {
     }
 }
 
-/// A token bucket: a pure value that limits how often something may be done.
+/// A token bucket that limits the rate of an action. It performs no I/O.
 struct TokenBucket {
     private let rate: Double
     private let capacity: Double
     private var tokens: Double
     private var time: TimeInterval
-    /// Before this moment nothing is allowed.
+    /// The time before which no tokens are available.
     private var end: TimeInterval = 0
 
-    /// Makes up for what is lost in sums of fractions.
+    /// Slightly less than 1, to allow for rounding errors.
     private static let wholeToken = 1 - 1e-9
 
     /// - Parameters:
-    ///   - rate: How many a second.
-    ///   - capacity: How many at once, after a time of rest.
+    ///   - rate: The number of tokens per second.
+    ///   - capacity: The maximum number of tokens.
     init(rate: Double, capacity: Double, at time: TimeInterval) {
         (self.rate, self.capacity, self.time) = (rate, capacity, time)
         tokens = capacity
     }
 
-    /// Whether nothing was taken for so long that a new bucket would be the same.
+    /// Returns whether the bucket is full, and so equal to a new one.
     func isFull(at now: TimeInterval) -> Bool { now >= end && tokens + (now - time) * rate >= capacity }
 
-    /// The seconds until a token can be taken; 0 if one can be taken now.
+    /// Returns the seconds until a token is available; 0 if one is available now.
     mutating func delay(at now: TimeInterval) -> TimeInterval {
         guard now >= end else { return end - now }
         tokens = min(capacity, tokens + max(0, now - time) * rate)
@@ -200,7 +201,7 @@ struct TokenBucket {
     /// Takes a token. ``delay(at:)`` must be 0.
     mutating func take() { tokens -= 1 }
 
-    /// Nothing is allowed for so many seconds, and from then on one after the other.
+    /// Makes tokens unavailable for a number of seconds. After that, at most one is available immediately.
     mutating func pause(for duration: TimeInterval, at now: TimeInterval) {
         guard now + duration > end else { return }
         (end, time) = (now + duration, now + duration)

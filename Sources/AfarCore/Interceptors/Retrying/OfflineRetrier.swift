@@ -4,43 +4,45 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Retries requests that failed because there was no network, as soon as there is one again.
+/// A retrier for requests that failed because there was no network. It retries them as soon as a network is available.
 ///
-/// A request that failed so waits until the network is there, and is sent again; when that takes too long, it fails with
-/// what it failed with. While the provider says that there is no network, a host whose name could not be found counts as
-/// well, whatever ``isOfflineError`` says: without a network no name server answers.
+/// A failed request waits for a network and is then sent again. If the wait takes too long, the request fails with its original
+/// error. While the provider reports that there is no network, errors about a host name that wasn't found are treated the same
+/// way, regardless of ``isOfflineError``, because no name server can be reached.
 ///
-/// Where there seems to be a network all the same, its loss may not be known yet: 0.3 seconds are left for that. Then the
-/// request is sent again, but only once for each network: if it fails again, it waits until that network has gone or another
-/// one has come. So a host that cannot be reached is never tried in a circle. Where it cannot be known whether there is a
-/// network, the request is sent again once, at once. The method does not matter, as nothing was sent; a request whose body
-/// was read already is not retried. Without a provider, the retrier's or the session's, nothing is.
+/// If the provider reports a network despite the error, it may not have detected the loss yet, so the retrier gives it 0.3
+/// seconds to do so. After that it sends the request again, but only once per network: if the request fails again, it waits until
+/// that network is gone or another one is available. An unreachable host is therefore never retried in a loop.
+///
+/// If it is unknown whether there is a network, the request is sent again once, immediately. Requests with any method are
+/// retried, because nothing was sent. A request whose body was already read isn't retried. Without a provider, the retrier's or
+/// the session's, nothing is retried.
 public final class OfflineRetrier: RequestInterceptor, Sendable {
-    /// How long a request waits for a network at most: 5 seconds.
+    /// The default for the maximum time that a request waits for a network: 5 seconds.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
 
-    /// The network errors that say that there is no network: `notConnectedToInternet`.
+    /// The network errors that mean that there is no network: `notConnectedToInternet`.
     public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
 
-    /// Whether an error, or the one that it holds, is one of ``defaultURLErrorOfflineCodes``.
+    /// Returns whether an error, or its underlying error, is one of ``defaultURLErrorOfflineCodes``.
     public static let defaultIsOfflineError: @Sendable (_ error: any Error) -> Bool = { error in
         error.urlErrorCode.map(defaultURLErrorOfflineCodes.contains) ?? false
     }
 
-    /// How long a request waits for a network at most.
+    /// The maximum time that a request waits for a network.
     public let maximumWait: DispatchTimeInterval
-    /// Whether an error says that there is no network.
+    /// Returns whether an error means that there is no network.
     public let isOfflineError: @Sendable (_ error: any Error) -> Bool
     private let provider: (any ConnectivityProvider)?
     private let isUsable: @Sendable (Connectivity) -> Bool
 
-    /// Makes a retrier.
+    /// Creates a retrier.
     ///
     /// - Parameters:
-    ///   - monitor: Knows whether there is a network. The default is nil: the session's provider is asked.
-    ///   - maximumWait: How long a request waits at most, `.never` for as long as it takes. The default is 5 seconds.
-    ///   - isOfflineError: Whether an error says that there is no network. It is called on an unspecified thread. The
-    ///     default is ``defaultIsOfflineError``.
+    ///   - monitor: Reports whether there is a network. The default, nil, uses the session's provider.
+    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
+    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
+    ///     is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         monitor: (any ConnectivityProvider)? = nil,
@@ -50,13 +52,13 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.init(monitor, maximumWait, isOfflineError) { $0.isOnline }
     }
 
-    /// Makes a retrier that waits for a network of one type. Where the types are not known, any will do.
+    /// Creates a retrier that waits for a network of one type. If the types are unknown, any network is used.
     ///
     /// - Parameters:
-    ///   - requiredInterfaceType: The type of which one interface must be.
-    ///   - maximumWait: How long a request waits at most, `.never` for as long as it takes. The default is 5 seconds.
-    ///   - isOfflineError: Whether an error says that there is no network. It is called on an unspecified thread. The
-    ///     default is ``defaultIsOfflineError``.
+    ///   - requiredInterfaceType: The type that at least one interface must have.
+    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
+    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
+    ///     is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -69,13 +71,13 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         }
     }
 
-    /// Makes a retrier that waits for a network that is not of certain types. Where the types are not known, any will do.
+    /// Creates a retrier that waits for a network that isn't of certain types. If the types are unknown, any network is used.
     ///
     /// - Parameters:
-    ///   - prohibitedInterfaceTypes: The types of which not all interfaces may be.
-    ///   - maximumWait: How long a request waits at most, `.never` for as long as it takes. The default is 5 seconds.
-    ///   - isOfflineError: Whether an error says that there is no network. It is called on an unspecified thread. The
-    ///     default is ``defaultIsOfflineError``.
+    ///   - prohibitedInterfaceTypes: The prohibited types. At least one interface must have another type.
+    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
+    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
+    ///     is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],
@@ -101,7 +103,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.isUsable = isUsable
     }
 
-    /// Retries after a moment, or when there is a network, or does not.
+    /// Retries after a short wait or when a network is available, or doesn't retry.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -123,7 +125,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
                 return completion(.retry)
             }
         }
-        // The session is not held, or it would live as long as a request waits.
+        // The session isn't retained, or it would live as long as a request waits.
         request.run { [self] in
             let connectivity = await network(of: provider, at: present, after: tried, isOfflineError: isOfflineError)
             guard let connectivity, !Task.isCancelled else { return completion(.doNotRetry) }
@@ -132,13 +134,13 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         }
     }
 
-    /// Waits for the network over which to try again.
+    /// Waits for the network over which to retry.
     ///
     /// - Parameters:
-    ///   - present: What the provider said when the request had failed.
-    ///   - tried: The network over which the request was sent last. Once it has gone it is as good as another one.
-    ///   - isOfflineError: Whether the error alone says that there is no network.
-    /// - Returns: Nil when the request is not to be sent again.
+    ///   - present: The provider's report when the request failed.
+    ///   - tried: The network over which the request was last sent. It can be used again after it was lost.
+    ///   - isOfflineError: Whether the error alone means that there is no network.
+    /// - Returns: The network; nil to not retry.
     private func network(
         of provider: any ConnectivityProvider, at present: Connectivity, after tried: Connectivity?,
         isOfflineError: Bool
@@ -156,7 +158,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
 }
 
 extension Request {
-    /// The network over which a retrier has had the request sent last.
+    /// Returns the network over which a retrier last had the request sent.
     fileprivate func connectivityTried(by retrier: OfflineRetrier) -> Connectivity? {
         mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] }
     }
@@ -176,7 +178,7 @@ extension Error {
 }
 
 extension DispatchTimeInterval {
-    /// No longer than a clock can count from now.
+    /// The interval, limited to what a clock can represent from now.
     fileprivate var duration: Duration {
         let longest = Duration.seconds(1_000_000_000)
         return switch self {

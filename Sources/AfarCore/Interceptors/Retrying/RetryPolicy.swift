@@ -5,17 +5,17 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Retries transient failures: idempotent requests that failed with certain status codes or network errors,
-/// a few times, and after delays that grow.
+/// A retrier for transient failures. It retries idempotent requests after certain status codes or network errors, a limited
+/// number of times and with increasing delays.
 ///
-/// A status code fails a request only when it is validated. An upload whose stream was read already, and a `URLRequest`
-/// whose body stream was, are not retried: they fail with what they failed with.
+/// A status code fails a request only if it is validated. An upload from a stream, or a `URLRequest` with a body stream, isn't
+/// retried once the stream was read: it fails with its original error.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     // Sendable because nothing changes after init.
 
-    /// How often a request is retried at most.
+    /// The maximum number of retries of a request.
     public let retryLimit: UInt
-    /// The factor by which each delay is longer than the one before, at least 2.
+    /// The factor by which each delay is longer than the previous one, at least 2.
     public let exponentialBackoffBase: UInt
     /// The first delay, in seconds.
     public let exponentialBackoffScale: Double
@@ -25,23 +25,21 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     public let retryableHTTPStatusCodes: Set<Int>
     /// The network errors after which they are retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
-    /// How the delays vary.
+    /// The variation of the delays.
     public private(set) final var jitter: Jitter
-    /// The longest `Retry-After` that is waited for, in seconds; nil when no attention is paid to that header.
+    /// The longest `Retry-After` to wait for, in seconds; nil if the header is ignored.
     public private(set) final var maximumRetryAfter: TimeInterval?
 
-    /// Makes a policy with exact delays that pays no attention to `Retry-After`.
+    /// Creates a policy with exact delays that ignores `Retry-After`.
     ///
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds; by
     /// default 0.5 and 1 second.
     ///
     /// - Parameters:
-    ///   - retryLimit: How often a request is retried at most. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less is
-    ///     taken for 2.
+    ///   - retryLimit: The maximum number of retries of a request. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
-    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
-    ///     ``defaultRetryableHTTPMethods``.
+    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is ``defaultRetryableHTTPMethods``.
     ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
     ///     ``defaultRetryableHTTPStatusCodes``.
     ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
@@ -64,27 +62,24 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         maximumRetryAfter = nil
     }
 
-    /// Makes a policy whose delays vary, or that waits as long as `Retry-After` says.
+    /// Creates a policy with varying delays, or one that respects `Retry-After`.
     ///
-    /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds,
-    /// varied by `jitter`. A subclass that overrides the initializer without `jitter` has this one too.
+    /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds, varied by
+    /// `jitter`. A subclass that overrides the initializer without `jitter` inherits this one.
     ///
     /// - Parameters:
-    ///   - retryLimit: How often a request is retried at most. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less is
-    ///     taken for 2.
+    ///   - retryLimit: The maximum number of retries of a request. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
-    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
-    ///     ``defaultRetryableHTTPMethods``.
+    ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is ``defaultRetryableHTTPMethods``.
     ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
     ///     ``defaultRetryableHTTPStatusCodes``.
     ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
     ///     ``defaultRetryableURLErrorCodes``.
-    ///   - jitter: How the delays vary. The default is ``Jitter/none``.
-    ///   - maximumRetryAfter: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in
-    ///     seconds. The longer of that and the policy's own delay counts; when the server asks for more than this, the
-    ///     request is not retried. With it, status 429 is retried too. The default is nil: no attention is paid to
-    ///     that header.
+    ///   - jitter: The variation of the delays. The default is ``Jitter/none``.
+    ///   - maximumRetryAfter: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in seconds.
+    ///     The policy waits for the longer of `Retry-After` and its own delay. If the server requests a longer wait than this,
+    ///     the request isn't retried. If set, status 429 is retried too. The default is nil: the header is ignored.
     @_disfavoredOverload
     public convenience init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
@@ -106,7 +101,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         self.maximumRetryAfter = maximumRetryAfter
     }
 
-    /// Retries after a delay, or does not.
+    /// Retries after a delay, or doesn't retry.
     @preconcurrency
     open func retry(
         _ request: Request,
@@ -120,11 +115,11 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         completion(.retryWithDelay(delay))
     }
 
-    /// Whether a failure is one after which a retry makes sense, whatever the number of retries so far.
+    /// Returns whether a retry makes sense after this failure, regardless of the number of retries so far.
     ///
     /// - Parameters:
     ///   - request: The request that failed.
-    ///   - error: Why it failed.
+    ///   - error: The error that failed it.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if hasRetryableStatus(request) { return true }
@@ -136,7 +131,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         request.responseHead.map { retryableHTTPStatusCodes.contains($0.status) } ?? false
     }
 
-    /// How long to wait, nil when that is too long.
+    /// Returns the delay; nil if it would be too long.
     private func delay(before request: Request) -> TimeInterval? {
         let growth = pow(Double(exponentialBackoffBase), Double(request.retryCount))
         let delay = jitter.vary(growth * exponentialBackoffScale)
@@ -148,23 +143,23 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
 }
 
 extension RetryPolicy {
-    /// How often a request is retried at most: twice.
+    /// The default maximum number of retries of a request: 2.
     public static let defaultRetryLimit: UInt = 2
 
-    /// The factor by which each delay is longer than the one before: 2.
+    /// The default factor by which each delay is longer than the previous one: 2.
     public static let defaultExponentialBackoffBase: UInt = 2
 
-    /// The first delay: half a second.
+    /// The default first delay: 0.5 seconds.
     public static let defaultExponentialBackoffScale = 0.5
 
-    /// The methods whose effect is the same however often a request is sent (RFC 9110, section 9.2.2).
+    /// The idempotent methods (RFC 9110, section 9.2.2).
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
     /// The status codes of transient failures (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-    /// The network errors that may be transient: those of look-ups, connections, time and the mobile network, a
-    /// certificate's dates, and broken answers.
+    /// The network errors that can be transient: errors of DNS lookups, connections, timeouts and mobile networks, of a
+    /// certificate's dates, and of malformed responses.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected,
         .badServerResponse,
@@ -179,36 +174,35 @@ extension RetryPolicy {
 }
 
 extension RetryPolicy {
-    /// How the delays before retries vary, so that clients that failed together do not come back together.
+    /// The variation of the delays before retries, which prevents clients that failed together from retrying together.
     public struct Jitter: Sendable {
         let vary: @Sendable (TimeInterval) -> TimeInterval
 
-        /// Makes a rule of one's own.
+        /// Creates a custom variation.
         ///
-        /// - Parameter vary: Makes the delay to wait from the one that the policy has computed, both in seconds. It is
-        ///   called on an unspecified thread.
+        /// - Parameter vary: Returns the delay to use for the delay that the policy computed, both in seconds. Called on an
+        ///   unspecified thread.
         @preconcurrency
         public init(_ vary: @escaping @Sendable (_ delay: TimeInterval) -> TimeInterval) {
             self.vary = vary
         }
 
-        /// The delays stay as they are.
+        /// Doesn't vary the delays.
         public static let none = Jitter { $0 }
-        /// Each delay is a random one between none and the whole.
+        /// Uses a random delay between 0 and the computed delay.
         public static let full = Jitter { $0 > 0 ? .random(in: 0...min($0, .greatestFiniteMagnitude)) : 0 }
     }
 }
 
-/// Retries idempotent requests whose connection was lost, and nothing else.
+/// A policy that retries only idempotent requests whose connection was lost.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
-    // Sendable because it adds nothing that changes.
+    // Sendable because it adds no mutable state.
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - retryLimit: How often a request is retried at most. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the one before. The default is 2; less is
-    ///     taken for 2.
+    ///   - retryLimit: The maximum number of retries of a request. The default is 2.
+    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
     ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
     ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
@@ -226,10 +220,10 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
 }
 
 extension ResponseHead {
-    /// How many seconds the server asks to wait before the next request (RFC 9110, section 10.2.3), nil when it does not
-    /// say, or says it in a way that cannot be read.
+    /// The number of seconds to wait before the next request, as requested by the server (RFC 9110, section 10.2.3); nil if it is
+    /// missing or invalid.
     ///
-    /// A date is compared with the response's own, if it has one, so that a wrong clock on either side does no harm.
+    /// A date is compared with the response's own date, if it has one, so that incorrect clocks have no effect.
     var retryAfter: TimeInterval? {
         guard let text = value(for: .retryAfter) else { return nil }
         if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
