@@ -152,7 +152,7 @@ let tests: [Target] = [
     .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
-    .tests("AfarHTTP", ["AfarTransport", .httpTypes]),
+    .tests("AfarHTTP", ["AfarTransport", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(

@@ -55,12 +55,12 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         let work = Task {
             do {
                 try await body(trial)
-                outcome.fulfil(.success(()))
-            } catch { outcome.fulfil(.failure(error)) }
+                outcome.fulfill(.success(()))
+            } catch { outcome.fulfill(.failure(error)) }
         }
         let watchdog = Task {
             try await Task.sleep(for: .seconds(60))
-            outcome.fulfil(.failure(ConformanceFailure(description: "expected an end within a minute")))
+            outcome.fulfill(.failure(ConformanceFailure(description: "expected an end within a minute")))
         }
         let result = await outcome.value
         watchdog.cancel()

@@ -91,10 +91,10 @@ public final class ReplayTransport: Transport {
             .failure(TransportError(code, phase: .sending, url: exchange.url, message: message))
         }
         let answer = Task {
-            do { outcome.fulfil(.success(try await self.answer(exchange))) } catch { outcome.fulfil(.failure(error)) }
+            do { outcome.fulfill(.success(try await self.answer(exchange))) } catch { outcome.fulfill(.failure(error)) }
         }
         let timeout = exchange.options.totalTimeout
-        let timer = outcome.fulfil(
+        let timer = outcome.fulfill(
             failure(.timedOut, "it took longer than the total timeout, \(timeout) s"),
             after: Duration(timeout: timeout))
         defer { timer.cancel() }
@@ -103,7 +103,7 @@ public final class ReplayTransport: Transport {
             answer.cancel()
             return try result.get()
         } onCancel: {
-            outcome.fulfil(failure(.cancelled, "the exchange was cancelled"))
+            outcome.fulfill(failure(.cancelled, "the exchange was cancelled"))
             answer.cancel()
         }
     }

@@ -38,7 +38,7 @@ public struct RequestLimit: ExchangeStage {
                 await withTaskCancellationHandler {
                     await taken.whenThere.value
                 } onCancel: {
-                    taken.whenThere.fulfil(())
+                    taken.whenThere.fulfill(())
                 }
                 return .send
             }
@@ -96,7 +96,7 @@ public struct RequestLimit: ExchangeStage {
                 line.present[ObjectIdentifier(next)] = next
                 return next
             }
-            next?.whenThere.fulfil(())
+            next?.whenThere.fulfill(())
         }
     }
 }

@@ -35,6 +35,6 @@ package final class DeinitProbe: Sendable {
             look()
             isDone.signal()
         }
-        didLook.fulfil(isDone.wait(timeout: .now() + 5) == .success)
+        didLook.fulfill(isDone.wait(timeout: .now() + 5) == .success)
     }
 }

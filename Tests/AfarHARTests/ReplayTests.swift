@@ -105,7 +105,7 @@ import Testing
 
             func send(_ exchange: Exchange) async throws -> TransportResponse {
                 let (stream, source) = ResponseBodyStream.make(
-                    highWaterMark: 1000, onDemand: {}, onCancel: { [didEnd] in didEnd.fulfil(true) })
+                    highWaterMark: 1000, onDemand: {}, onCancel: { [didEnd] in didEnd.fulfill(true) })
                 source.yield(Data("never whole".utf8))
                 return TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .stream(stream))
             }
@@ -176,7 +176,7 @@ import Testing
         endless.body = .stream(
             RequestBodyStream(isReplayable: true) {
                 {
-                    isRead.fulfil(())
+                    isRead.fulfill(())
                     return await never.value
                 }
             })
@@ -187,7 +187,7 @@ import Testing
         endless.options.totalTimeout = 0.05
         let error = await failure { [endless] in _ = try await replay.send(endless) }
         #expect(error?.code == .timedOut)
-        never.fulfil(nil)
+        never.fulfill(nil)
     }
 
     @Test func whoMayReadAnArchiveStays() throws {

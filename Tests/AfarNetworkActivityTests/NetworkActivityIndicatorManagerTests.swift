@@ -121,7 +121,7 @@ import Testing
         let tasks = (0..<3).map { _ in session.request("http://example.com/").serializingData() }
         _ = await waits.end()
         #expect(await shown.next() == true)
-        gate.fulfil(())
+        gate.fulfill(())
         for task in tasks { _ = await task.response }
         #expect(await waits.end() == .seconds(0.2))
         #expect(await shown.next() == false)

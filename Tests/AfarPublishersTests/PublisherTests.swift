@@ -130,7 +130,7 @@ import Testing
         let ended = Deferred<Void>()
         let received = Locked(0)
         let cancellable = request.publishString(queue: queue).sink { _ in received.withLock { $0 += 1 } }
-        request.response(queue: queue) { _ in ended.fulfil(()) }
+        request.response(queue: queue) { _ in ended.fulfill(()) }
         cancellable.cancel()
         cancellable.cancel()
         await ended.value
@@ -167,5 +167,5 @@ private final class Patient<Input: Sendable>: Subscriber, @unchecked Sendable {
         return .none
     }
 
-    func receive(completion: Subscribers.Completion<Never>) { completed.fulfil(()) }
+    func receive(completion: Subscribers.Completion<Never>) { completed.fulfill(()) }
 }

@@ -39,11 +39,11 @@ extension ResponseSerializer where Self == LineSerializer {
         let request = session.request("http://mock/")
         let queue = DispatchQueue(label: "handlers")
         let strings = Deferred<String?>()
-        request.responseString(queue: queue) { strings.fulfil($0.value) }
+        request.responseString(queue: queue) { strings.fulfill($0.value) }
         let decoded = Deferred<SerializerTests.Named?>()
-        request.responseDecodable(of: SerializerTests.Named.self, queue: queue) { decoded.fulfil($0.value) }
+        request.responseDecodable(of: SerializerTests.Named.self, queue: queue) { decoded.fulfill($0.value) }
         let json = Deferred<Bool>()
-        request.responseJSON(queue: queue) { json.fulfil($0.value is [String: Any]) }
+        request.responseJSON(queue: queue) { json.fulfill($0.value is [String: Any]) }
         #expect(await strings.value == (try await request.serializingString().value))
         #expect(await decoded.value == (try await request.serializingDecodable(SerializerTests.Named.self).value))
         #expect(await json.value)

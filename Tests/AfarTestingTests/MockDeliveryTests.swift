@@ -59,7 +59,7 @@ import Testing
         for response in [MockResponse.text("abc").delayed(by: delay), .text("abc").chunked(into: 1, every: delay)] {
             let isAsked = Deferred<Void>()
             let transport = MockTransport { _ in
-                isAsked.fulfil(())
+                isAsked.fulfill(())
                 return response
             }
             let task = Task { try await transport.send(.to("/")).text }

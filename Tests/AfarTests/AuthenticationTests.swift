@@ -84,7 +84,7 @@ import Testing
             session.request(server.url("/secret"), interceptor: use == .request ? interceptor : nil).validate()
                 .serializingString()
         }
-        allStarted.fulfil(())
+        allStarted.fulfill(())
         var responses: [AFDataResponse<String>] = []
         for task in tasks { responses.append(await task.response) }
         return responses

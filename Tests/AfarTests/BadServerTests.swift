@@ -80,7 +80,7 @@ import Testing
             let done = Deferred<AFDataResponse<Data?>>()
             session.request(bad.url).response(queue: .global()) { response in
                 completions.withLock { $0 += 1 }
-                done.fulfil(response)
+                done.fulfill(response)
             }
             let response = await done.value
             let error = try #require(response.error?.underlyingError as? URLError, "\(kind): \(response)")

@@ -696,7 +696,7 @@ struct CachingTests {
         let (counter, asked) = (Counter(), Deferred<Void>())
         server.route("/swr") { _ in
             let number = counter.next()
-            if number == 2 { asked.fulfil(()) }
+            if number == 2 { asked.fulfill(()) }
             return .text("\(number)")
                 .adding("Cache-Control", number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60")
                 .adding("ETag", "\"\(number)\"")
@@ -811,7 +811,7 @@ struct CachingTests {
         let told = Deferred<Void>()
         monitor.dataTaskWillCacheResponse = { _, task, response in
             seen.withLock { $0.append("\(task.originalRequest?.url?.path ?? "") \(response.data.count)") }
-            told.fulfil(())
+            told.fulfill(())
         }
         var configuration = SessionConfiguration.default
         configuration.cacheStore = MemoryCacheStore()

@@ -178,7 +178,7 @@ import Testing
         request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
             guard isFirst.withLock({ Swift.exchange(&$0, with: false) }), let request else { return }
             request.suspend()
-            isSuspended.fulfil(request.isSuspended)
+            isSuspended.fulfill(request.isSuspended)
         }
         let task = request.serializingData()
         #expect(await isSuspended.value)

@@ -18,7 +18,7 @@ import Testing
     private func half(_ request: DownloadRequest) async {
         let arrived = Deferred<Void>()
         request.downloadProgress(queue: DispatchQueue(label: "progress")) { progress in
-            if progress.completedUnitCount == 4 { arrived.fulfil(()) }
+            if progress.completedUnitCount == 4 { arrived.fulfill(()) }
         }
         request.resume()
         await arrived.value
@@ -135,7 +135,7 @@ import Testing
                 for _ in 0..<round % 20 { await Task.yield() }
                 request.cancel(byProducingResumeData: { _ in
                     calls.withLock { $0 += 1 }
-                    answered.fulfil(())
+                    answered.fulfill(())
                 })
             }
             let response = await request.serializingDownloadedFileURL().response

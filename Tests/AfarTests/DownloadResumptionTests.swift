@@ -99,7 +99,7 @@ import Testing
         let session = kind.session()
         let request = session.download(server.url)
         let head = Deferred<Void>()
-        let task = request.onHTTPResponse { _ in head.fulfil(()) }.serializingDownloadedFileURL()
+        let task = request.onHTTPResponse { _ in head.fulfill(()) }.serializingDownloadedFileURL()
         await head.value
         #expect(request.temporaryURL.flatMap { permissions(of: $0) } == 0o600)
         gate.open()

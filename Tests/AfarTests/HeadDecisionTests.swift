@@ -15,7 +15,7 @@ import Testing
         private let arrived = Deferred<Bool>()
 
         @Sendable func judge(_ head: ResponseHead) -> HeadDecision {
-            arrived.fulfil(true)
+            arrived.fulfill(true)
             return .ask(pending)
         }
 

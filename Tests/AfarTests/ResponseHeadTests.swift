@@ -13,7 +13,7 @@ import Testing
     /// Returns when the half has come.
     private func half(_ request: Request) async {
         let arrived = Deferred<Void>()
-        request.downloadProgress(queue: queue) { if $0.completedUnitCount == 4 { arrived.fulfil(()) } }
+        request.downloadProgress(queue: queue) { if $0.completedUnitCount == 4 { arrived.fulfill(()) } }
         request.resume()
         await arrived.value
     }

@@ -26,7 +26,7 @@ import Testing
             .responseString { response in calls.withLock { $0.append("string \(response.value != nil)") } }
             .responseJSON { response in
                 calls.withLock { $0.append("json \(response.value is [String: Any])") }
-                done.fulfil(())
+                done.fulfill(())
             }
         await done.value
         #expect(calls.withLock { $0 } == ["string true", "json true"])

@@ -27,7 +27,7 @@ final class StreamLog<Value: Sendable>: Sendable {
         let event = Event(
             value: keepsData ? stream.value : nil, error: stream.error as? AFError, completion: stream.completion)
         noted.withLock { $0.append(event) }
-        if let completion = event.completion { completed.fulfil(completion) }
+        if let completion = event.completion { completed.fulfill(completion) }
     }
 }
 
@@ -35,6 +35,6 @@ final class StreamLog<Value: Sendable>: Sendable {
 final class Signal: Sendable {
     private let deferred = Deferred<Void>()
 
-    func set() { deferred.fulfil(()) }
+    func set() { deferred.fulfill(()) }
     func wait() async { await deferred.value }
 }

@@ -14,7 +14,7 @@ struct WebSocketHandshakeTests {
         let key = try #require(request[.secWebSocketKey])
         var response: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketProtocol: "secret"]
         response[.secWebSocketAccept] =
-            Data(SHA1.digest(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
+            Data(SHA1.hash(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
         let violation = try #require(throws: WebSocketViolation.self) { try handshake.agreement(in: response) }
         #expect(violation.description == "the server chooses a subprotocol that was not offered")
         response[.secWebSocketProtocol] = "chat"

@@ -27,7 +27,7 @@ struct Serve: AsyncParsableCommand {
         }
         try StandardOutput.write("\(server.url)\n\(offers.joined())")
         let end = Deferred<Void>()
-        interruption.handle { end.fulfil(()) }
+        interruption.handle { end.fulfill(()) }
         await end.value
         await server.stop()
         interruption.reraise()

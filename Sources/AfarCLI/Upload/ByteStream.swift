@@ -18,10 +18,10 @@ struct ByteStream {
         return AsyncThrowingStream { [descriptor] in
             let chunk = Deferred<Result<Data?, any Error>>()
             return try await withTaskCancellationHandler {
-                queue.async { chunk.fulfil(Result { try Self.read(descriptor) }) }
+                queue.async { chunk.fulfill(Result { try Self.read(descriptor) }) }
                 return try await chunk.value.get()
             } onCancel: {
-                chunk.fulfil(.failure(CancellationError()))
+                chunk.fulfill(.failure(CancellationError()))
             }
         }
     }

@@ -82,7 +82,7 @@ extension DataRequest {
     ) -> DataTask<Value> {
         let deferred = Deferred<AFDataResponse<Value>>()
         mutable.withLock { $0.inlineRunner = deferred }
-        addHandler(Self.respond(with: serialize)) { deferred.fulfil($0) }
+        addHandler(Self.respond(with: serialize)) { deferred.fulfill($0) }
         return DataTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 }

@@ -38,14 +38,14 @@ final class Broadcast<Value: Sendable>: Sendable {
         /// Returns the last value if it is newer than the value prepared for the listener. Otherwise adds the listener, unless
         /// the broadcast has ended.
         mutating func news(
-            since prepared: inout Int, orAdd listener: Listener, telling tellFirst: () -> Void, _ id: inout Int?
+            since prepared: inout Int, orAdd listener: Listener, notifying notifyFirst: () -> Void, _ id: inout Int?
         ) -> Value? {
             if let last {
                 guard prepared == count else {
                     prepared = count
                     return last
                 }
-                tellFirst()
+                notifyFirst()
             }
             if !isOver {
                 lastID += 1
@@ -131,11 +131,11 @@ final class Broadcast<Value: Sendable>: Sendable {
     /// - Parameter prepare: Returns a closure that delivers the first value to the listener. The closure must not run user code.
     private func add(_ listener: Listener, prepare: (Value) -> () -> Void) -> @Sendable () -> Void {
         var prepared = 0
-        var tellFirst = {}
+        var notifyFirst = {}
         var id: Int?
         // After the first value, no value is missed or delivered twice.
-        while let news = state.withLock({ $0.news(since: &prepared, orAdd: listener, telling: tellFirst, &id) }) {
-            tellFirst = prepare(news)
+        while let news = state.withLock({ $0.news(since: &prepared, orAdd: listener, notifying: notifyFirst, &id) }) {
+            notifyFirst = prepare(news)
         }
         guard let id else {
             listener.finish()

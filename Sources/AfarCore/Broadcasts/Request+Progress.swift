@@ -111,9 +111,9 @@ extension Request {
     }
 
     /// Whether a call of a progress handler is pending or running.
-    var owesProgress: Bool {
+    var hasPendingProgress: Bool {
         let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
-        return sending?.owesCalls == true || receiving?.owesCalls == true
+        return sending?.hasPendingCalls == true || receiving?.hasPendingCalls == true
     }
 
     /// Waits until the progress handlers have been called for all changes, or the task is cancelled.

@@ -112,18 +112,18 @@ final class TransferProgress: Sendable {
                 guard state.callCount == 0 else { return [] as [Deferred<Void>] }
                 return Swift.exchange(&state.waiting, with: [])
             }
-            for deferred in waiting { deferred.fulfil(()) }
+            for deferred in waiting { deferred.fulfill(()) }
         }
     }
 
     /// Whether a call of a handler is pending or running.
-    var owesCalls: Bool { state.withLock { $0.callCount > 0 } }
+    var hasPendingCalls: Bool { state.withLock { $0.callCount > 0 } }
 
     /// Waits until the handler has been called for all changes, the task is cancelled, or 5 seconds have passed.
     func waitForCalls() async {
-        guard owesCalls else { return }
+        guard hasPendingCalls else { return }
         let deferred = Deferred<Void>()
-        let limit = deferred.fulfil((), after: Self.longestWait)
+        let limit = deferred.fulfill((), after: Self.longestWait)
         await withTaskCancellationHandler {
             let isIdle = state.withLock { state in
                 if state.callCount > 0 { state.waiting.append(deferred) }
@@ -131,7 +131,7 @@ final class TransferProgress: Sendable {
             }
             if !isIdle { await deferred.value }
         } onCancel: {
-            deferred.fulfil(())
+            deferred.fulfill(())
         }
         limit.cancel()
     }

@@ -50,11 +50,11 @@ public final class StreamRequest: Request, @unchecked Sendable {
     private func opened() async throws -> any Connection {
         startIfHandlersDo()
         let opened = Deferred<(any Connection)?>()
-        connection.pendingConnection.whenOpen { opened.fulfil($0) }
+        connection.pendingConnection.whenOpen { opened.fulfill($0) }
         let connection = await withTaskCancellationHandler {
             await opened.value
         } onCancel: {
-            opened.fulfil(nil)
+            opened.fulfill(nil)
         }
         guard let connection, !Task.isCancelled else {
             throw error
@@ -98,7 +98,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         } catch {
             // A timeout or a cancellation leaves the connection unchanged.
             if !Task.isCancelled, (error as? TransportError)?.code != .timedOut {
-                self.connection.closed.fulfil(.failure(error))
+                self.connection.closed.fulfill(.failure(error))
             }
             throw error
         }
@@ -236,7 +236,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         } catch {
             // Closes the connection before the next turn, because later writes must not be sent without TLS.
             self.connection.pendingConnection.connection?.close()
-            self.connection.closed.fulfil(.failure(error))
+            self.connection.closed.fulfill(.failure(error))
             throw error
         }
     }
@@ -274,7 +274,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         let turn = Turn(writing)
         Task {
             try? await perform([turn]) { try await $0.finishWriting() }
-            self.connection.closed.fulfil(.success(()))
+            self.connection.closed.fulfill(.success(()))
         }
     }
 }
@@ -298,7 +298,7 @@ private final class Turn: Sendable {
                 return state.isOver
             }
             // Many consecutive turns may have been given up, and each would call the next one recursively.
-            if isOver { DispatchQueue.global().async { lock.unlock() } } else { come.fulfil(()) }
+            if isOver { DispatchQueue.global().async { lock.unlock() } } else { come.fulfill(()) }
         }
     }
 
@@ -307,7 +307,7 @@ private final class Turn: Sendable {
         await withTaskCancellationHandler {
             await come.value
         } onCancel: { [come] in
-            come.fulfil(())
+            come.fulfill(())
         }
     }
 

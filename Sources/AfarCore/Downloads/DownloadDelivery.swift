@@ -25,7 +25,7 @@ final class DownloadDelivery: Sendable {
         var isPartReplaced = false
         var isOver = false
         /// The files for bodies that aren't the requested file. They stay open because a transport may still write to them.
-        var asides: [TemporaryFile] = []
+        var otherFiles: [TemporaryFile] = []
         /// The file for the current body, if it isn't the requested file.
         var aside: TemporaryFile?
         /// The resume data if this attempt is interrupted.
@@ -80,7 +80,7 @@ final class DownloadDelivery: Sendable {
     /// The rest to request; nil for the whole file.
     var rest: Rest? { state.withLock { $0.rest } }
 
-    /// Returns whether the body that follows a head fits. If it doesn't, call ``askAgain(after:)`` and send the request again.
+    /// Returns whether the body that follows a head fits. If it doesn't, call ``prepareRetry(after:)`` and send the request again.
     func accepts(_ head: ResponseHead) -> Bool {
         let (rest, isPartReplaced) = state.withLock { ($0.rest, $0.isPartReplaced) }
         guard let rest else { return true }
@@ -92,7 +92,7 @@ final class DownloadDelivery: Sendable {
     }
 
     /// Requests the last byte if the part is the whole file, and the whole file if the part is useless.
-    func askAgain(after head: ResponseHead) throws {
+    func prepareRetry(after head: ResponseHead) throws {
         try deciding.withLock { _ in
             let (rest, isOver) = state.withLock { ($0.rest, $0.isOver) }
             guard !isOver else { throw CancellationError() }
@@ -154,7 +154,7 @@ final class DownloadDelivery: Sendable {
         case .other:
             let aside = try TemporaryFile()
             state.withLock { state in
-                state.asides.append(aside)
+                state.otherFiles.append(aside)
                 state.aside = aside
             }
             return aside.descriptor

@@ -16,7 +16,7 @@ struct ResumeStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             if let head = misfit.withLock({ $0.take() }) {
-                do { try delivery.askAgain(after: head) } catch { return .now(.fail(error)) }
+                do { try delivery.prepareRetry(after: head) } catch { return .now(.fail(error)) }
             }
             guard let rest = delivery.rest else { return .now(.send) }
             var exchange = hop.exchange

@@ -204,20 +204,20 @@ extension CompositeEventMonitor {
 extension CompositeEventMonitor {
     /// Forwards a serialized response with a value of any type.
     func request<Value>(_ request: DataRequest, didSerialize response: DataResponse<Value, AFError>) {
-        func tell<Assumed: Sendable>(_ type: Assumed.Type) {
+        func notify<Assumed: Sendable>(_ type: Assumed.Type) {
             guard let response = response as? DataResponse<Assumed, AFError> else { return }
             self.request(request, didParseResponse: response)
         }
-        tell(assumedSendable(Value.self))
+        notify(assumedSendable(Value.self))
     }
 
     /// Forwards a serialized download with a value of any type.
     func request<Value>(_ request: DownloadRequest, didSerialize response: DownloadResponse<Value, AFError>) {
-        func tell<Assumed: Sendable>(_ type: Assumed.Type) {
+        func notify<Assumed: Sendable>(_ type: Assumed.Type) {
             guard let response = response as? DownloadResponse<Assumed, AFError> else { return }
             self.request(request, didParseResponse: response)
         }
-        tell(assumedSendable(Value.self))
+        notify(assumedSendable(Value.self))
     }
 }
 

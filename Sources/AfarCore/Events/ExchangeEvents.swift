@@ -8,7 +8,7 @@ import HTTPTypes
 /// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
     /// The events already reported to the monitors.
-    private struct Told {
+    private struct Reported {
         var bytesSent: Int64 = 0
         var bytesReceived: Int64 = 0
         var answeredChallengeCount = 0
@@ -16,7 +16,7 @@ final class ExchangeEvents: ExchangeObserver {
 
     private let request: Request
     private let events: CompositeEventMonitor?
-    private let told = InlineLocked(Told())
+    private let reported = InlineLocked(Reported())
 
     private init(of request: Request, events: CompositeEventMonitor?) {
         self.request = request
@@ -30,16 +30,16 @@ final class ExchangeEvents: ExchangeObserver {
     }
 
     func exchangeWillAnswerChallenge(in head: ResponseHead) {
-        tellChallenge(in: head)
-        told.withLock { $0.answeredChallengeCount += 1 }
+        reportChallenge(in: head)
+        reported.withLock { $0.answeredChallengeCount += 1 }
     }
 
-    private func tellChallenge(in head: ResponseHead) {
+    private func reportChallenge(in head: ResponseHead) {
         guard let events, let task = request.lastTask,
             let challenge = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate)).first,
             let known = URLAuthenticationChallenge(
                 challenge, in: head, proposing: request.credential,
-                failures: told.withLock { $0.answeredChallengeCount })
+                failures: reported.withLock { $0.answeredChallengeCount })
         else { return }
         events.urlSession(.shared, task: task, didReceive: known)
     }
@@ -50,7 +50,7 @@ final class ExchangeEvents: ExchangeObserver {
     }
 
     func exchangeDidReceiveHead(_ head: ResponseHead) {
-        if head.status == 401 { tellChallenge(in: head) }
+        if head.status == 401 { reportChallenge(in: head) }
         guard let events, let task = request.lastTask as? URLSessionDataTask else { return }
         events.urlSession(.shared, dataTask: task, didReceive: head)
     }
@@ -84,10 +84,10 @@ final class ExchangeEvents: ExchangeObserver {
 
     /// Returns the number of new bytes, if there are any. Bytes that are sent again, for example after a redirect, count from the
     /// first byte.
-    private func newBytes(_ direction: WritableKeyPath<Told, Int64>, _ bytes: Int64) -> Int64? {
-        let newBytes = told.withLock { told in
-            let last = told[keyPath: direction]
-            told[keyPath: direction] = bytes
+    private func newBytes(_ direction: WritableKeyPath<Reported, Int64>, _ bytes: Int64) -> Int64? {
+        let newBytes = reported.withLock { reported in
+            let last = reported[keyPath: direction]
+            reported[keyPath: direction] = bytes
             return bytes < last ? bytes : bytes - last
         }
         return newBytes > 0 ? newBytes : nil

@@ -6,10 +6,10 @@ func withCancellableCallback<Answer: Sendable>(
 ) async -> Answer {
     let deferred = Deferred<Answer>()
     return await withTaskCancellationHandler {
-        await ask { deferred.fulfil($0) }
+        await ask { deferred.fulfill($0) }
         return await deferred.value
     } onCancel: {
-        deferred.fulfil(cancelled())
+        deferred.fulfill(cancelled())
     }
 }
 

@@ -50,7 +50,7 @@ extension Request {
     }
 
     /// Whether the body was a stream that has been read and can't be created again.
-    var hasSpentItsBody: Bool {
+    var isBodyConsumed: Bool {
         let stream: InputStream?
         switch uploadBody?.uploadable {
         case .chunks(let chunks): return chunks.isSpent

@@ -83,7 +83,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
             failure = request.fail(with: error)
         }
         request.didCompleteAttempt()
-        if request.owesProgress { await request.waitForProgress() }
+        if request.hasPendingProgress { await request.waitForProgress() }
         if isOnCallersThread { await leaveCallersThread() }
         return failure
     }
@@ -202,7 +202,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
         if let response = outcome.response, response.isOpen {
             if isOnCallersThread { await leaveCallersThread() }
-            await handOn(response, &outcome)
+            await deliver(response, &outcome)
         } else if let answer = request.headDecided {
             _ = await answer.value
         }
@@ -210,7 +210,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     }
 
     /// Passes a streamed body or a connection to the request, and waits for its end.
-    private func handOn(_ response: TransportResponse, _ outcome: inout Outcome) async {
+    private func deliver(_ response: TransportResponse, _ outcome: inout Outcome) async {
         request.receiveHead(of: response)
         do {
             _ = await request.headDecided?.value
@@ -246,7 +246,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                         start: outcome.start, end: Date(), report: report, request: outcome.urlRequest,
                         response: outcome.response?.head))
             }
-            if let error = outcome.error as? TransportError { state.end = state.end?.atPlace(of: error) }
+            if let error = outcome.error as? TransportError { state.end = state.end?.located(at: error) }
             return (
                 state.end, Swift.exchange(&state.attempt.work, with: []),
                 (state.attempt.control.take(), state.attempt.driver.take())
@@ -345,10 +345,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 guard mayRetry, let failure = handler.failure else { continue }
                 handler.failure = await failureUnlessRetried(failure)
                 if handler.failure == nil { return failure }
-            case .handOver(let handlers):
+            case .deliver(let handlers):
                 let end = hadEnded ? nil : request.mutable.withLock { $0.end }
                 request.cleanUp()
-                for handler in handlers { handler.handOver(end: end) }
+                for handler in handlers { handler.deliver(end: end) }
             case .finish(let handlers):
                 request.cleanUp()
                 for finish in handlers { finish() }

@@ -56,7 +56,7 @@ extension DataRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        let respond = Self.respond(telling: { $0.request($1, didParseResponse: $2) }) { input in
+        let respond = Self.respond(notifying: { $0.request($1, didParseResponse: $2) }) { input in
             if let error = input.error { throw error }
             return input.data
         }
@@ -113,7 +113,7 @@ extension DataRequest {
     ///   - tell: Notifies the monitors of the response. With nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func respond<Value>(
-        telling tell: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
+        notifying notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> @Sendable (Request) -> AFDataResponse<Value> {
         { request in
@@ -124,8 +124,8 @@ extension DataRequest {
             }
             let response = DataResponse(result, details)
             if let dataRequest, let events = request.events {
-                if let tell {
-                    tell(events, dataRequest, response)
+                if let notify {
+                    notify(events, dataRequest, response)
                 } else {
                     events.request(dataRequest, didSerialize: response)
                 }

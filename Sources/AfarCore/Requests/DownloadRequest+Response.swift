@@ -17,7 +17,7 @@ extension DownloadRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
-        let respond = Self.respond(telling: { $0.request($1, didParseResponse: $2) }) { _, _, fileURL, error in
+        let respond = Self.respond(notifying: { $0.request($1, didParseResponse: $2) }) { _, _, fileURL, error in
             if let error { throw error }
             return fileURL
         }
@@ -117,7 +117,7 @@ extension DownloadRequest {
         _ respond: @escaping @Sendable (Request) -> AFDownloadResponse<Value>
     ) -> DownloadTask<Value> {
         let deferred = Deferred<AFDownloadResponse<Value>>()
-        addHandler(respond) { deferred.fulfil($0) }
+        addHandler(respond) { deferred.fulfill($0) }
         return DownloadTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 
@@ -134,7 +134,8 @@ extension DownloadRequest {
     ///   - tell: Notifies the monitors of the response. With nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func respond<Value>(
-        telling tell: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? = nil,
+        notifying notify: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? =
+            nil,
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
@@ -142,8 +143,8 @@ extension DownloadRequest {
             let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
             let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
             if let download, let events = request.events {
-                if let tell {
-                    tell(events, download, response)
+                if let notify {
+                    notify(events, download, response)
                 } else {
                     events.request(download, didSerialize: response)
                 }

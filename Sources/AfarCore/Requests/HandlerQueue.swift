@@ -9,7 +9,7 @@ struct HandlerQueue {
         /// The next handler must create its response.
         case makeResponse(ResponseHandler)
         /// All handlers have their responses. Deliver them, then call `step()` again.
-        case handOver([ResponseHandler])
+        case deliver([ResponseHandler])
         /// Only these closures are left. Call them, then call `step()` again.
         case finish([FinishHandler])
         /// Nothing is left. Draining has ended.
@@ -70,7 +70,7 @@ struct HandlerQueue {
         }
         guard handlers.isEmpty else {
             next = 0
-            return .handOver(Swift.exchange(&handlers, with: []))
+            return .deliver(Swift.exchange(&handlers, with: []))
         }
         guard finishHandlers.isEmpty else { return .finish(abandon()) }
         isDraining = false
@@ -95,7 +95,7 @@ class ResponseHandler: @unchecked Sendable {
     ///
     /// - Parameter end: The error with which the request was ended in the meantime. It takes precedence over the response's
     ///   result.
-    func handOver(end: AFError?) {}
+    func deliver(end: AFError?) {}
 
     /// Discards the response, because another attempt begins.
     func forget() {}
@@ -124,7 +124,7 @@ final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @u
         return response.error
     }
 
-    override func handOver(end: AFError?) {
+    override func deliver(end: AFError?) {
         guard let response = response.take() else { return }
         if let failure = end ?? failure { completion(response.failing(with: failure)) } else { completion(response) }
     }

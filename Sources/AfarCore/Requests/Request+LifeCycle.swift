@@ -62,7 +62,7 @@ extension Request {
         guard let hasOptions else { return }
         if let end = session.start(self) { self.end(with: end) }
         if hasOptions { keepDeadline() }
-        if session.delegate.takesPart(in: self) { letDelegateTakePart() }
+        if session.delegate.takesPart(in: self) { addDelegateListener() }
         RequestPipeline(self).start(
             atOnce: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
     }

@@ -66,7 +66,7 @@ extension AFError {
     }
 
     /// Returns the error of a deadline with the phase, URL and peer that an exchange had reached. Other errors are unchanged.
-    func atPlace(of failure: TransportError) -> AFError {
+    func located(at failure: TransportError) -> AFError {
         guard case .sessionTaskFailed(let error as URLError) = self,
             var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut
         else { return self }

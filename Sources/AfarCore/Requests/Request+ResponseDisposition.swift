@@ -106,7 +106,7 @@ extension Request {
     }
 
     /// Calls the session's delegate before all other head listeners.
-    func letDelegateTakePart() {
+    func addDelegateListener() {
         let listener = session.delegate.headListener(for: self)
         if let listener { mutable.withLock { $0.settings.headListeners.insert(listener, at: 0) } }
     }
@@ -154,7 +154,7 @@ extension Request {
         let question = HeadQuestion(answer)
         return { [self] in
             await ask(listeners, about: head)
-            question.answer.fulfil(())
+            question.answer.fulfill(())
         }
     }
 
@@ -192,5 +192,5 @@ private final class HeadQuestion: Sendable {
 
     init(_ answer: Deferred<Void>) { self.answer = answer }
 
-    deinit { answer.fulfil(()) }
+    deinit { answer.fulfill(()) }
 }

@@ -23,13 +23,13 @@ extension Session {
         let requests = state.running
         for request in requests { request.cancel() }
         guard let completion else { return }
-        state.whenOver(requests) { queue.async(execute: completion) }
+        state.whenFinished(requests) { queue.async(execute: completion) }
     }
 }
 
 extension Session {
     /// The maximum time to wait for the handlers of the requests that the shutdown ended, in seconds.
-    private static let longestFarewell = 2.0
+    private static let closeGracePeriod = 2.0
 
     /// Shuts the session down gracefully.
     ///
@@ -53,20 +53,20 @@ extension Session {
         for case let socket as WebSocketRequest in state.running { socket.close(sending: .goingAway) }
         state.stack.transport.closeIdleConnections()
         let over = Deferred<Bool>()
-        state.whenOver(state.running) { over.fulfil(true) }
-        let timer = over.fulfil(false, after: .seconds(max(0, min(limit, 1e9))))
+        state.whenFinished(state.running) { over.fulfill(true) }
+        let timer = over.fulfill(false, after: .seconds(max(0, min(limit, 1e9))))
         let areOver = await withTaskCancellationHandler {
             await over.value
         } onCancel: {
-            over.fulfil(false)
+            over.fulfill(false)
         }
         timer.cancel()
         let rest = state.running
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
-        state.whenOver(rest) { isDone.fulfil(()) }
+        state.whenFinished(rest) { isDone.fulfill(()) }
         // A handler can be waiting for this method, or its queue can be blocked. Therefore the wait is limited.
-        let lastTimer = isDone.fulfil((), after: .seconds(Self.longestFarewell))
+        let lastTimer = isDone.fulfill((), after: .seconds(Self.closeGracePeriod))
         await isDone.value
         lastTimer.cancel()
         state.stack.transport.closeIdleConnections()

@@ -118,8 +118,8 @@ final class SessionState: Sendable {
     }
 
     /// Calls a closure when none of these requests is running any more, or immediately if none is.
-    func whenOver(_ requests: [Request], _ proceed: @escaping @Sendable () -> Void) {
-        for proceed in mutable.withLock({ $0.running.whenOver(requests, proceed) }) { proceed() }
+    func whenFinished(_ requests: [Request], _ proceed: @escaping @Sendable () -> Void) {
+        for proceed in mutable.withLock({ $0.running.whenFinished(requests, proceed) }) { proceed() }
     }
 
     /// Rejects new requests from now on.
@@ -191,7 +191,7 @@ struct RunningRequests<Subject: AnyObject & Sendable> {
     /// Registers a closure to call when none of these subjects is running any more.
     ///
     /// - Returns: The closures to call now.
-    mutating func whenOver(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {
+    mutating func whenFinished(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {
         let running = Set(subjects.map(ObjectIdentifier.init)).intersection(self.subjects.keys)
         waiting.append(Waiting(subjects: running, proceed: proceed))
         return takeReady()

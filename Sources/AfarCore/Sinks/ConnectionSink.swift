@@ -31,7 +31,7 @@ final class ConnectionSink: ResponseSink {
         try await withTaskCancellationHandler {
             try await closed.value.get()
         } onCancel: { [closed] in
-            closed.fulfil(.success(()))
+            closed.fulfill(.success(()))
         }
     }
 
@@ -54,7 +54,7 @@ final class ConnectionSink: ResponseSink {
     var mayBeRetried: Bool { wasOpen.withLock { !$0 } }
 
     func end() {
-        closed.fulfil(.success(()))
+        closed.fulfill(.success(()))
         pendingConnection.end()
     }
 }

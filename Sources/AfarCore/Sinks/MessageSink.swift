@@ -82,7 +82,7 @@ final class MessageSink: ResponseSink {
             try await receive(over: channel, request)
         } onCancel: {
             channel.end()
-            hasListener.fulfil(())
+            hasListener.fulfill(())
         }
     }
 
@@ -161,7 +161,7 @@ final class MessageSink: ResponseSink {
     }
 
     func end() {
-        hasListener.fulfil(())
+        hasListener.fulfill(())
         state.release { Swift.exchange(&$0.listeners, with: []) }
         pendingConnection.end()
     }
@@ -188,7 +188,7 @@ final class MessageSink: ResponseSink {
                     state.listeners.append(listener)
                     return Swift.exchange(&state.early, with: [])
                 }
-                hasListener.fulfil(())
+                hasListener.fulfill(())
                 for incoming in early where !request.hasEnded { await listener(incoming) }
                 calling.unlock()
                 proceed()

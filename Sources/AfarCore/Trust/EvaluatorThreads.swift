@@ -79,7 +79,7 @@ final class EvaluatorThreads: Sendable {
             if let index { state.waiting.remove(at: index) }
             return index != nil
         }
-        if hasLeft { turn.fulfil(outcome) }
+        if hasLeft { turn.fulfill(outcome) }
     }
 
     private func endTurn() {
@@ -90,6 +90,6 @@ final class EvaluatorThreads: Sendable {
             }
             return state.waiting.removeFirst()
         }
-        next?.fulfil(.admitted)
+        next?.fulfill(.admitted)
     }
 }

@@ -50,7 +50,7 @@ final class WebSocketChannel: Sendable {
     /// The time to wait for the server to close, in seconds.
     static let closeTimeout: TimeInterval = 10
     /// The time to wait for the server to read the last frame, or to close the connection, in seconds.
-    private static let farewellTimeout: TimeInterval = 2
+    private static let closeGracePeriod: TimeInterval = 2
 
     /// The maximum number of pongs that wait to be sent.
     private static let pongLimit = 64
@@ -159,7 +159,7 @@ final class WebSocketChannel: Sendable {
         if state.withLock({ $0.sentClose == nil }) {
             await sendClose(code == .noStatusReceived ? nil : UInt16(exactly: code.rawValue))
         }
-        let deadline = ContinuousClock.now + .seconds(Self.farewellTimeout)
+        let deadline = ContinuousClock.now + .seconds(Self.closeGracePeriod)
         while deadline > .now {
             let left = ContinuousClock.now.duration(to: deadline) / .seconds(1)
             guard let bytes = try? await connection.read(atMost: 64 * 1024, timeout: left), !bytes.isEmpty else {
@@ -280,7 +280,7 @@ final class WebSocketChannel: Sendable {
     /// Sends the last frame.
     private func sendClose(_ code: UInt16?, reason: String = "") async {
         state.withLock { $0.sentClose = $0.sentClose ?? .protocolError }
-        let timer = closeConnection(after: Self.farewellTimeout)
+        let timer = closeConnection(after: Self.closeGracePeriod)
         defer { timer.cancel() }
         await withUnsafeContinuation { continuation in
             write({ _ in

@@ -59,11 +59,11 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ///   `CancellationError` if the task is cancelled, although the message can still be sent.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         let sent = Deferred<Result<Void, any Error>>()
-        send(message) { sent.fulfil($0) }
+        send(message) { sent.fulfill($0) }
         try await withTaskCancellationHandler {
             try await sent.value.get()
         } onCancel: {
-            sent.fulfil(.failure(CancellationError()))
+            sent.fulfill(.failure(CancellationError()))
         }
     }
 

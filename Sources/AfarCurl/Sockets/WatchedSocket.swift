@@ -96,11 +96,11 @@ final class WatchedSocket: Sendable {
             }
         }
         guard mustWait else { return }
-        let timer = deadline.map { waiter.fulfil((), after: ContinuousClock.now.duration(to: $0)) }
+        let timer = deadline.map { waiter.fulfill((), after: ContinuousClock.now.duration(to: $0)) }
         await withTaskCancellationHandler {
             await waiter.value
         } onCancel: {
-            waiter.fulfil(())
+            waiter.fulfill(())
         }
         timer?.cancel()
         guard deadline != nil || Task.isCancelled else { return }
@@ -122,7 +122,7 @@ final class WatchedSocket: Sendable {
             if mayWrite { state.mayWrite = true }
             return state.takeWaiting(forReading: mayRead, forWriting: mayWrite)
         }
-        for waiter in waiting { waiter.fulfil(()) }
+        for waiter in waiting { waiter.fulfill(()) }
     }
 
     /// The peer is told that nothing more comes.
@@ -137,7 +137,7 @@ final class WatchedSocket: Sendable {
             return state.takeWaiting()
         }
         guard let waiting else { return }
-        for waiter in waiting { waiter.fulfil(()) }
+        for waiter in waiting { waiter.fulfill(()) }
         loop.post(.unwatch(self))
     }
 

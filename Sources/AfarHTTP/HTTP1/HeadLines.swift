@@ -52,6 +52,9 @@ struct HeadLines {
         return false
     }
 
+    /// Whether a status line was received.
+    var hasStatusLine: Bool { statusLine != nil }
+
     /// The head, once it is complete. The lines after it are another head or the trailer section.
     mutating func takeHead(url: String) throws(HTTP1Error) -> (ResponseHead, FramingFields) {
         guard let statusLine else { throw .malformed("there is no status line") }
@@ -108,8 +111,8 @@ struct HeadLines {
     }
 
     private mutating func check(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        guard line.firstIndex(of: 0x0D, before: line.count) == nil else {
-            throw .malformed("a line has a CR that no LF follows (RFC 9112, section 2.2)")
+        guard line[0] != 0x0D else {
+            throw .malformed("a line begins with CR, but isn't empty (RFC 9112, section 2.2)")
         }
         guard line.firstIndex(of: 0, before: line.count) == nil else {
             throw .malformed("a line has a NUL byte (RFC 9110, section 5.5)")
@@ -119,23 +122,20 @@ struct HeadLines {
 
     private mutating func noteField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
         guard line[0] != 0x20, line[0] != 0x09 else {
-            guard fieldCount > 0, fields.mayContinue else {
-                throw .malformed(
-                    "a line begins with white space, but may not continue the line before it (RFC 9112, section 5.2)")
+            guard fieldCount > 0 else {
+                throw .malformed("white space precedes the first field (RFC 9112, section 2.2)")
             }
+            try fields.continueLast()
             return
         }
-        guard let colon = line.firstIndex(of: 0x3A, before: line.count), colon > 0 else {
-            throw .malformed("a field has no name: \(HTTP1Error.quoted(line))")
-        }
-        guard line[colon - 1] != 0x20, line[colon - 1] != 0x09 else {
-            throw .malformed("white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(line))")
+        guard let colon = line.firstIndex(of: 0x3A, before: line.count) else {
+            throw .malformed("a field has no colon: \(HTTP1Error.quoted(line))")
         }
         fieldCount += 1
         guard fieldCount <= maximumFields else {
             throw HTTP1Error(.headTooLarge, "the response's head has more than \(maximumFields) fields")
         }
-        if isTrailer { return }
+        if isTrailer || colon == 0 { return }
         try fields.note(
             UnsafeRawBufferPointer(rebasing: line[..<colon]), UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
     }

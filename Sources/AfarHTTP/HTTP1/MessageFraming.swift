@@ -49,48 +49,78 @@ struct MessageFraming {
     }
 }
 
-/// The fields of a head that decide about framing and about the connection. The others are not looked at.
+/// The fields of a head that decide about framing and about the connection. Other fields are ignored.
 struct FramingFields {
+    private enum Kind {
+        case contentLength
+        case transferEncoding
+        case connection
+        case keepAlive
+        case other
+    }
+
     private(set) var contentLength: Int64?
     /// The transfer codings in lower case, in order, without `identity`.
     private(set) var transferCodings: [String] = []
     /// The connection options in lower case.
     private(set) var connectionOptions: [String] = []
     private(set) var keepAliveTimeout: Int?
-    /// Whether a line that begins with white space may continue the last field. Recipients disagree about such lines, so a field that
-    /// decides about framing must not have one.
-    private(set) var mayContinue = true
+    private var last = Kind.other
 
     mutating func note(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        mayContinue = true
-        // No other field has a name of one of these lengths and one of these first letters that is worth a comparison.
-        switch (name.count, name[0] | 0x20) {
-        case (14, UInt8(ascii: "c")) where name.isEqual(to: "content-length"):
-            mayContinue = false
-            try noteLength(value)
-        case (17, UInt8(ascii: "t")) where name.isEqual(to: "transfer-encoding"):
-            mayContinue = false
-            transferCodings += Self.elements(of: value).filter { $0 != "identity" }
-        case (10, UInt8(ascii: "c")) where name.isEqual(to: "connection"):
-            mayContinue = false
-            connectionOptions += Self.elements(of: value)
-        case (10, UInt8(ascii: "k")) where name.isEqual(to: "keep-alive"):
-            keepAliveTimeout =
-                Self.elements(of: value).lazy.compactMap { element in
-                    element.hasPrefix("timeout=") ? Int(element.dropFirst("timeout=".count)) : nil
-                }
-                .first { $0 >= 0 }
-        default: break
+        let bareName = UnsafeRawBufferPointer(rebasing: Self.trimmed(name[...]))
+        let kind = Self.kind(of: bareName)
+        last = kind
+        guard bareName.count == name.count else {
+            // Such a field is left out. Recipients disagree about it (RFC 9112, section 5.1), so it must not decide about framing.
+            guard kind != .contentLength, kind != .transferEncoding else {
+                throw .malformed(
+                    "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
+            }
+            return
+        }
+        switch kind {
+        case .contentLength: try noteLength(value)
+        case .transferEncoding: transferCodings += Self.elements(of: value).filter { $0 != "identity" }
+        case .connection: connectionOptions += Self.elements(of: value)
+        case .keepAlive:
+            let timeouts = Self.elements(of: value).filter { $0.hasPrefix("timeout=") }
+            keepAliveTimeout = timeouts.first.flatMap { UInt16($0.dropFirst("timeout=".count)) }.map(Int.init)
+        case .other: break
+        }
+    }
+
+    /// A line that begins with white space continues the last field (RFC 9112, section 5.2).
+    mutating func continueLast() throws(HTTP1Error) {
+        switch last {
+        case .contentLength, .transferEncoding:
+            throw .malformed("a Content-Length or Transfer-Encoding continues on another line (RFC 9112, section 5.2)")
+        // The options on the other line aren't read, so the connection isn't used again.
+        case .connection: connectionOptions.append("close")
+        case .keepAlive, .other: break
+        }
+    }
+
+    private static func kind(of name: UnsafeRawBufferPointer) -> Kind {
+        // Most names differ from these in their length or their first letter.
+        switch (name.count, name.first.map { $0 | 0x20 }) {
+        case (14, UInt8(ascii: "c")): name.isEqual(to: "content-length") ? .contentLength : .other
+        case (17, UInt8(ascii: "t")): name.isEqual(to: "transfer-encoding") ? .transferEncoding : .other
+        case (10, UInt8(ascii: "c")): name.isEqual(to: "connection") ? .connection : .other
+        case (10, UInt8(ascii: "k")): name.isEqual(to: "keep-alive") ? .keepAlive : .other
+        default: .other
         }
     }
 
     /// RFC 9110, section 8.6: digits only. A list, or several fields, may repeat the same number.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        let text = String(decoding: value, as: UTF8.self)
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+        for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let digits = Self.trimmed(part)
-            guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit), let number = Int64(digits) else {
-                throw .malformed("the response's Content-Length is not a number: \(Self.trimmed(text[...]).prefix(60))")
+            guard !digits.isEmpty, digits.allSatisfy(\.isDigit),
+                let number = Int64(String(decoding: digits, as: UTF8.self))
+            else {
+                throw .malformed(
+                    "the response's Content-Length is not a number: \(HTTP1Error.quoted(Self.trimmed(value[...])))")
             }
             guard contentLength == nil || contentLength == number else {
                 throw .malformed("the response has two different Content-Lengths")
@@ -99,16 +129,18 @@ struct FramingFields {
         }
     }
 
+    /// The elements of a list, in lower case.
     private static func elements(of value: UnsafeRawBufferPointer) -> [String] {
-        String(decoding: value, as: UTF8.self).asciiLowercased.split(separator: ",").map { String(trimmed($0)) }.filter
-        { !$0.isEmpty }
+        value.split(separator: UInt8(ascii: ",")).map { String(decoding: trimmed($0), as: UTF8.self).asciiLowercased }
+            .filter { !$0.isEmpty }
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while let first = text.utf8.first, first.isFieldSpace { text.removeFirst() }
-        while let last = text.utf8.last, last.isFieldSpace { text.removeLast() }
-        return text
+    /// Without white space around it. A CR that no LF follows counts as a space (RFC 9112, section 2.2).
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        let isSpace = { (byte: UInt8) in byte.isFieldSpace || byte == 0x0D }
+        var bytes = bytes.drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return bytes
     }
 }
 

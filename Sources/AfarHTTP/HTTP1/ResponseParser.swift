@@ -135,12 +135,14 @@ package struct ResponseParser {
             }
             state = .ended
             return .end
+        case .head where lines.hasStatusLine:
+            throw .malformed("the server closed the connection before the end of the response's head")
         case .head:
             throw HTTP1Error(
                 .connectionLost,
-                lines.isEmpty && informationalCount == 0
+                lines.isEmpty
                     ? "the server closed the connection without a response"
-                    : "the server closed the connection before the end of the response's head")
+                    : "the server closed the connection before the response was complete")
         case .body(let remaining):
             throw HTTP1Error(
                 .bodyIncomplete, "the connection was closed \(remaining) bytes before the end of the response's body")

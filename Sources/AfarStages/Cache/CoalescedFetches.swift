@@ -28,17 +28,17 @@ final class CoalescedFetches: Sendable {
             return true
         }
         guard mustWait else { return nil }
-        let timer = outcome.fulfil(.abandoned, after: limit)
+        let timer = outcome.fulfill(.abandoned, after: limit)
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await outcome.value
         } onCancel: {
-            outcome.fulfil(.abandoned)
+            outcome.fulfill(.abandoned)
         }
     }
 
     func end(_ key: String, with outcome: Outcome) {
         let ended = waiters.withLock { $0.removeValue(forKey: key) } ?? []
-        for waiter in ended { waiter.fulfil(outcome) }
+        for waiter in ended { waiter.fulfill(outcome) }
     }
 }

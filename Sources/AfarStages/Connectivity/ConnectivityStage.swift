@@ -95,7 +95,7 @@ package final class ConnectivityStage: ExchangeStage {
         guard let own else { return }
         closeIdleConnections()
         state.withLock { $0.closing = nil }
-        own.fulfil(())
+        own.fulfill(())
     }
 
     /// Waits for a network.

@@ -12,10 +12,10 @@ package func withCancellableTask<Answer: Sendable>(
     _ work: @escaping @Sendable () async -> Answer
 ) async -> Answer {
     let outcome = Deferred<Answer>()
-    let task = Task(executorPreference: executor) { outcome.fulfil(await work()) }
+    let task = Task(executorPreference: executor) { outcome.fulfill(await work()) }
     let timer = timeout.map { limit, answer in
         DelayedCall(after: limit) {
-            outcome.fulfil(answer())
+            outcome.fulfill(answer())
             task.cancel()
         }
     }
@@ -24,7 +24,7 @@ package func withCancellableTask<Answer: Sendable>(
         await outcome.value
     } onCancel: {
         task.cancel()
-        outcome.fulfil(cancelled())
+        outcome.fulfill(cancelled())
     }
 }
 

@@ -83,11 +83,11 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
     package override init() {}
 
     /// Sets the value; only the first call counts.
-    package func fulfil(_ value: Value) { end { settled = value } }
+    package func fulfill(_ value: Value) { end { settled = value } }
 
     /// Sets the value after a delay, unless the returned call is cancelled or released before.
-    package func fulfil(_ value: Value, after delay: Duration) -> DelayedCall {
-        DelayedCall(after: delay) { [self] in fulfil(value) }
+    package func fulfill(_ value: Value, after delay: Duration) -> DelayedCall {
+        DelayedCall(after: delay) { [self] in fulfill(value) }
     }
 
     /// The value, as soon as it has been set. Cancelling the waiting task doesn't end the wait.

@@ -33,11 +33,11 @@ package final class DelayedCall: @unchecked Sendable {
 /// Suspends the current task for a duration, or until it is cancelled, without using the task pool's threads.
 package func pause(for duration: Duration) async {
     let isOver = Deferred<Void>()
-    let timer = isOver.fulfil((), after: duration)
+    let timer = isOver.fulfill((), after: duration)
     await withTaskCancellationHandler {
         await isOver.value
     } onCancel: {
-        isOver.fulfil(())
+        isOver.fulfill(())
     }
     timer.cancel()
 }

@@ -58,8 +58,8 @@ extension String {
 
     /// Whether all bytes of the string's UTF-8 satisfy a predicate. Faster than `utf8.allSatisfy`, which decodes an index at each
     /// step.
-    @inlinable package func allBytes(_ isSuch: (UInt8) -> Bool) -> Bool {
+    @inlinable package func allBytes(_ predicate: (UInt8) -> Bool) -> Bool {
         var text = self
-        return text.withUTF8 { $0.allSatisfy(isSuch) }
+        return text.withUTF8 { $0.allSatisfy(predicate) }
     }
 }

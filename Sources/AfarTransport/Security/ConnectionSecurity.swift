@@ -118,7 +118,7 @@ package final class ConnectionSecurity: Sendable {
             let decision = await withTaskCancellationHandler {
                 await answer.value
             } onCancel: {
-                answer.fulfil(.abandoned)
+                answer.fulfill(.abandoned)
             }
             guard case .abandoned = decision else { return decision }
             guard Task.isCancelled else { continue }
@@ -140,7 +140,7 @@ package final class ConnectionSecurity: Sendable {
         }
         // If no decision was made, the waiting requests try again, because they have their own timeouts.
         let isUndecided = if case .failure(let error) = result { error is NoTrustDecision } else { false }
-        for waiter in waiters { waiter.fulfil(isUndecided ? .abandoned : decision) }
+        for waiter in waiters { waiter.fulfill(isUndecided ? .abandoned : decision) }
         return decision
     }
 

@@ -25,7 +25,7 @@ extension PreparedExchange {
     package func response() async throws -> TransportResponse {
         let outcome = Deferred<Result<TransportResponse, any Error>>()
         return try await withTaskCancellationHandler {
-            start { outcome.fulfil($0) }
+            start { outcome.fulfill($0) }
             return try await outcome.value.get()
         } onCancel: {
             cancel()

@@ -23,7 +23,7 @@ extension Exchange {
     /// Reads the whole body of the request into memory.
     ///
     /// - Parameter tell: Called after each read with the total number of bytes so far.
-    package func collectBody(_ tell: (Int) async -> Void) async throws -> Data {
+    package func collectBody(_ report: (Int) async -> Void) async throws -> Data {
         func failure(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
             TransportError(.requestBodyFailed, phase: .sending, url: url, message: message, underlying: cause)
         }
@@ -38,7 +38,7 @@ extension Exchange {
             do {
                 while let chunk = try await read() {
                     bytes.append(chunk)
-                    await tell(bytes.count)
+                    await report(bytes.count)
                 }
             } catch {
                 // Cancellation makes most readers fail too.
@@ -49,7 +49,7 @@ extension Exchange {
             }
             return bytes
         }
-        await tell(bytes.count)
+        await report(bytes.count)
         return bytes
     }
 

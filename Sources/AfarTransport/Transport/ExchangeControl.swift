@@ -10,14 +10,14 @@ public final class ExchangeControl: Sendable {
         /// The number of changes so far, and the last change that the transport was notified of. Counting is necessary because a
         /// transport can read the state between two changes that cancel each other out.
         var changeCount = 0
-        var toldChangeCount = 0
-        var isTelling = false
+        var notifiedChangeCount = 0
+        var isNotifying = false
 
         /// Returns the next update to report, if any. Only one thread reports at a time, so that updates keep their order.
-        mutating func takeUpdate() -> (tell: @Sendable (Bool) -> Void, isSuspended: Bool)? {
-            guard !isTelling, let onChange, toldChangeCount != changeCount else { return nil }
-            isTelling = true
-            toldChangeCount = changeCount
+        mutating func takeUpdate() -> (notify: @Sendable (Bool) -> Void, isSuspended: Bool)? {
+            guard !isNotifying, let onChange, notifiedChangeCount != changeCount else { return nil }
+            isNotifying = true
+            notifiedChangeCount = changeCount
             return (onChange, isSuspended)
         }
     }
@@ -42,10 +42,10 @@ public final class ExchangeControl: Sendable {
             state.isSuspended = isSuspended
             return state.takeUpdate()
         }
-        while let (tell, isSuspended) = update {
-            tell(isSuspended)
+        while let (notify, isSuspended) = update {
+            notify(isSuspended)
             update = state.withLock { state in
-                state.isTelling = false
+                state.isNotifying = false
                 return state.takeUpdate()
             }
         }
@@ -65,7 +65,7 @@ public final class ExchangeControl: Sendable {
         return state.withLock { state in
             replaced = state.onChange
             state.onChange = onChange
-            state.toldChangeCount = state.changeCount
+            state.notifiedChangeCount = state.changeCount
             return state.isSuspended
         }
     }

@@ -75,11 +75,11 @@ extension HeadDecision {
         return await withTaskCancellationHandler {
             await deferred.value
         } onCancel: {
-            deferred.fulfil(.refuse(CancellationError()))
+            deferred.fulfill(.refuse(CancellationError()))
         }
     }
 
     private consuming func pass(to deferred: Deferred<HeadDecision>) {
-        if case .ask(let pending) = self { pending.whenGiven { deferred.fulfil($0) } } else { deferred.fulfil(self) }
+        if case .ask(let pending) = self { pending.whenGiven { deferred.fulfill($0) } } else { deferred.fulfill(self) }
     }
 }

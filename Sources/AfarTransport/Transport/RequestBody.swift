@@ -176,8 +176,8 @@ extension InputStream {
             return streamError ?? CocoaError(.fileReadUnknown)
         #else
             // Reading `streamError` of Foundation's own streams crashes the process here.
-            let mayTell = type(of: self) != InputStream.self
-            return (mayTell ? streamError : nil) ?? CocoaError(.fileReadUnknown)
+            let mayHaveError = type(of: self) != InputStream.self
+            return (mayHaveError ? streamError : nil) ?? CocoaError(.fileReadUnknown)
         #endif
     }
 }

@@ -76,7 +76,7 @@ struct StreamTests {
             #expect(before < total / 4)
             let id = String(decoding: try directory.contents(of: "id"), as: UTF8.self)
             let process = try #require(Int32(id.trimmingCharacters(in: .newlines)))
-            #expect(try !ProcessMemory.isTelling || ProcessMemory.peak(of: process) < 100_000_000)
+            #expect(try !ProcessMemory.isNotifying || ProcessMemory.peak(of: process) < 100_000_000)
             let go = try FileHandle(forWritingTo: directory.url.appending(path: "go"))
             try go.write(contentsOf: Data("\n".utf8))
             try go.close()

@@ -75,7 +75,7 @@ struct UploadTests {
     }
 
     @Test(
-        .enabled(if: ProcessMemory.isTelling),
+        .enabled(if: ProcessMemory.isNotifying),
         arguments: ["--file big", "--file - < big", "--file - < <(cat big)", "--part f=@big"])
     func noFileIsHeldInMemory(arguments: String) async throws {
         let server = try await TestServer.start()
@@ -92,7 +92,7 @@ struct UploadTests {
         let outcome = try await Tool.bash(
             "exec \"$afar\" upload '\(server.url("/measure"))' \(arguments)",
             environment: ["TMPDIR": directory.url.path], directory: directory.url
-        ) { id in process.fulfil(id) }
+        ) { id in process.fulfill(id) }
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(Int(outcome.text).map { $0 >= 120_000_000 } == true)
         #expect((1..<90_000_000).contains(peak.withLock { $0 }))

@@ -5,7 +5,7 @@ enum ProcessMemory {
     struct Unknown: Error {}
 
     /// Whether a program's memory is its own: a sanitizer, which Tests/Sanitizers gives options, takes much more.
-    static let isTelling = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil
+    static let isNotifying = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil
 
     /// The most that it has had at once, in bytes.
     static func peak(of process: Int32) throws -> Int {

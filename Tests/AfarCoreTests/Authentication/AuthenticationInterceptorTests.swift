@@ -92,7 +92,7 @@ import Testing
 
     @Test func requestsWaitForARefreshThatIsUnderWay() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
-        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(
             authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
         let transport = Self.service(wants: "good")
@@ -110,7 +110,7 @@ import Testing
 
     @Test func aFailedRefreshFailsWhoeverWaits() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
-        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(
             authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))
         let transport = Self.service(wants: "good")
@@ -169,7 +169,7 @@ import Testing
         let door = Deferred<Void>()
         let transport = MockTransport { request in
             guard request.fields[.authorization] != "Bearer good" else { return .text("welcome") }
-            asked.fulfil(())
+            asked.fulfill(())
             await door.value
             return .status(401)
         }
@@ -180,7 +180,7 @@ import Testing
         let task = request.serializingResponse(using: Bytes())
         await asked.value
         interceptor.credential = Token(text: "good")
-        door.fulfil(())
+        door.fulfill(())
         #expect(await task.response.value == Data("welcome".utf8))
         #expect(request.retryCount == 1)
         #expect(authenticator.refreshCount == 0)
@@ -222,7 +222,7 @@ import Testing
             }
             guard number > 1 else { return .status(503) }
             guard request.fields[.authorization] != "Bearer good" else { return .text("welcome") }
-            asked.fulfil(())
+            asked.fulfill(())
             await door.value
             return .status(401)
         }
@@ -235,7 +235,7 @@ import Testing
         let task = request.serializingResponse(using: Bytes())
         await asked.value
         interceptor.credential = Token(text: "good")
-        door.fulfil(())
+        door.fulfill(())
         #expect(await task.response.value == Data("welcome".utf8))
         #expect(request.retryCount == 2)
         #expect(authenticator.refreshCount == 0)
@@ -253,7 +253,7 @@ import Testing
                 return count
             }
             guard number == 1 else { return .status(401) }
-            held.fulfil(())
+            held.fulfill(())
             await door.value
             return .status(503)
         }
@@ -266,7 +266,7 @@ import Testing
         let task = slow.serializingResponse(using: Bytes())
         await held.value
         #expect(await send(session).error?.isRequestRetryError == true)
-        door.fulfil(())
+        door.fulfill(())
         #expect(await task.response.error?.isRequestRetryError == true)
         #expect(slow.retryCount == 1)
         #expect(authenticator.refreshCount == 1)
@@ -359,7 +359,7 @@ import Testing
     @Test(arguments: [true, false])
     func aCancelledRequestDoesNotWaitNorDoesItHoldUpTheOthers(requiresRefresh: Bool) async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
-        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(
             authenticator: authenticator, credential: Token(text: "bad", requiresRefresh: requiresRefresh))
         let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
@@ -376,7 +376,7 @@ import Testing
     @Test(arguments: [true, false])
     func anAuthenticatorThatNeverAnswersLosesToACancelAndToTheSessionsEnd(requiresRefresh: Bool) async {
         let asked = Deferred<Void>()
-        let authenticator = TokenAuthenticator { _, _ in asked.fulfil(()) }
+        let authenticator = TokenAuthenticator { _, _ in asked.fulfill(()) }
         let interceptor = Tokens(
             authenticator: authenticator, credential: Token(text: "bad", requiresRefresh: requiresRefresh))
         var session: Session? = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
@@ -409,7 +409,7 @@ import Testing
 
     @Test func aCredentialThatIsSetReleasesThoseWhoWait() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
-        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
         let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
         let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
@@ -422,7 +422,7 @@ import Testing
 
     @Test func signingOutDuringARefreshFailsThoseWhoWaitAndStays() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
-        let authenticator = TokenAuthenticator { _, completion in asked.fulfil(completion) }
+        let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
         let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
         let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())

@@ -68,7 +68,7 @@ final class TicketOffice: Authenticator {
     func refresh(
         _ credential: Ticket, for session: Session, completion: @escaping @Sendable (Result<Ticket, any Error>) -> Void
     ) {
-        asked.fulfil(())
+        asked.fulfill(())
     }
 
     func didRequest(

@@ -129,7 +129,7 @@ import Testing
         let entered = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
-                entered.fulfil(())
+                entered.fulfill(())
                 try await Task.sleep(for: .seconds(60))
                 return .text("late")
             })
@@ -172,7 +172,7 @@ import Testing
         let proceed = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
-                entered.fulfil(())
+                entered.fulfill(())
                 await proceed.value
                 return Self.tenBytes
             })
@@ -182,7 +182,7 @@ import Testing
         await entered.value
         reader.cancel()
         #expect(await reader.value.isEmpty)
-        proceed.fulfil(())
+        proceed.fulfill(())
         #expect(await response.response.value?.count == 10)
     }
 
@@ -277,7 +277,7 @@ import Testing
                 }
                 .response(queue: other) { _ in
                     order.withLock { $0.append("over") }
-                    isOver.fulfil(())
+                    isOver.fulfill(())
                 }
             await isOver.value
             #expect(order.withLock { $0 }.last == "over")
@@ -294,7 +294,7 @@ import Testing
         queue.async { held.wait() }
         request.downloadProgress(queue: queue) { _ in }
         let task = request.serializingResponse(using: Bytes())
-        request.onHTTPResponse(on: DispatchQueue(label: "head")) { (_: HTTPURLResponse) in arrived.fulfil(()) }
+        request.onHTTPResponse(on: DispatchQueue(label: "head")) { (_: HTTPURLResponse) in arrived.fulfill(()) }
         await arrived.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)

@@ -57,7 +57,7 @@ import Testing
         let request = session.request("http://mock/a", headers: ["X": "y"])
             .onURLRequestCreation { urlRequest in
                 dispatchPrecondition(condition: .onQueue(.main))
-                told.fulfil(urlRequest)
+                told.fulfill(urlRequest)
             }
         #expect(await request.serializingResponse(using: Bytes()).response.error == nil)
         let urlRequest = await told.value
@@ -95,7 +95,7 @@ import Testing
         let asked = Deferred<Void>()
         let proceed = Deferred<Void>()
         let interceptor = Scripted(retrying: { _, answer in
-            asked.fulfil(())
+            asked.fulfill(())
             Task {
                 await proceed.value
                 answer(.retry)
@@ -116,7 +116,7 @@ import Testing
         var iterator = request.urlRequests().makeAsyncIterator()
         #expect(await iterator.next() == request.lastRequest)
         #expect(request.requests.count == 2)
-        proceed.fulfil(())
+        proceed.fulfill(())
         #expect(await iterator.next() != nil)
         #expect(await iterator.next() == nil)
         #expect(await task.response.error == nil)
@@ -126,7 +126,7 @@ import Testing
         let adapting = Deferred<Void>()
         let proceed = Deferred<Void>()
         let interceptor = Scripted(adapting: { urlRequest, answer in
-            adapting.fulfil(())
+            adapting.fulfill(())
             Task {
                 await proceed.value
                 var urlRequest = urlRequest
@@ -144,7 +144,7 @@ import Testing
             adapted.withLock { $0.append(urlRequest.value(forHTTPHeaderField: "Adapted")) }
         }
         request.cURLDescription(on: queue) { command in commands.withLock { $0.append(command) } }
-        proceed.fulfil(())
+        proceed.fulfill(())
         #expect(await task.response.error == nil)
         queue.sync {}
         #expect(adapted.withLock { $0 } == ["yes"])

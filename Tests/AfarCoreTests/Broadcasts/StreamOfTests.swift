@@ -68,7 +68,7 @@ import Testing
             var elements: [Int] = []
             for await element in stream {
                 elements.append(element)
-                begun.fulfil(())
+                begun.fulfill(())
             }
             return elements
         }

@@ -35,7 +35,7 @@ import Testing
         var tasks = [
             Task {
                 await mutex.withLock {
-                    entered.fulfil(())
+                    entered.fulfill(())
                     await proceed.value
                 }
             }
@@ -45,12 +45,12 @@ import Testing
             let isQueued = Deferred<Void>()
             tasks.append(
                 Task.immediate {
-                    Task.immediate { isQueued.fulfil(()) }
+                    Task.immediate { isQueued.fulfill(()) }
                     await mutex.withLock { order.withLock { $0.append(number) } }
                 })
             await isQueued.value
         }
-        proceed.fulfil(())
+        proceed.fulfill(())
         for task in tasks { await task.value }
         #expect(order.withLock { $0 } == Array(0..<20))
     }

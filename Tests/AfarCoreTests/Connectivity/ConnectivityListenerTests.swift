@@ -20,13 +20,13 @@ import Testing
                 state.count += 1
                 return state.waiting
             }
-            for (count, deferred) in waiting where count <= closings { deferred.fulfil(()) }
+            for (count, deferred) in waiting where count <= closings { deferred.fulfill(()) }
         }
 
         func hasClosed(_ count: Int) async {
             let deferred = Deferred<Void>()
             state.withLock { $0.waiting.append((count, deferred)) }
-            if closings >= count { deferred.fulfil(()) }
+            if closings >= count { deferred.fulfill(()) }
             await deferred.value
         }
     }
@@ -73,7 +73,7 @@ import Testing
             let left = Locked(values[...])
             return AsyncStream(unfolding: {
                 let next = left.withLock { $0.popFirst() }
-                if next == nil { isOver.fulfil(()) }
+                if next == nil { isOver.fulfill(()) }
                 return next
             })
         }

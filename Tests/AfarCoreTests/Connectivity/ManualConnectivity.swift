@@ -47,7 +47,7 @@ final class ManualConnectivity: ConnectivityProvider {
         }
         continuation.onTermination = { [weak self] _ in self?.remove(id) }
         state.withLock { $0.reactions.removeValue(forKey: id) }?()
-        for deferred in met { deferred.fulfil(()) }
+        for deferred in met { deferred.fulfill(()) }
         return stream
     }
 
@@ -56,7 +56,7 @@ final class ManualConnectivity: ConnectivityProvider {
             state.listeners[id] = nil
             return state.takeMet()
         }
-        for deferred in met { deferred.fulfil(()) }
+        for deferred in met { deferred.fulfill(()) }
     }
 
     func set(_ status: Connectivity.Status, interfaceTypes: Set<Connectivity.InterfaceType> = [], identity: Int = 0) {
@@ -89,7 +89,7 @@ final class ManualConnectivity: ConnectivityProvider {
             state.waiting.append((count, soFar, deferred))
             return state.takeMet()
         }
-        for deferred in met { deferred.fulfil(()) }
+        for deferred in met { deferred.fulfill(()) }
         await deferred.value
     }
 }

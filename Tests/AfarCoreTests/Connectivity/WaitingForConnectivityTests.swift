@@ -240,7 +240,7 @@ import Testing
         let session = session(transport)
         transport.onClose.withLock {
             $0 = { [weak session] in
-                session?.request("http://mock/log").response(queue: .global()) { logged.fulfil($0.data) }
+                session?.request("http://mock/log").response(queue: .global()) { logged.fulfill($0.data) }
             }
         }
         provider.set(.online, identity: 1)

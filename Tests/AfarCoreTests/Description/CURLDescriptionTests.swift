@@ -43,7 +43,7 @@ import Testing
         let request = session.request(
             "http://ada:hush1@mock/", headers: ["Authorization": "Bearer hush2", "Cookie": "a=hush3"])
         let told = Deferred<String>()
-        request.cURLDescription(on: queue, redactingSecrets: true) { told.fulfil($0) }
+        request.cURLDescription(on: queue, redactingSecrets: true) { told.fulfill($0) }
         var iterator = request.cURLDescriptions(redactingSecrets: true).makeAsyncIterator()
         _ = await request.serializingResponse(using: Bytes()).response
         let hidden = request.cURLDescription(redactingSecrets: true)
@@ -131,12 +131,12 @@ import Testing
         let session = session()
         let (failing, cancelled) = (session.request(""), session.request("http://mock/"))
         let told = [Deferred<String>(), Deferred<String>(), Deferred<String>()]
-        failing.cURLDescription { told[0].fulfil($0) }
+        failing.cURLDescription { told[0].fulfill($0) }
         _ = await failing.serializingResponse(using: Bytes()).response
-        cancelled.cURLDescription { told[1].fulfil($0) }
+        cancelled.cURLDescription { told[1].fulfill($0) }
         cancelled.cancel()
         #expect(await cancelled.cURLDescriptions().reduce(0) { count, _ in count + 1 } == 0)
-        failing.cURLDescription { told[2].fulfil($0) }
+        failing.cURLDescription { told[2].fulfill($0) }
         for told in told { #expect(await told.value.hasPrefix("# There is no curl command")) }
     }
 

@@ -50,9 +50,9 @@ import Testing
         for _ in 0..<200 {
             let (request, words) = upload(body)
             let commands = (0..<3).map { _ in Deferred<String>() }
-            request.cURLDescription { commands[0].fulfil($0) }
-            request.cURLDescription(redactingSecrets: true) { commands[1].fulfil($0) }
-            request.cURLDescription(on: queue) { commands[2].fulfil($0) }
+            request.cURLDescription { commands[0].fulfill($0) }
+            request.cURLDescription(redactingSecrets: true) { commands[1].fulfill($0) }
+            request.cURLDescription(on: queue) { commands[2].fulfill($0) }
             var iterator = request.cURLDescriptions().makeAsyncIterator()
             let task = request.serializingResponse(using: Bytes())
             #expect(await iterator.next()?.contains(words) == true)
@@ -85,7 +85,7 @@ import Testing
     @Test func aBodyThatCannotBeMadeGivesNoCommand() async {
         let command = Deferred<String>()
         let request = session.upload(Upload { throw CocoaError(.fileNoSuchFile) })
-            .cURLDescription { command.fulfil($0) }
+            .cURLDescription { command.fulfill($0) }
         let commands = request.cURLDescriptions()
         #expect(await request.serializingResponse(using: Bytes()).response.error?.isCreateUploadableError == true)
         #expect(await command.value == Self.notMade)

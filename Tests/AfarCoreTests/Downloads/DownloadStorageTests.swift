@@ -118,7 +118,7 @@ import Testing
             Issue.record("the misfit was taken")
             return
         }
-        try delivery.askAgain(after: misfit)
+        try delivery.prepareRetry(after: misfit)
         #expect(delivery.rest == nil && delivery.accepts(head()) && sink.resumeStage == nil)
         guard case .take(nil) = sink.decision(at: head(), sent: request) else {
             Issue.record("the whole was not taken")

@@ -67,7 +67,7 @@ import Testing
             .response(queue: queue, responseSerializer: Bytes()) { _ in }
             .response(queue: queue, responseSerializer: BoxSerializer()) { _ in }
             .response(queue: queue, responseSerializer: AnySerializer()) { _ in }
-            .response(queue: queue, responseSerializer: OptionalSerializer()) { _ in over.fulfil(()) }
+            .response(queue: queue, responseSerializer: OptionalSerializer()) { _ in over.fulfill(()) }
         await over.value
         parsing.queue.sync {}
         unconstrained.queue.sync {}

@@ -184,7 +184,7 @@ private final class StateMonitor: SelectiveEventMonitor {
                 urlRequest.httpBody = Data("body".utf8)
                 answer(.success(urlRequest))
             })
-        case .cancelledAdapter: Scripted(adapting: { _, _ in asked.fulfil(()) })
+        case .cancelledAdapter: Scripted(adapting: { _, _ in asked.fulfill(()) })
         default: nil
         }
     }
@@ -247,7 +247,7 @@ private final class StateMonitor: SelectiveEventMonitor {
             var queue: DispatchQueue { .main }
 
             func requestDidFinish(_ request: Request) {
-                (request as? DataRequest)?.response(responseSerializer: Refusing()) { added.fulfil($0.error) }
+                (request as? DataRequest)?.response(responseSerializer: Refusing()) { added.fulfill($0.error) }
             }
         }
         let monitor = Adding()

@@ -203,7 +203,7 @@ import Testing
         request.suspend()
         request.suspend()
         request.resume()
-        gate.fulfil(())
+        gate.fulfill(())
         _ = await task.response
         #expect(
             stages.all == ["resume"] + Self.made + ["suspend", "suspend task", "resume", "resume task"]
@@ -214,7 +214,7 @@ import Testing
         let adapting = Deferred<Void>()
         let proceed = Deferred<Void>()
         let interceptor = Scripted(adapting: { urlRequest, answer in
-            adapting.fulfil(())
+            adapting.fulfill(())
             Task {
                 await proceed.value
                 answer(.success(urlRequest))
@@ -225,7 +225,7 @@ import Testing
         let task = request.serializingResponse(using: Bytes())
         await adapting.value
         request.suspend()
-        proceed.fulfil(())
+        proceed.fulfill(())
         #expect(await tasks.next()?.state == .suspended)
         request.resume()
         _ = await task.response

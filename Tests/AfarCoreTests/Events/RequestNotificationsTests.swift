@@ -74,7 +74,7 @@ import Testing
                 forName: Request.didFinishNotification, object: nil, queue: .main
             ) { _ in
                 dispatchPrecondition(condition: .onQueue(.main))
-                isCalled.fulfil(())
+                isCalled.fulfill(())
             }
             _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
             await isCalled.value
@@ -126,7 +126,7 @@ import Testing
             let response = request.serializingResponse(using: Bytes())
             request.suspend()
             request.resume()
-            gate.fulfil(())
+            gate.fulfill(())
             _ = await response.response
             RequestNotifications.defaultQueue.sync {}
             #expect(observer.all == [.Task.DidResume, .Task.DidSuspend, .Task.DidResume, .Task.DidComplete])

@@ -61,9 +61,9 @@ import Testing
         }
 
         private func waitUntilCancelled() async {
-            entered.fulfil(())
+            entered.fulfill(())
             try? await Task.sleep(for: .seconds(600))
-            if Task.isCancelled { wasCancelled.fulfil(()) }
+            if Task.isCancelled { wasCancelled.fulfill(()) }
         }
     }
 
@@ -113,7 +113,7 @@ import Testing
         let entered = Deferred<Void>()
         let door = Deferred<Void>()
         let stubborn = Deciding { _ in
-            entered.fulfil(())
+            entered.fulfill(())
             await door.value
             return .retry
         }
@@ -124,7 +124,7 @@ import Testing
         await entered.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
-        door.fulfil(())
+        door.fulfill(())
         #expect(transport.requests.count == 1)
     }
 
@@ -133,7 +133,7 @@ import Testing
         let urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
         for adapter in [Leaving(letter: "b"), Both()] as [any RequestAdapter] {
             let adapted = Deferred<String?>()
-            adapter.adapt(urlRequest, for: session) { adapted.fulfil((try? $0.get())?.trail) }
+            adapter.adapt(urlRequest, for: session) { adapted.fulfill((try? $0.get())?.trail) }
             #expect(await adapted.value == "b")
         }
     }

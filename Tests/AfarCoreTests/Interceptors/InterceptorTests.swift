@@ -168,7 +168,7 @@ import Testing
         let chain = Interceptor(adapters: [leaving("1"), leaving("2")])
         let urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
         let adapted = Deferred<String?>()
-        chain.adapt(urlRequest, for: session) { adapted.fulfil((try? $0.get())?.trail) }
+        chain.adapt(urlRequest, for: session) { adapted.fulfill((try? $0.get())?.trail) }
         #expect(await adapted.value == "12")
     }
 
@@ -178,7 +178,7 @@ import Testing
         let isAsked = Deferred<Void>()
         let keep: @Sendable (@escaping @Sendable () -> Void) -> Void = { answer in
             kept.withLock { $0.append(answer) }
-            isAsked.fulfil(())
+            isAsked.fulfill(())
         }
         let interceptor = Interceptor(
             adapters: [

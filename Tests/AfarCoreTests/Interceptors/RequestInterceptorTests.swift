@@ -135,7 +135,7 @@ import Testing
         let asked = Deferred<Void>()
         let askedLater = Locked(false)
         let session = Session(
-            interceptor: Scripted(retrying: { _, _ in asked.fulfil(()) }),
+            interceptor: Scripted(retrying: { _, _ in asked.fulfill(()) }),
             transport: MockTransport { _ in .status(500) })
         let later = Scripted(retrying: { _, answer in
             askedLater.withLock { $0 = true }
@@ -166,7 +166,7 @@ import Testing
         let session = Session(
             interceptor: Scripted(retrying: { _, answer in
                 answer(.retryWithDelay(seconds))
-                asked.fulfil(())
+                asked.fulfill(())
             }), transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/").validate()
         let task = request.serializingResponse(using: Bytes())

@@ -280,7 +280,7 @@ import Testing
         let sent = Deferred<URL?>()
         var session: Session? = Session(
             transport: MockTransport { request in
-                if case .file(let url) = request.exchange.body { sent.fulfil(url) } else { sent.fulfil(nil) }
+                if case .file(let url) = request.exchange.body { sent.fulfill(url) } else { sent.fulfill(nil) }
                 try await Task.sleep(for: .seconds(60))
                 return .text("late")
             })
@@ -301,7 +301,7 @@ import Testing
         let transport = MockTransport { _ in .text("ok") }
         let encoded = Deferred<Void>()
         let monitor = ClosureEventMonitor()
-        monitor.requestDidCreateUploadable = { _, _ in encoded.fulfil(()) }
+        monitor.requestDidCreateUploadable = { _, _ in encoded.fulfill(()) }
         var session: Session? = Session(
             startRequestsImmediately: false, requestSetup: .eager, eventMonitors: [monitor], transport: transport)
         let request = session?.upload(multipartFormData: form(), to: "http://mock/", usingThreshold: 0)

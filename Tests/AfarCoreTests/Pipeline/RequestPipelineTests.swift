@@ -150,7 +150,7 @@ import Testing
         let request = session.request("http://mock/", interceptor: adapter) { _ in
             // It runs on the queue, which then runs nothing more.
             queue.suspend()
-            isAsked.fulfil(())
+            isAsked.fulfill(())
         }
         let task = request.serializingResponse(using: Bytes())
         await isAsked.value
@@ -164,14 +164,14 @@ import Testing
         let (asked, answered) = (Deferred<Void>(), Deferred<Void>())
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/").onHTTPResponse { (_: HTTPURLResponse) async -> Void in
-            asked.fulfil(())
+            asked.fulfill(())
             await answered.value
         }
         let task = request.serializingResponse(using: Bytes())
         await asked.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
-        answered.fulfil(())
+        answered.fulfill(())
     }
 
     /// An answer that comes too late is not released under a lock.
@@ -186,7 +186,7 @@ import Testing
                     self.state = state
                 }
 
-                deinit { state.fulfil(request.state) }
+                deinit { state.fulfill(request.state) }
             }
 
             let asking: Asking

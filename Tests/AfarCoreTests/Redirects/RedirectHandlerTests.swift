@@ -75,7 +75,7 @@ import Testing
         let (arrived, mayAnswer) = (Deferred<Bool>(), Deferred<Bool>())
         let mock = MockTransport { request in
             if request.path == "/c" {
-                arrived.fulfil(true)
+                arrived.fulfill(true)
                 _ = await mayAnswer.value
             }
             return try await Self.chain(request)
@@ -86,7 +86,7 @@ import Testing
         request.resume()
         _ = await arrived.value
         #expect(request.task?.currentRequest?.url?.absoluteString == "http://two/c")
-        mayAnswer.fulfil(true)
+        mayAnswer.fulfill(true)
         #expect(await response.response.value == Data("there".utf8))
     }
 
@@ -134,7 +134,7 @@ import Testing
         let arrived = Deferred<Bool>()
         let mock = MockTransport { request in
             guard request.path == "/c" else { return try await Self.chain(request) }
-            arrived.fulfil(true)
+            arrived.fulfill(true)
             try await Task.sleep(for: .seconds(60))
             return .text("late")
         }
@@ -334,7 +334,7 @@ import Testing
     @Test func aHandlerThatNeverAnswersLosesToACancel() async throws {
         let asked = Deferred<Bool>()
         let session = session(MockTransport(Self.chain))
-        let request = session.request("http://one/a").redirect(using: Handler { _, _, _, _ in asked.fulfil(true) })
+        let request = session.request("http://one/a").redirect(using: Handler { _, _, _, _ in asked.fulfill(true) })
         async let response = request.serializingResponse(using: Bytes(), automaticallyCancelling: false).response
         _ = await asked.value
         request.cancel()

@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<2 {
             guard case .makeResponse = queue.step() else { Issue.record("a handler was lost"); return }
         }
-        guard case .handOver(let handlers) = queue.step() else {
+        guard case .deliver(let handlers) = queue.step() else {
             Issue.record("nothing was handed over")
             return
         }
@@ -41,7 +41,7 @@ import Testing
         _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
-        guard case .handOver = queue.step() else { Issue.record("nothing was handed over"); return }
+        guard case .deliver = queue.step() else { Issue.record("nothing was handed over"); return }
         let drains = queue.append(ResponseHandler())
         #expect(!drains)
         guard case .makeResponse = queue.step() else { Issue.record("the late handler was lost"); return }

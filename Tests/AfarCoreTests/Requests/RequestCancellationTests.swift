@@ -39,7 +39,7 @@ import Testing
 
     @Test func whileAnAdapterNeverAnswers() async {
         let entered = Deferred<Void>()
-        let interceptor = Scripted(adapting: { _, _ in entered.fulfil(()) })
+        let interceptor = Scripted(adapting: { _, _ in entered.fulfill(()) })
         let session = Session(interceptor: interceptor, transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         let task = request.serializingResponse(using: Bytes())
@@ -52,7 +52,7 @@ import Testing
         let entered = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
-                entered.fulfil(())
+                entered.fulfill(())
                 try await Task.sleep(for: .seconds(60))
                 return .text("late")
             })
@@ -66,7 +66,7 @@ import Testing
 
     @Test func whileARetrierNeverAnswers() async {
         let asked = Deferred<Void>()
-        let interceptor = Scripted(retrying: { _, _ in asked.fulfil(()) })
+        let interceptor = Scripted(retrying: { _, _ in asked.fulfill(()) })
         let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/").validate()
         let task = request.serializingResponse(using: Bytes())
@@ -79,7 +79,7 @@ import Testing
         let asked = Deferred<Void>()
         let interceptor = Scripted(retrying: { _, answer in
             answer(.retryWithDelay(60))
-            asked.fulfil(())
+            asked.fulfill(())
         })
         let transport = MockTransport { _ in .status(500) }
         let session = Session(interceptor: interceptor, transport: transport)
@@ -96,7 +96,7 @@ import Testing
         let serializing = DispatchSemaphore(value: 0)
         let entered = Deferred<Void>()
         let serializer = ClosureResponseSerializer<Data> { _, _, _, _ in
-            entered.fulfil(())
+            entered.fulfill(())
             serializing.wait()
             return Data("serialized".utf8)
         }
@@ -114,7 +114,7 @@ import Testing
         let entered = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
-                entered.fulfil(())
+                entered.fulfill(())
                 try await Task.sleep(for: .seconds(60))
                 return .text("late")
             })
@@ -131,7 +131,7 @@ import Testing
         let proceed = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
-                entered.fulfil(())
+                entered.fulfill(())
                 await proceed.value
                 return .text("ok")
             })
@@ -141,7 +141,7 @@ import Testing
         }
         await entered.value
         waiting.cancel()
-        proceed.fulfil(())
+        proceed.fulfill(())
         #expect(await waiting.value.value == Data("ok".utf8))
     }
 

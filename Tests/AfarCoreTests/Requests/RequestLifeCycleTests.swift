@@ -48,7 +48,7 @@ import Testing
                 dispatchPrecondition(condition: .onQueue(queue))
                 order.withLock { $0.append(number) }
                 #expect(response.data == Data("ok".utf8))
-                if number == 4 { done.fulfil(()) }
+                if number == 4 { done.fulfill(()) }
             }
         }
         await done.value
@@ -68,7 +68,7 @@ import Testing
             request.response(queue: DispatchQueue(label: "\(number)"), responseSerializer: serializer) { response in
                 #expect(response.value == number)
                 events.withLock { $0.append("called") }
-                call.fulfil(())
+                call.fulfill(())
             }
         }
         request.resume()
@@ -89,7 +89,7 @@ import Testing
                     request.response(queue: queue) { response in
                         #expect(response.data == Data("ok".utf8))
                         order.withLock { $0.append(4) }
-                        done.fulfil(())
+                        done.fulfill(())
                     }
                 }
             }
@@ -105,7 +105,7 @@ import Testing
         let called = Deferred<Void>()
         session.request("http://mock/").response(queue: nil) { _ in
             dispatchPrecondition(condition: .onQueue(.main))
-            called.fulfil(())
+            called.fulfill(())
         }
         await called.value
     }
@@ -168,7 +168,7 @@ import Testing
         let called = Deferred<Void>()
         session.request("http://mock/").response { _ in
             dispatchPrecondition(condition: .onQueue(.main))
-            called.fulfil(())
+            called.fulfill(())
         }
         await called.value
     }
@@ -198,7 +198,7 @@ import Testing
         let (session, _) = session()
         let request = session.request("http://mock/")
         let wasFinished = Deferred<Bool>()
-        request.response(queue: queue) { _ in wasFinished.fulfil(request.isFinished) }
+        request.response(queue: queue) { _ in wasFinished.fulfill(request.isFinished) }
         #expect(await wasFinished.value)
     }
 
@@ -261,7 +261,7 @@ import Testing
     @Test func releasingTheSessionFailsItsRequests() async {
         let entered = Deferred<Void>()
         var (session, _): (Session?, MockTransport) = session { _ in
-            entered.fulfil(())
+            entered.fulfill(())
             try await Task.sleep(for: .seconds(60))
             return .text("never")
         }
@@ -305,7 +305,7 @@ import Testing
                 _ = request?.state
                 isSeen.signal()
             }
-            seen.fulfil(isSeen.wait(timeout: .now() + 5) == .success)
+            seen.fulfill(isSeen.wait(timeout: .now() + 5) == .success)
         }
 
         func serialize(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws {}

@@ -21,7 +21,7 @@ import Testing
     @Test mutating func whoWaitsIsCalledOnceWhenTheLastIsOver() {
         running.insert(one)
         running.insert(other)
-        let atOnce = running.whenOver([one, other]) {}
+        let atOnce = running.whenFinished([one, other]) {}
         let afterOne = running.remove(one)
         let afterAll = running.remove(other)
         let afterwards = running.remove(other)
@@ -31,7 +31,7 @@ import Testing
     @Test mutating func whoWaitsForSomeIsNotKeptByOthers() {
         running.insert(one)
         running.insert(other)
-        let atOnce = running.whenOver([one]) {}
+        let atOnce = running.whenFinished([one]) {}
         let afterOther = running.remove(other)
         running.insert(other)
         let afterOne = running.remove(one)
@@ -39,9 +39,9 @@ import Testing
     }
 
     @Test mutating func nothingToWaitForMeansAtOnce() {
-        let forNone = running.whenOver([]) {}
+        let forNone = running.whenFinished([]) {}
         running.insert(other)
-        let forOneThatIsOver = running.whenOver([one]) {}
+        let forOneThatIsOver = running.whenFinished([one]) {}
         #expect([forNone.count, forOneThatIsOver.count] == [1, 1])
     }
 }

@@ -4,7 +4,7 @@ extension Session {
     /// Waits until no request is running any more.
     func whenIdle() async {
         let isIdle = Deferred<Void>()
-        state.whenOver(state.running) { isIdle.fulfil(()) }
+        state.whenFinished(state.running) { isIdle.fulfill(()) }
         await isIdle.value
     }
 }

@@ -127,7 +127,7 @@ import Testing
 
     @Test func aCompletionThatIsNeverCalledLosesToCancelling() async {
         let asked = Deferred<Void>()
-        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, _ in asked.fulfil(()) }
+        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, _ in asked.fulfill(()) }
         let request = session().request("http://mock/")
         let task = request.serializingResponse(using: Bytes())
         await asked.value
@@ -175,7 +175,7 @@ extension DataRequest {
     /// The response with its bytes as they came.
     fileprivate func response(withoutSerializer: Void) async -> AFDataResponse<Data?> {
         let deferred = Deferred<AFDataResponse<Data?>>()
-        response(queue: DispatchQueue(label: "handler")) { deferred.fulfil($0) }
+        response(queue: DispatchQueue(label: "handler")) { deferred.fulfill($0) }
         return await deferred.value
     }
 }

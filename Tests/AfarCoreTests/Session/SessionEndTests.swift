@@ -19,7 +19,7 @@ import Testing
     @Test func releasedWhileAnAdapterNeverAnswers() async {
         let entered = Deferred<Void>()
         var session: Session? = Session(
-            interceptor: Scripted(adapting: { _, _ in entered.fulfil(()) }), transport: transport)
+            interceptor: Scripted(adapting: { _, _ in entered.fulfill(()) }), transport: transport)
         let task = session?.request("http://mock/").serializingResponse(using: Bytes())
         await entered.value
         session = nil
@@ -30,7 +30,7 @@ import Testing
     @Test func releasedWhileARetrierNeverAnswers() async {
         let asked = Deferred<Void>()
         var session: Session? = Session(
-            interceptor: Scripted(retrying: { _, _ in asked.fulfil(()) }), transport: transport)
+            interceptor: Scripted(retrying: { _, _ in asked.fulfill(()) }), transport: transport)
         let task = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
         await asked.value
         session = nil
@@ -42,7 +42,7 @@ import Testing
         var session: Session? = Session(
             interceptor: Scripted(retrying: { _, answer in
                 answer(.retryWithDelay(60))
-                asked.fulfil(())
+                asked.fulfill(())
             }), transport: transport)
         let task = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
         await asked.value
@@ -55,7 +55,7 @@ import Testing
         let asked = Deferred<Void>()
         var session: Session? = Session(transport: transport)
         let task = session?.request("http://mock/")
-            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, _ in asked.fulfil(()) }
+            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, _ in asked.fulfill(()) }
             .serializingResponse(using: Bytes())
         await asked.value
         session = nil
@@ -65,7 +65,7 @@ import Testing
     @Test func invalidatedWhileARetrierDecides() async {
         struct Reason: Error {}
         let asked = Deferred<Void>()
-        let session = Session(interceptor: Scripted(retrying: { _, _ in asked.fulfil(()) }), transport: transport)
+        let session = Session(interceptor: Scripted(retrying: { _, _ in asked.fulfill(()) }), transport: transport)
         let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
         await asked.value
         session.invalidate(with: Reason())
@@ -78,7 +78,7 @@ import Testing
         let entered = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
-                entered.fulfil(())
+                entered.fulfill(())
                 return .text("never").delayed(by: .seconds(60))
             })
         let request = session.request("http://mock/")

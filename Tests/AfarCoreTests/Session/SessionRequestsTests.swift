@@ -20,7 +20,7 @@ import Testing
         let all = Deferred<Set<Request>>()
         session.withAllRequests { requests in
             dispatchPrecondition(condition: .onQueue(session.rootQueue))
-            all.fulfil(requests)
+            all.fulfill(requests)
         }
         return await all.value
     }
@@ -47,7 +47,7 @@ import Testing
         let done = Deferred<Void>()
         session.cancelAllRequests(completingOnQueue: queue) {
             order.withLock { $0.append("done") }
-            done.fulfil(())
+            done.fulfill(())
         }
         await done.value
         #expect(order.withLock { $0 } == Array(repeating: "true", count: 20) + ["done"])
@@ -57,7 +57,7 @@ import Testing
     @Test func withNothingToCancelTheCompletionIsCalledAtOnce() async {
         let session = session()
         let done = Deferred<Void>()
-        session.cancelAllRequests(completingOnQueue: queue) { done.fulfil(()) }
+        session.cancelAllRequests(completingOnQueue: queue) { done.fulfill(()) }
         await done.value
         session.cancelAllRequests()
     }

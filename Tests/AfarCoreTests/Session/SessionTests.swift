@@ -201,7 +201,7 @@ import Testing
         struct Counting: URLRequestConvertible {
             let made: Deferred<Void>
             func asURLRequest() throws -> URLRequest {
-                made.fulfil(())
+                made.fulfill(())
                 return try URLRequest(url: "http://mock/", method: .get)
             }
         }

@@ -108,7 +108,7 @@ struct BodyPumpTests {
         pump.start(
             RequestBodyStream(isReplayable: false) {
                 {
-                    hasBegun.fulfil(())
+                    hasBegun.fulfill(())
                     do {
                         try await Task.sleep(for: .seconds(3600))
                     } catch {
@@ -128,7 +128,7 @@ struct BodyPumpTests {
         final class Witness: Sendable {
             let isGone: Deferred<Void>
             init(_ isGone: Deferred<Void>) { self.isGone = isGone }
-            deinit { isGone.fulfil(()) }
+            deinit { isGone.fulfill(()) }
         }
         let isGone = Deferred<Void>()
         let wasRead = Locked(false)

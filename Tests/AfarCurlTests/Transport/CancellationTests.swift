@@ -80,7 +80,7 @@ extension TransportTests {
 
             func exchangeDidReceive(bytes: Int64, expected: Int64?) {
                 usleep(500)
-                if bytes > 1 << 20 { hasBegun.fulfil(()) }
+                if bytes > 1 << 20 { hasBegun.fulfill(()) }
             }
         }
 

@@ -82,7 +82,7 @@ extension TransportTests {
             let isBusy = Deferred<Void>()
             let mayGoOn = Locked(false)
             let task = Task(executorPreference: try transport.taskExecutor) {
-                isBusy.fulfil(())
+                isBusy.fulfill(())
                 while !mayGoOn.withLock({ $0 }) { sched_yield() }
             }
             await isBusy.value
@@ -105,7 +105,7 @@ extension TransportTests {
                 let first = Exchange(server.url, delivery: .stream())
                 let good = Task {
                     let stream = try await transport.send(first).stream
-                    head.fulfil(())
+                    head.fulfill(())
                     return try await collect(stream)
                 }
                 await head.value

@@ -125,7 +125,7 @@ extension TransportTests {
             final class Owner: ExchangeObserver {
                 let isGone: Deferred<Void>
                 init(_ isGone: Deferred<Void>) { self.isGone = isGone }
-                deinit { isGone.fulfil(()) }
+                deinit { isGone.fulfill(()) }
             }
             let isGone = Deferred<Void>()
             let answer = "HTTP/1.1 500 E\r\nContent-Length: 4\r\n\r\n"

@@ -31,7 +31,7 @@ extension TransportTests {
                 let (stream, continuation) = AsyncStream.makeStream(of: Connectivity.self)
                 continuation.yield(connectivity)
                 state.withLock { $0.listeners.append(continuation) }
-                isHeard.fulfil(())
+                isHeard.fulfill(())
                 return stream
             }
 

@@ -33,7 +33,7 @@ extension TransportTests {
                 super.exchangeDidReceive(bytes: bytes, expected: expected)
                 guard bytes == 3 else { return }
                 control.suspend()
-                suspended.fulfil(())
+                suspended.fulfill(())
             }
         }
 

@@ -27,7 +27,7 @@ import Testing
     @Test func handlersAndAwaitedTasksTellTheEncoding() async throws {
         let request = session.request("http://mock/sjis")
         let handled = Deferred<DecodedText?>()
-        request.responseText(queue: queue) { handled.fulfil($0.value) }
+        request.responseText(queue: queue) { handled.fulfill($0.value) }
         let text = try await request.serializingText().value
         #expect(await handled.value == text)
         #expect(text.text == "日本語A")
@@ -40,7 +40,7 @@ import Testing
     @Test func downloadsAreTextToo() async throws {
         let request = session.download("http://mock/mark")
         let handled = Deferred<String?>()
-        request.responseText(queue: queue) { handled.fulfil($0.value?.text) }
+        request.responseText(queue: queue) { handled.fulfill($0.value?.text) }
         let response = await request.serializingText().response
         #expect(response.value?.text == "日")
         #expect(response.value?.reason == .byteOrderMark)

@@ -234,7 +234,7 @@ struct ForeignTransportTests {
         }
         while witness.log.entries.count < 2 { await Task.yield() }
         #expect(witness.log.entries == ["head 200", "received 3"])
-        mayReturn.fulfil(true)
+        mayReturn.fulfill(true)
         #expect(try await task.value.text == "there")
         #expect(witness.log.entries == ["head 200", "received 3"])
     }

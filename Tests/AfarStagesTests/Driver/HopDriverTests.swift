@@ -177,12 +177,12 @@ struct HopDriverTests {
         let arrived = Deferred<Bool>()
         @Sendable func forever<Answer: Sendable>(_ answer: Answer) -> Reply<Answer> {
             .wait {
-                arrived.fulfil(true)
+                arrived.fulfill(true)
                 let never = Deferred<Bool>()
                 await withTaskCancellationHandler {
                     _ = await never.value
                 } onCancel: {
-                    never.fulfil(true)
+                    never.fulfill(true)
                 }
                 return answer
             }
@@ -190,7 +190,7 @@ struct HopDriverTests {
         let transport = MockTransport { _ in
             if place == "failed" { return .failure(.connectionLost) }
             if place == "transport" {
-                arrived.fulfil(true)
+                arrived.fulfill(true)
                 try await Task.sleep(for: .seconds(600))
             }
             return .text("there")
@@ -226,7 +226,7 @@ struct HopDriverTests {
             Task {
                 _ = try? await driver.response { Task(operation: $0) }
                 ends.withLock { $0 += 1 }
-                ended.fulfil(true)
+                ended.fulfill(true)
             }
             let cancel = Task {
                 for _ in 0..<round % 40 { await Task.yield() }
@@ -250,7 +250,7 @@ struct HopDriverTests {
         struct Ending: StageRun {
             let ended: Deferred<Void>
 
-            func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) { ended.fulfil(()) }
+            func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) { ended.fulfill(()) }
         }
         struct Last: ExchangeStage {
             let ended: Deferred<Void>

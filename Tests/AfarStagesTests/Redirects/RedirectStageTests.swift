@@ -298,7 +298,7 @@ struct RedirectStageTests {
         let asked = Deferred<Bool>()
         var exchange = try Exchange.to("http://mock/a")
         exchange.policies.redirects = .ask { proposal in
-            asked.fulfil(true)
+            asked.fulfill(true)
             try await Task.sleep(for: .seconds(3_600))
             return nil
         }
@@ -315,7 +315,7 @@ struct RedirectStageTests {
         let arrived = Deferred<Bool>()
         let mock = MockTransport { request in
             guard request.path == "/c" else { return try await Self.chain(request) }
-            arrived.fulfil(true)
+            arrived.fulfill(true)
             try await Task.sleep(for: .seconds(60))
             return .text("late")
         }

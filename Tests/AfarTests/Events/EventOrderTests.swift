@@ -233,7 +233,7 @@ import Testing
         let request = session(kind).request(server.url("/delay/30"))
         let sent = Deferred<Void>()
         let monitor = ClosureEventMonitor(queue: log.queue)
-        monitor.requestDidResumeTask = { _, _ in sent.fulfil(()) }
+        monitor.requestDidResumeTask = { _, _ in sent.fulfill(()) }
         request.eventMonitor(monitor)
         let task = request.serializingData()
         await sent.value

@@ -13,7 +13,7 @@ import Testing
         let isAsked = Deferred<Void>()
 
         func evaluate(_ trust: ServerTrust, forHost host: String) throws {
-            isAsked.fulfil(())
+            isAsked.fulfill(())
             door.wait()
         }
     }

@@ -423,7 +423,7 @@ import Testing
         let task = session.request(url).serializingString()
         while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
         #expect(try await server.requestBytes(to: "good") == 0)
-        answer.fulfil(true)
+        answer.fulfill(true)
         _ = try await task.value
         for _ in 0..<5 { _ = try await session.request(url).serializingString().value }
         #expect(evaluator.asked.withLock { $0 } == ["server.localhost"])
@@ -443,7 +443,7 @@ import Testing
         while await session.connectionStatistics?.hosts.first?.waiting ?? 0 > 0 { await Task.yield() }
         first.cancel()
         #expect(await cancelled.error?.isExplicitlyCancelledError == true)
-        evaluator.answer.fulfil(true)
+        evaluator.answer.fulfill(true)
         for task in waiting { #expect(await task.value == nil) }
         // The one that was cancelled, and one in its place.
         #expect(evaluator.asked.withLock { $0.count } <= 2)
@@ -518,7 +518,7 @@ import Testing
     @Test func anErrorOfAnEvaluatorIsTheCause() async throws {
         let server = try await server()
         let answer = Deferred<Bool>()
-        answer.fulfil(false)
+        answer.fulfill(false)
         let session = session(.composite(evaluators: [DefaultTrustEvaluator(), Waiting(answer)]))
         let error = await get(try server.url("good"), by: session).error
         guard case .serverTrustEvaluationFailed(.customEvaluationFailed(let cause)) = error else {
@@ -538,7 +538,7 @@ import Testing
         while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
         request.cancel()
         #expect(await response.error?.isExplicitlyCancelledError == true)
-        evaluator.answer.fulfil(true)
+        evaluator.answer.fulfill(true)
         #expect(try await server.requestBytes(to: "good") == 0)
     }
 

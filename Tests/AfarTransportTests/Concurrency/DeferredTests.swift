@@ -15,7 +15,7 @@ import Testing
             }
             let b = Task.detached {
                 for _ in 0..<Int.random(in: 0..<30) { await Task.yield() }
-                deferred.fulfil(1)
+                deferred.fulfill(1)
             }
             // A job that is lost is a task that never ends.
             await a.value

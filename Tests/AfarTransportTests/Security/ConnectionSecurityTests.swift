@@ -63,7 +63,7 @@ import Testing
                 }
             }
             while asked.withLock({ $0 }) == 0 { await Task.yield() }
-            gate.fulfil(())
+            gate.fulfill(())
             for await isAccepted in group { #expect(isAccepted) }
         }
         #expect(asked.withLock { $0 } == 1)
@@ -80,7 +80,7 @@ import Testing
         }
         while asked.withLock({ $0 }) == 0 { await Task.yield() }
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
-        gate.fulfil(())
+        gate.fulfill(())
         guard case .abandoned = await first.value else {
             Issue.record("the first has decided")
             return
@@ -104,7 +104,7 @@ import Testing
             Issue.record("it has waited")
             return
         }
-        gate.fulfil(())
+        gate.fulfill(())
         #expect(isAccepted(await first.value))
     }
 }

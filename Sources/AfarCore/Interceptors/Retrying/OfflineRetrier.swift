@@ -112,7 +112,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         let isOfflineError = isOfflineError(error)
-        guard isOfflineError || error.isUnfoundHost, !request.hasSpentItsBody,
+        guard isOfflineError || error.isUnfoundHost, !request.isBodyConsumed,
             let provider = provider ?? session.connectivity
         else { return completion(.doNotRetry) }
         let present = provider.connectivity

@@ -109,7 +109,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        guard request.retryCount < retryLimit, shouldRetry(request: request, dueTo: error), !request.hasSpentItsBody,
+        guard request.retryCount < retryLimit, shouldRetry(request: request, dueTo: error), !request.isBodyConsumed,
             let delay = delay(before: request)
         else { return completion(.doNotRetry) }
         completion(.retryWithDelay(delay))
